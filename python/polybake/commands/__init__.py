@@ -1,0 +1,1 @@
+"""The verbs of the command line. Heavy packages are imported inside each."""

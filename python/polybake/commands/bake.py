@@ -1,0 +1,110 @@
+"""``polybake bake``: an encoder and its steps into one model file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, JsonOption, config_for
+
+from polybake.errors import InputError, RequirementMissing
+
+if TYPE_CHECKING:
+    from polybake.bake import BakeReport
+    from polybake.config import Config
+    from polybake.fixtures.texts import CaseText
+
+
+def bake(
+    target: ConfigOrSource = DEFAULT_CONFIG,
+    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bake an encoder and its steps into one model file, and prove it.
+
+    Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
+    """
+    report = bake_config(config_for(target, name=name, output=output))
+    if as_json:
+        typer.echo(json.dumps(summary(report), indent=2))
+    else:
+        typer.echo(readable(report))
+
+
+def bake_config(config: Config) -> BakeReport:
+    """Bake what a config describes.
+
+    Raises:
+        RequirementMissing: the packages that build graphs are not installed.
+    """
+    try:
+        import onnxruntime  # noqa: F401 - asked for early, so that nothing is half done
+
+        from polybake.bake import bake as bake_source
+        from polybake.recipe import resolve
+    except ModuleNotFoundError as error:
+        raise RequirementMissing(
+            f'baking needs the package {error.name}; pip install "polybake[bake,cpu]"'
+        ) from error
+    from polybake.sources import open_source
+
+    source = open_source(config.model.source)
+    specs = source.recipe if config.steps is None else config.steps
+    return bake_source(
+        source,
+        resolve(specs, base=config.folder, source=source),
+        config.model.output,
+        name=config.model.name,
+        description=config.model.description,
+        prompts=config.prompts,
+        default_prompt=config.model.default_prompt,
+        extra_cases=own_cases(config),
+    )
+
+
+def own_cases(config: Config) -> list[CaseText]:
+    """The user's texts, one a line, as cases."""
+    from polybake.fixtures.texts import user_cases
+
+    texts: list[str] = []
+    for path in config.fixtures.texts:
+        try:
+            texts += path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"fixtures.texts: {path}: {error}; give a UTF-8 file with one text a line"
+            ) from error
+    return user_cases([text for text in texts if text])
+
+
+def summary(report: BakeReport) -> dict[str, object]:
+    """What a bake did, for --json."""
+    return {
+        "path": str(report.path),
+        "bytes": report.size,
+        "cases": report.cases,
+        "differences": report.differences,
+        "seconds": report.seconds,
+        "manifest": report.manifest.model_dump(mode="json"),
+    }
+
+
+def readable(report: BakeReport) -> str:
+    """What a bake did, for a person."""
+    manifest = report.manifest
+    proofs = ", ".join(f"{name} {value:.1e}" for name, value in report.differences.items())
+    seconds = sum(report.seconds.values())
+    return "\n".join(
+        [
+            f"baked {report.path} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
+            f"  {manifest.encoder} -> {' -> '.join(manifest.steps)}",
+            f"  {manifest.contract.output.dimension} dimensions, "
+            f"{manifest.contract.max_length} tokens, opset {manifest.opset}",
+            f"  proven: {manifest.verified} (largest difference: {proofs})",
+            f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
+        ]
+    )

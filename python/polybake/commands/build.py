@@ -1,0 +1,39 @@
+"""``polybake build``: bake, fixtures and clients in one go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polybake.commands.bake import bake_config, own_cases, readable
+from polybake.commands.fixtures import write_fixtures
+from polybake.commands.generate import client_tables, write_clients
+from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, config_for
+
+
+def build(
+    target: ConfigOrSource = DEFAULT_CONFIG,
+    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
+    clients: Annotated[
+        Path | None, typer.Option(help="Put each client in a folder of its language below this.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files that were changed by hand.")
+    ] = False,
+) -> None:
+    """Bake a model, write its fixtures, and generate its clients.
+
+    Example: polybake build polybake.toml
+    """
+    config = config_for(target, name=name, output=output)
+    report = bake_config(config)
+    typer.echo(readable(report))
+    folder = config.fixtures.output or Path("fixtures") / config.model.name
+    typer.echo(write_fixtures(report.path, folder, own_cases(config)))
+    for line in write_clients(
+        report.manifest, client_tables(target, clients, None), None, force=force
+    ):
+        typer.echo(line)

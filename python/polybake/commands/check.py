@@ -1,0 +1,49 @@
+"""``polybake check``: is a model file whole, does it keep its word, are its clients fresh?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polybake.commands.generate import check_clients, client_tables
+from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
+from polybake.errors import CheckFailed
+
+
+def check(
+    target: ConfigOrModel = DEFAULT_CONFIG,
+    clients: Annotated[
+        Path | None, typer.Option(help="Also check the generated clients below this folder.")
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(help="Only this language's client.")
+    ] = None,
+) -> None:
+    """Check a model file's digests and golden cases, and that its clients are fresh.
+
+    Example: polybake check build/minilm.onnx --clients clients
+    """
+    from polybake.config import load_config
+    from polybake.modelfile import read_head, tail_digest
+
+    is_config = target.suffix == ".toml"
+    model = load_config(target).model.output if is_config else target
+    head = read_head(model)
+    if tail_digest(model, head.tail_offset) != head.digests["tail"]:
+        raise CheckFailed(f"{model}: the graph does not match its digest; copy the file again")
+    typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
+    typer.echo(self_check(model))
+    if is_config or clients is not None:
+        check_clients(head.manifest, client_tables(target, clients, language))
+
+
+def self_check(model: Path) -> str:
+    """Reproduce the golden cases in the file, where the runtime is installed."""
+    try:
+        from polybake.fixtures.golden import largest_difference
+    except ModuleNotFoundError as error:
+        return f"skipped: the golden cases, since {error.name} is not installed"
+    difference = largest_difference(model)
+    return f"reproduced: every golden case, largest difference {difference:.1e}"

@@ -1,0 +1,75 @@
+"""``polybake init``: write a polybake.toml from a source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polybake.commands.target import name_from
+from polybake.errors import InputError
+
+if TYPE_CHECKING:
+    from polybake.sources.source import Source
+
+
+def init(
+    source: Annotated[Path, typer.Argument(help="A model folder or an .onnx file.")],
+    output: Annotated[Path, typer.Option(help="The file to write.")] = Path("polybake.toml"),
+    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a polybake.toml from a source.
+
+    Example: polybake init models/all-MiniLM-L6-v2
+    """
+    from polybake.modelfile import replacing
+    from polybake.sources import open_source
+
+    if output.exists() and not force:
+        raise InputError(f"{output}: exists already; edit it, or overwrite it with --force")
+    text = settings_text(open_source(source), source, name or name_from(source), output.parent)
+    with replacing(output) as file:
+        file.write(text.encode("utf-8"))
+    typer.echo(f"wrote {output}; next: polybake build {output}")
+
+
+def settings_text(opened: Source, source: Path, name: str, folder: Path) -> str:
+    """A polybake.toml that says in full what the source's own files say."""
+    from polybake.manifest import checked_name
+
+    try:
+        checked_name(name)
+    except ValueError as error:
+        raise InputError(f"{error}; choose one with --name") from error
+    lines = [
+        "[model]",
+        f"name = {_toml(name)}",
+        f"source = {_toml(_relative(source, folder))}",
+        f"output = {_toml(f'build/{name}.onnx')}",
+    ]
+    if opened.default_prompt is not None:
+        lines.append(f"default_prompt = {_toml(opened.default_prompt)}")
+    if not opened.recipe:
+        lines += ["", "# The source names no steps. Add them in order, for example:"]
+        lines += ["# [[steps]]", '# step = "pool"', '# mode = "mean"']
+    for spec in opened.recipe:
+        lines += ["", "[[steps]]"]
+        lines += [f"{key} = {_toml(value)}" for key, value in spec.items()]
+    if opened.prompts:
+        lines += ["", "[prompts]"]
+        lines += [f"{_toml(key)} = {_toml(value)}" for key, value in opened.prompts.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _relative(source: Path, folder: Path) -> str:
+    base = folder.resolve()
+    resolved = source.resolve()
+    return str(resolved.relative_to(base) if resolved.is_relative_to(base) else resolved)
+
+
+def _toml(value: object) -> str:
+    """A TOML value; JSON's strings, numbers and lists are TOML's once surrogate pairs are gone."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,77 @@
+"""What a command was pointed at: a polybake.toml, a source, or a model file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polybake.errors import InputError
+
+if TYPE_CHECKING:
+    from polybake.config import Config
+    from polybake.manifest import Manifest
+
+DEFAULT_CONFIG = Path("polybake.toml")
+
+ConfigOrSource = Annotated[
+    Path,
+    typer.Argument(metavar="[CONFIG|SOURCE]", help="A polybake.toml, a model folder, or an .onnx."),
+]
+ConfigOrModel = Annotated[
+    Path,
+    typer.Argument(metavar="[CONFIG|MODEL]", help="A polybake.toml or a baked model file."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def config_for(target: Path, *, name: str | None = None, output: Path | None = None) -> Config:
+    """The settings to work with: those of a polybake.toml, or the defaults for a source.
+
+    Raises:
+        InputError: nothing is there, or the settings are not valid.
+    """
+    from polybake.config import Config, ModelTable, load_config
+
+    if target.suffix == ".toml":
+        config = load_config(target)
+        changes = {"name": name, "output": output}
+        chosen = {key: value for key, value in changes.items() if value is not None}
+        return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
+    if not target.exists():
+        raise InputError(
+            f"{target}: no such file or folder; give a polybake.toml, a model folder or an .onnx file"
+        )
+    chosen_name = name or name_from(target)
+    model = ModelTable(
+        name=chosen_name, source=target, output=output or Path("build") / f"{chosen_name}.onnx"
+    )
+    return Config(model=model)
+
+
+def name_from(source: Path) -> str:
+    """A model name made of the source's own: ``all-MiniLM-L6-v2`` becomes ``all-minilm-l6-v2``."""
+    words = re.findall(r"[a-z0-9]+", source.resolve().stem.lower())
+    name = "-".join(words)[:50].strip("-")
+    return name if name[:1].isalpha() else f"model-{name}".strip("-")[:50]
+
+
+def manifest_of(target: Path) -> Manifest:
+    """The manifest of a model file, of an extracted manifest.json, or of a config's output."""
+    from polybake.config import load_config
+    from polybake.manifest import parse_manifest
+    from polybake.modelfile import read_head
+
+    if target.suffix == ".json":
+        try:
+            return parse_manifest(target.read_text(encoding="utf-8"), str(target))
+        except OSError as error:
+            raise InputError(
+                f"{target}: cannot be read ({error.strerror}); "
+                "write one with: polybake inspect MODEL --extract FOLDER"
+            ) from error
+    if target.suffix == ".toml":
+        target = load_config(target).model.output
+    return read_head(target).manifest

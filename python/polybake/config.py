@@ -1,0 +1,164 @@
+"""polybake.toml, read and checked."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+
+from polybake.errors import InputError
+from polybake.manifest import checked_name
+
+ClientLanguage = Literal["python", "node", "ruby", "csharp"]
+Device = Literal["cpu", "cuda"]
+
+
+class Table(BaseModel):
+    """One table of the file: a key that it does not have is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelTable(Table):
+    """``[model]``: what is baked, and where to."""
+
+    name: Annotated[str, AfterValidator(checked_name)]
+    source: Path
+    output: Path
+    description: str = ""
+    default_prompt: str | None = None
+    precision: Literal["float32"] = "float32"
+
+
+class FixturesTable(Table):
+    """``[fixtures]``: text files, one text a line, added to the built-in cases."""
+
+    texts: tuple[Path, ...] = ()
+    output: Path | None = None
+
+
+class ClientTable(Table):
+    """``[clients.<language>]``: where one client goes and what it is called."""
+
+    output: Path | None = None
+    package: str | None = None
+    module: str | None = None
+    version: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+([.-][A-Za-z0-9.]+)?$")
+
+
+class VerifyTable(Table):
+    """``[verify]``: what the judge runs, and what may not be missing."""
+
+    devices: tuple[Device, ...] = ("cpu",)
+    harnesses: tuple[str, ...] = ()
+    require: tuple[str, ...] = ()
+
+
+class Config(Table):
+    """A whole polybake.toml; every path is absolute or relative to the working folder."""
+
+    model: ModelTable
+    steps: tuple[dict[str, Any], ...] | None = None
+    prompts: dict[str, str] | None = None
+    fixtures: FixturesTable = FixturesTable()
+    clients: dict[ClientLanguage, ClientTable] = Field(default_factory=dict)
+    verify: VerifyTable = VerifyTable()
+    _folder: Path = PrivateAttr(default=Path())
+
+    @property
+    def folder(self) -> Path:
+        """The folder of polybake.toml, which paths in ``[[steps]]`` are relative to."""
+        return self._folder
+
+
+def load_config(path: Path) -> Config:
+    """Read a polybake.toml; its paths are relative to the folder it lies in.
+
+    Raises:
+        InputError: missing, not TOML, or a key or value that is not known, by its path.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); write one with: polybake init SOURCE"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: is not TOML: {error}; correct that line") from error
+    try:
+        config = Config.model_validate(data)
+    except ValidationError as error:
+        raise InputError(f"{path}: {_first(error)}") from error
+    config = _relative_to(path.parent, config)
+    config._folder = path.parent
+    return config
+
+
+def _first(error: ValidationError) -> str:
+    """The first fault of a table: where it is, what it is, and what may stand there."""
+    fault = error.errors()[0]
+    place = key_path(fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"{place}: unknown key; choose one of: {', '.join(_keys(fault['loc'][:-1]))}"
+    if fault["type"] == "missing":
+        return f"{place}: is missing; add it"
+    if fault["loc"][:1] == ("clients",) and fault["loc"][-1] == "[key]":
+        return f"clients.{fault['input']}: unknown language; choose one of: python, node, ruby, csharp"
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{place}: {fault['input']!r}: {message}; correct the value"
+
+
+def key_path(location: tuple[int | str, ...]) -> str:
+    """``("steps", 2, "mode")`` as ``steps[2].mode``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return text.removeprefix(".")
+
+
+def _keys(location: tuple[int | str, ...]) -> list[str]:
+    tables: dict[str, type[Table]] = {
+        "model": ModelTable,
+        "fixtures": FixturesTable,
+        "clients": ClientTable,
+        "verify": VerifyTable,
+    }
+    table = tables[str(location[0])] if location else Config
+    return list(table.model_fields)
+
+
+def _relative_to(folder: Path, config: Config) -> Config:
+    """Put the folder of polybake.toml before every relative path."""
+    fixtures = config.fixtures
+    return config.model_copy(
+        update={
+            "model": config.model.model_copy(
+                update={
+                    "source": folder / config.model.source,
+                    "output": folder / config.model.output,
+                }
+            ),
+            "fixtures": fixtures.model_copy(
+                update={
+                    "texts": tuple(folder / path for path in fixtures.texts),
+                    "output": folder / (fixtures.output or Path("fixtures") / config.model.name),
+                }
+            ),
+            "clients": {
+                language: table.model_copy(
+                    update={"output": folder / (table.output or Path("clients") / language)}
+                )
+                for language, table in _clients(config).items()
+            },
+        }
+    )
+
+
+def _clients(config: Config) -> dict[ClientLanguage, ClientTable]:
+    """The clients named, or all four when none is."""
+    return config.clients or {
+        "python": ClientTable(),
+        "node": ClientTable(),
+        "ruby": ClientTable(),
+        "csharp": ClientTable(),
+    }

@@ -1,0 +1,26 @@
+"""Every error a user can meet, by the exit code it ends a command with.
+
+Each message names the value, what was expected, and the remedy, in one line.
+"""
+
+
+class PolybakeError(Exception):
+    """Base of all errors that a user can cause or mend."""
+
+    exit_code: int = 2
+
+
+class InputError(PolybakeError):
+    """A file, an option or a value is not what was expected (exit code 2)."""
+
+
+class CheckFailed(PolybakeError):
+    """A verdict: drift, a failed proof, stale files (exit code 1)."""
+
+    exit_code = 1
+
+
+class RequirementMissing(PolybakeError):
+    """The environment lacks a package, a toolchain or a device (exit code 3)."""
+
+    exit_code = 3

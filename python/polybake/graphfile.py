@@ -1,0 +1,83 @@
+"""Write a graph as ONNX protobuf, one weight in memory at a time.
+
+Serialising a model as one message holds all its weights several times over. Here the message
+without initializers is serialised by onnx, and each initializer is then appended at the wire
+level: repeated fields may stand anywhere in their message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from onnxscript import ir
+
+from polybake.modelfile import check_size, varint
+
+#: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
+_MODEL_GRAPH = b"\x3a"
+_GRAPH_INITIALIZER = b"\x2a"
+_TENSOR_RAW_DATA = b"\x4a"
+
+#: Metadata of the tool that traced the graph; nothing reads it.
+_TRACING_KEYS = "pkg.onnxscript."
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An initializer's bytes up to its raw data, and the tensor that fills them up."""
+
+    header: bytes
+    tensor: ir.TensorProtocol | None
+
+    @property
+    def size(self) -> int:
+        return len(self.header) + (self.tensor.nbytes if self.tensor is not None else 0)
+
+
+def write_graph(model: ir.Model, path: Path) -> None:
+    """Write ``model`` to ``path``: the same bytes for the same graph.
+
+    Raises:
+        InputError: it would be larger than one ONNX file can be; nothing is written.
+    """
+    initializers = list(model.graph.initializers.values())
+    model.graph.initializers.clear()
+    try:
+        proto = ir.to_proto(model)
+    finally:
+        for value in initializers:
+            model.graph.initializers.add(value)
+    for node in proto.graph.node:
+        kept = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
+        del node.metadata_props[:]
+        node.metadata_props.extend(kept)
+    graph = proto.graph.SerializeToString(deterministic=True)
+    proto.ClearField("graph")
+    rest = proto.SerializeToString(deterministic=True)
+    entries = [_entry(value) for value in initializers]
+    graph_size = len(graph) + sum(entry.size for entry in entries)
+    start = rest + _MODEL_GRAPH + varint(graph_size) + graph
+    check_size(len(start) - len(graph) + graph_size, path)
+    with path.open("wb") as file:
+        file.write(start)
+        for entry in entries:
+            file.write(entry.header)
+            if entry.tensor is not None:
+                entry.tensor.tofile(file)
+
+
+def _entry(value: ir.Value) -> _Entry:
+    tensor = value.const_value
+    assert tensor is not None and value.name is not None
+    if tensor.dtype == ir.DataType.STRING:
+        tensor.name = value.name
+        body = ir.to_proto(tensor).SerializeToString(deterministic=True)
+        return _Entry(_GRAPH_INITIALIZER + varint(len(body)) + body, None)
+    described = onnx.TensorProto(
+        dims=tuple(tensor.shape.numpy()), data_type=int(tensor.dtype), name=value.name
+    )
+    body = described.SerializeToString(deterministic=True)
+    body += _TENSOR_RAW_DATA + varint(tensor.nbytes)
+    return _Entry(_GRAPH_INITIALIZER + varint(len(body) + tensor.nbytes) + body, tensor)

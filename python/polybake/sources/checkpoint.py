@@ -1,0 +1,127 @@
+"""An encoder built from config.json and safetensors, without PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from onnxscript import GraphBuilder, ir
+from pydantic import ValidationError
+
+from polybake.encoders import ENCODERS
+from polybake.encoders.bert import Bert, BertConfig
+from polybake.encoders.weights import load_weights
+from polybake.errors import InputError
+from polybake.graphfile import write_graph
+from polybake.manifest import Feed, Input
+from polybake.modelfolder import ModelFolder
+from polybake.sources.source import EncoderGraph, Reference
+
+#: Loaded by runtimes years old.
+_OPSET = 18
+_IR_VERSION = 8
+
+_TOKEN_EMBEDDINGS = "token_embeddings"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """An encoder of a known architecture and the files that hold its weights."""
+
+    name: str
+    architecture: type[Bert]
+    config: BertConfig
+    files: tuple[Path, ...]
+    proves: Literal["steps"] = "steps"
+
+    def place(self) -> EncoderGraph:
+        """Build the graph; the weights are read when it is written.
+
+        Raises:
+            InputError: the weights do not fit the configuration.
+        """
+        model = ir.Model(
+            ir.Graph([], [], nodes=[], opset_imports={"": _OPSET}, name="polybake"),
+            ir_version=_IR_VERSION,
+        )
+        builder = GraphBuilder(model.graph)
+        values: dict[Feed, ir.Value] = {
+            feed: builder.input(feed, ir.DataType.INT64, ["batch", "sequence"])
+            for feed in self.architecture.feeds
+        }
+        encoder = self.architecture(self.config)
+        embeddings = encoder(builder.op, **values)
+        load_weights(
+            encoder, self.files, prefix=f"{self.name}.", ignored=self.architecture.ignored
+        )
+        _check_every_parameter_is_placed(encoder, model.graph)
+        return EncoderGraph(
+            model=model,
+            inputs=tuple(Input(name=feed, feed=feed) for feed in values),
+            attention_mask=values["attention_mask"],
+            embeddings=embeddings,
+        )
+
+    def reference(self, folder: Path) -> Reference:
+        """Write the encoder without any step."""
+        graph = self.place()
+        graph.embeddings.name = _TOKEN_EMBEDDINGS
+        graph.model.graph.outputs.append(graph.embeddings)
+        path = folder / "encoder.onnx"
+        write_graph(graph.model, path)
+        return Reference(path, _TOKEN_EMBEDDINGS)
+
+
+def open_checkpoint(folder: ModelFolder) -> Checkpoint:
+    """Recognise the architecture and find the weights of a folder.
+
+    Raises:
+        InputError: an unknown architecture, a configuration that is not supported, or no
+            safetensors file.
+    """
+    settings = folder.settings("config.json")
+    path = folder.path / "config.json"
+    name = settings.get("model_type")
+    if not isinstance(name, str) or name not in ENCODERS:
+        raise InputError(
+            f"{path}: unknown architecture {name!r}; known are: {', '.join(ENCODERS)}; "
+            "export others to ONNX and give the .onnx file"
+        )
+    architecture = ENCODERS[name]
+    try:
+        config = architecture.Config.model_validate(settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or name
+        raise InputError(
+            f"{path}: {key}: {first['msg']}; export this model to ONNX and give the .onnx file"
+        ) from error
+    return Checkpoint(name, architecture, config, _weight_files(folder))
+
+
+def _weight_files(folder: ModelFolder) -> tuple[Path, ...]:
+    single = folder.file("model.safetensors")
+    if single is not None:
+        return (single,)
+    index = folder.settings("model.safetensors.index.json").get("weight_map")
+    if isinstance(index, dict):
+        names = sorted({str(name) for name in index.values()})
+        found = {name: folder.file(name) for name in names}
+        missing = [name for name, file in found.items() if file is None]
+        if missing:
+            raise InputError(f"{folder.path}: {missing[0]} is missing; download the model again")
+        return tuple(file for file in found.values() if file is not None)
+    pickled = sorted(folder.path.glob("*.bin"))
+    reason = f" ({pickled[0].name} is a pickle, which may run code)" if pickled else ""
+    raise InputError(
+        f"{folder.path}: has no model.safetensors{reason}; write it with transformers: "
+        "AutoModel.from_pretrained(…).save_pretrained(…, safe_serialization=True)"
+    )
+
+
+def _check_every_parameter_is_placed(encoder: Bert, graph: ir.Graph) -> None:
+    """A parameter whose module was never called would leave a dangling name."""
+    names = [name for name, _ in encoder.named_parameters()]
+    placed = [name for name in names if name in graph.initializers]
+    assert placed == names, f"not in the graph: {sorted(set(names) - set(placed))}"

@@ -1,0 +1,87 @@
+"""What every kind of source is opened to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from polybake.manifest import Input, Similarity
+from polybake.tokenizer import BakedTokenizer
+
+if TYPE_CHECKING:
+    from onnxscript import ir
+
+Recipe = tuple[dict[str, object], ...]
+
+
+@dataclass(frozen=True)
+class EncoderGraph:
+    """An encoder placed in a graph, ready for steps to be folded over it.
+
+    Attributes:
+        model: The graph with its inputs set and no outputs yet.
+        inputs: What a client feeds; every one int64.
+        attention_mask: int64 ``[batch, sequence]``.
+        embeddings: float32 ``[batch, sequence, hidden]``, or ``[batch, dimension]`` where the
+            source pools by itself.
+    """
+
+    model: ir.Model
+    inputs: tuple[Input, ...]
+    attention_mask: ir.Value
+    embeddings: ir.Value
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A file whose output is what the steps begin with, to prove a bake by."""
+
+    path: Path
+    output: str
+
+
+class Encoder(Protocol):
+    """An encoder that can be placed in a graph."""
+
+    @property
+    def name(self) -> str:
+        """The architecture, or ``onnx``."""
+
+    @property
+    def proves(self) -> Literal["steps", "source"]:
+        """How far a comparison with `reference` proves a bake."""
+
+    def place(self) -> EncoderGraph:
+        """Build or load the encoder's graph, anew at each call."""
+
+    def reference(self, folder: Path) -> Reference:
+        """Give the encoder as a file of its own, written to ``folder`` where need be."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """An encoder, its tokenizer, and what its folder says about using them.
+
+    Attributes:
+        folder: The model's folder; files that the recipe names lie in it.
+        recipe: The steps that the folder lists, as in polybake.toml; empty where it lists none.
+        prompts: Prompt texts by name.
+        identifier: How the manifest names the source.
+    """
+
+    encoder: Encoder
+    tokenizer: BakedTokenizer
+    folder: Path
+    identifier: str
+    recipe: Recipe = ()
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    default_prompt: str | None = None
+    similarity: Similarity = "cosine"
+    licence: str | None = None
+
+    @property
+    def max_length(self) -> int:
+        """Tokens kept of a text, special tokens included."""
+        return self.tokenizer.max_length

@@ -1,0 +1,152 @@
+"""tokenizer.json with everything baked in that tokenisation needs, so that a client only pads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, cast
+
+from tokenizers import Tokenizer
+
+from polybake.errors import InputError
+from polybake.modelfolder import ModelFolder
+
+PadSide = Literal["right", "left"]
+
+
+@dataclass(frozen=True)
+class BakedTokenizer:
+    """A tokenizer as the model file carries it.
+
+    Attributes:
+        json: The whole tokenizer.json: truncation set, padding null.
+        max_length: Tokens kept of a text, special tokens included.
+        pad_id: The id that fills a row up.
+        pad_side: Where it is filled up.
+    """
+
+    json: str
+    max_length: int
+    pad_id: int
+    pad_side: PadSide
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Turn each text into token ids, special tokens included, cut at ``max_length``."""
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer.from_str(self.json)
+
+
+def bake_tokenizer(
+    folder: ModelFolder, *, max_seq_length: int | None = None, lowercase: bool = False
+) -> BakedTokenizer:
+    """Read the tokenizer of a model's folder and bake its limits and padding.
+
+    Args:
+        folder: Holds tokenizer.json and, where they exist, tokenizer_config.json,
+            special_tokens_map.json and config.json.
+        max_seq_length: sentence-transformers' own limit; None takes the tokenizer's and the
+            model's.
+        lowercase: sentence-transformers' ``do_lower_case``.
+
+    Raises:
+        InputError: no tokenizer.json, one that cannot be read, no known length limit or padding
+            token, or a limit below the number of special tokens.
+    """
+    path = folder.file("tokenizer.json")
+    if path is None:
+        raise InputError(
+            f"{folder.path}: has no tokenizer.json; write it with: python -c "
+            "\"from transformers import AutoTokenizer as T; T.from_pretrained('.')"
+            ".save_pretrained('.')\" (run there)"
+        )
+    data = folder.settings("tokenizer.json")
+    config = folder.settings("tokenizer_config.json")
+    max_length = _max_length(folder, config, max_seq_length)
+    pad_id = _pad_id(folder, data, config)
+    data["truncation"] = {
+        "direction": "Left" if config.get("truncation_side") == "left" else "Right",
+        "max_length": max_length,
+        "strategy": "LongestFirst",
+        "stride": 0,
+    }
+    data["padding"] = None
+    data["normalizer"] = _normalizer(data.get("normalizer"), config, lowercase)
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    try:
+        special = Tokenizer.from_str(text).num_special_tokens_to_add(False)
+    except Exception as error:  # tokenizers raises bare Exception
+        raise InputError(
+            f"{path}: cannot be read by tokenizers ({error}); download it again"
+        ) from error
+    if max_length < special:
+        raise InputError(
+            f"{folder.path}: max length {max_length} is below the tokenizer's {special} special "
+            f"tokens; set max_seq_length in sentence_bert_config.json to {special + 1} or more"
+        )
+    side: PadSide = "left" if config.get("padding_side") == "left" else "right"
+    return BakedTokenizer(text, max_length, pad_id, side)
+
+
+def _max_length(folder: ModelFolder, config: dict[str, object], given: int | None) -> int:
+    """Apply sentence-transformers' rule for ``max_seq_length``.
+
+    Source: sentence-transformers ``Transformer``.
+    """
+    if given is not None:
+        limits: list[object] = [given]
+    else:
+        positions = folder.settings("config.json").get("max_position_embeddings")
+        limits = [config.get("model_max_length"), None if positions == -1 else positions]
+    known = [int(limit) for limit in limits if isinstance(limit, int | float)]
+    # transformers writes 1e30 for "no limit".
+    if not known or not 0 < min(known) < 2**31:
+        raise InputError(
+            f"{folder.path}: no length limit is known (found {known}); "
+            'add "model_max_length" to tokenizer_config.json'
+        )
+    return min(known)
+
+
+def _pad_id(folder: ModelFolder, data: dict[str, Any], config: dict[str, object]) -> int:
+    tokens = {**folder.settings("special_tokens_map.json"), **config}
+    token = tokens.get("pad_token")
+    content = token.get("content") if isinstance(token, dict) else token
+    if isinstance(content, str):
+        tokenizer = Tokenizer.from_str(json.dumps(data))
+        found = tokenizer.token_to_id(content)
+        if found is not None:
+            return int(found)
+    padding = data.get("padding") or {}
+    for value in (padding.get("pad_id"), folder.settings("config.json").get("pad_token_id")):
+        if isinstance(value, int) and value >= 0:
+            return value
+    raise InputError(
+        f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
+    )
+
+
+def _normalizer(stored: object, config: dict[str, object], lowercase: bool) -> object:
+    if isinstance(stored, dict) and stored.get("type") == "BertNormalizer":
+        stored = {**stored, **_bert_normalizer(config)}
+    if not lowercase:
+        return stored
+    parts = [{"type": "Lowercase"}] + ([stored] if stored else [])
+    return {"type": "Sequence", "normalizers": parts}
+
+
+def _bert_normalizer(config: dict[str, object]) -> dict[str, object]:
+    """What tokenizer_config.json says about BERT's normalizer; it wins over tokenizer.json.
+
+    Source: transformers ``BertTokenizer``.
+    """
+    names = {
+        "do_lower_case": "lowercase",
+        "strip_accents": "strip_accents",
+        "tokenize_chinese_chars": "handle_chinese_chars",
+    }
+    return {ours: config[theirs] for theirs, ours in names.items() if theirs in config}

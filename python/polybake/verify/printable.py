@@ -1,0 +1,16 @@
+"""Text from outside made fit for a terminal and for XML."""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    """Escape every character that is not printable, such as NUL, ESC and line breaks.
+
+    What remains is legal in XML 1.0 and cannot steer a terminal.
+    """
+    return "".join(
+        character
+        if character.isprintable()
+        else character.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for character in text
+    )

@@ -1,0 +1,179 @@
+"""The harness protocol's messages: one JSON object a line, see docs/protocol.md."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+PROTOCOL = 1
+
+Device = Literal["cpu", "cuda"]
+DEVICES: tuple[Device, ...] = ("cpu", "cuda")
+
+#: The execution provider that must run the model on a device.
+PROVIDERS: dict[Device, str] = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+
+class Message(BaseModel):
+    """A part of the protocol. Numbers are not taken for strings nor the other way round."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class Start(Message):
+    """Open the model on a device; answered by Started."""
+
+    cmd: Literal["start"] = "start"
+    seq: int = 0
+    protocol: Literal[1] = 1
+    model: str = Field(description="Absolute path of the model file.")
+    device: Device
+
+
+class Tokenize(Message):
+    """Tokenise texts; answered by the token ids of each text."""
+
+    cmd: Literal["tokenize"] = "tokenize"
+    seq: int = 0
+    texts: tuple[str, ...]
+    prompt: str | None
+
+
+class EmbedIds(Message):
+    """Embed rows of token ids as one batch; answered by EncodedVectors."""
+
+    cmd: Literal["embed_ids"] = "embed_ids"
+    seq: int = 0
+    input_ids: tuple[tuple[int, ...], ...]
+    prompt: str | None
+
+
+class Embed(Message):
+    """Embed texts; answered by EncodedVectors."""
+
+    cmd: Literal["embed"] = "embed"
+    seq: int = 0
+    texts: tuple[str, ...]
+    prompt: str | None
+
+
+class SelfCheck(Message):
+    """Run the client's own self-check; answered by the largest difference, a number."""
+
+    cmd: Literal["self_check"] = "self_check"
+    seq: int = 0
+
+
+class Stop(Message):
+    """End; answered by null, then the harness exits with code 0."""
+
+    cmd: Literal["stop"] = "stop"
+    seq: int = 0
+
+
+Request = Start | Tokenize | EmbedIds | Embed | SelfCheck | Stop
+
+
+class ClientVersions(Message):
+    """What answered."""
+
+    language: str = Field(min_length=1)
+    language_version: str
+    runtime_version: str
+    tokenizer_version: str
+
+
+class Provider(Message):
+    """Which execution provider runs the model, and how that was established."""
+
+    requested: Device
+    active: str
+    proven_by: Literal["session", "append", "profile"]
+
+
+class Started(Message):
+    """The results of start."""
+
+    protocol: Literal[1]
+    client: ClientVersions
+    name: str
+    fingerprint: str
+    provider: Provider
+    capabilities: list[str]
+
+
+class EncodedVectors(Message):
+    """The results of embed_ids and embed."""
+
+    dtype: str
+    shape: list[int]
+    data: str = Field(description="base64 of little-endian IEEE-754, row by row.")
+
+
+class AnswerMessage(Message):
+    """One line from the harness: exactly one of the three kinds below."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    seq: int = Field(description="The request's seq.")
+
+
+class Results(AnswerMessage):
+    """The client did what was asked."""
+
+    results: Any
+
+
+class Skipped(AnswerMessage):
+    """The client cannot do this."""
+
+    skipped: Literal[True]
+    reason: str
+
+
+class Errored(AnswerMessage):
+    """The client tried and failed."""
+
+    errored: Literal[True]
+    kind: Literal["invalid_text", "unknown_prompt", "wrong_model", "device", "internal"]
+    message: str
+    index: int | None = None
+
+
+Answer = Results | Skipped | Errored
+
+_ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+
+
+def encode_request(request: Request) -> bytes:
+    """One line of ASCII JSON."""
+    return json.dumps(request.model_dump(), ensure_ascii=True).encode("ascii") + b"\n"
+
+
+def parse_answer(line: bytes, seq: int) -> Answer:
+    """Read the answer to request ``seq``.
+
+    Raises:
+        ValueError: not JSON (NaN and Infinity are not), not an answer, or to another request.
+    """
+    try:
+        value = json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not a line of JSON: {_start_of(line)}") from error
+    try:
+        answer = _ANSWER.validate_python(value)
+    except ValidationError as error:
+        raise ValueError(f"not an answer of the protocol: {_start_of(line)}") from error
+    if answer.seq != seq:
+        raise ValueError(f"an answer to request {answer.seq}, expected one to {seq}")
+    return answer
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _start_of(line: bytes) -> str:
+    return line[:100].decode("utf-8", "replace").strip()

@@ -1,0 +1,62 @@
+"""A verdict: how one client did in one stage of one case on one device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """The statuses of docs/protocol.md."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    FAIL = "fail"
+    SKIP_CAPABILITY = "skip-capability"
+    MISSING_TOOLCHAIN = "missing-toolchain"
+    MISSING_DEVICE = "missing-device"
+    PROVIDER_FALLBACK = "provider-fallback"
+    ERROR = "error"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+
+    @property
+    def skipped(self) -> bool:
+        """Nothing was judged, and nothing is wrong unless it was required."""
+        return self in (self.SKIP_CAPABILITY, self.MISSING_TOOLCHAIN, self.MISSING_DEVICE)
+
+    @property
+    def failed(self) -> bool:
+        """Verify ends with exit code 1."""
+        return self is not self.PASS and not self.skipped
+
+
+class Stage(StrEnum):
+    """What the client was asked to do."""
+
+    TOKENIZE = "tokenize"
+    EMBED_IDS = "embed_ids"
+    EMBED = "embed"
+    SELF_CHECK = "self_check"
+    STOP = "stop"
+
+
+#: The stages that every case goes through.
+CASE_STAGES = (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED)
+
+#: The case of the stages that happen once: self_check and stop.
+SESSION = "session"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one client did in one stage of one case on one device."""
+
+    language: str
+    device: str
+    case: str
+    stage: Stage
+    status: Status
+    message: str = ""
+    #: Largest absolute difference of one element; None where no vectors were compared.
+    difference: float | None = None
+    seconds: float = 0.0

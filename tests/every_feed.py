@@ -1,0 +1,163 @@
+"""A tiny model file whose graph takes every feed of the contract, for client tests.
+
+The embedding is the masked mean of token, type and position rows, scaled by the prompt value:
+nothing a transformer does, but each input moves every element of the result.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from polybake import modelfile
+from polybake.fixtures.case import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.manifest import Contract, Input, Manifest, Output, Source, fingerprint
+
+DIMENSION = 7
+MAX_LENGTH = 16
+PROMPTS = {"query": "query: ", "document": "passage: "}
+PROMPT_VALUES = {"": 0, "query": 1, "document": 2}
+TEXTS = (
+    ("plain", None, ("Hello, world",)),
+    ("empty", None, ("",)),
+    ("batch", None, ("a", "two words", "")),
+    ("query", "query", ("where is it?", "x")),
+    ("document", "document", ("it is here",)),
+    ("long", None, ("one two three four five six seven eight nine ten",)),
+)
+
+_GRAPH = """
+<ir_version: 8, opset_import: ["" : 18]>
+every_feed (
+    int64[batch, sequence] ids, int64[batch, sequence] mask, int64[batch, sequence] types,
+    int64[batch, sequence] positions, int64[1] prompt
+) => (float[batch, 7] vector) {
+    one = Constant <value = int64[1] {1}> ()
+    two = Constant <value = int64[1] {2}> ()
+    tokens = Gather (token_rows, ids)
+    kinds = Gather (type_rows, types)
+    places = Gather (position_rows, positions)
+    sum1 = Add (tokens, kinds)
+    sum2 = Add (sum1, places)
+    mask3 = Unsqueeze (mask, two)
+    weight = Cast <to = 1> (mask3)
+    kept = Mul (sum2, weight)
+    total = ReduceSum <keepdims = 0> (kept, one)
+    count = ReduceSum <keepdims = 0> (weight, one)
+    least = Constant <value = float[1] {1e-9}> ()
+    divisor = Max (count, least)
+    mean = Div (total, divisor)
+    value = Cast <to = 1> (prompt)
+    unit = Constant <value = float[1] {1.0}> ()
+    factor = Add (value, unit)
+    vector = Mul (mean, factor)
+}
+"""
+
+
+def tokenizer() -> Tokenizer:
+    """WordPiece over single characters: small, and every text has an exact expectation."""
+    characters = string.ascii_lowercase + string.digits + string.punctuation
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    vocabulary += list(characters) + [f"##{char}" for char in string.ascii_lowercase]
+    made = Tokenizer(
+        models.WordPiece({token: i for i, token in enumerate(vocabulary)}, unk_token="[UNK]")
+    )
+    made.normalizer = normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    made.enable_truncation(MAX_LENGTH)
+    return made
+
+
+def rows() -> dict[str, np.ndarray]:
+    """The seeded tables of the graph, float32."""
+    random = np.random.default_rng(7)
+    sizes = {"token_rows": tokenizer().get_vocab_size(), "type_rows": 2, "position_rows": MAX_LENGTH}
+    return {
+        name: random.normal(0, 0.2, (size, DIMENSION)).astype(np.float32)
+        for name, size in sizes.items()
+    }
+
+
+def expected(ids: list[int], prompt: str | None) -> np.ndarray:
+    """The embedding of one row of ids by NumPy, float32 ``[dimension]``."""
+    tables = rows()
+    places = np.arange(len(ids))
+    mean = (tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]).mean(0)
+    return (mean * (1 + PROMPT_VALUES[prompt or ""])).astype(np.float32)
+
+
+def write_every_feed_model(path: Path, *, pad_side: str = "right", name: str = "every-feed") -> Path:
+    """Write the model file, with golden cases made by ``expected``."""
+    model = onnx.parser.parse_model(_GRAPH)
+    for table, array in rows().items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, table))
+    onnx.checker.check_model(model, full_check=True)
+    tail = path.with_suffix(".tail")
+    tail.write_bytes(model.SerializeToString(deterministic=True))
+    feeds = {
+        "ids": "input_ids",
+        "mask": "attention_mask",
+        "types": "token_type_ids",
+        "positions": "position_ids",
+        "prompt": "prompt_value",
+    }
+    contract = Contract(
+        inputs=tuple(
+            Input(name=key, feed=feed, values=PROMPT_VALUES if feed == "prompt_value" else {})
+            for key, feed in feeds.items()
+        ),
+        output=Output(name="vector", dimension=DIMENSION),
+        max_length=MAX_LENGTH,
+        pad_id=0,
+        pad_side=pad_side,
+        prompts=PROMPTS,
+    )
+    words = tokenizer()
+    text = words.to_str()
+    tail_digest = modelfile.sha256(tail.read_bytes())
+    identity = fingerprint(
+        tail_digest, modelfile.sha256(modelfile.ascii_json(json.loads(text))), contract
+    )
+    manifest = Manifest(
+        name=name,
+        contract=contract,
+        similarity="dot",
+        steps=("mean",),
+        encoder="tables",
+        opset=18,
+        source=Source(identifier="every-feed"),
+        generator="0.1.0",
+        fingerprint=identity,
+        verified="steps",
+    )
+    cases = []
+    for case, prompt, texts in TEXTS:
+        ids = [words.encode(PROMPTS.get(prompt or "", "") + text).ids for text in texts]
+        vectors = np.stack([expected(row, prompt) for row in ids])
+        cases.append(
+            Case(
+                id=case,
+                why="each feed moves every element",
+                prompt=prompt,
+                texts=texts,
+                input_ids=ids,
+                embeddings=encode_vectors(vectors),
+            )
+        )
+    fixture = Fixture(
+        fingerprint=identity,
+        made_by=MadeBy(kind="oracle", packages={"numpy": np.__version__}),
+        tolerances=TOLERANCES,
+        cases=tuple(cases),
+    )
+    modelfile.write(path, tail, manifest, text, fixture)
+    tail.unlink()
+    return path
