@@ -28,7 +28,6 @@ TEXTS = (
     ("empty", None, ("",)),
     ("batch", None, ("a", "two words", "")),
     ("query", "query", ("where is it?", "x")),
-    ("document", "document", ("it is here",)),
     ("long", None, ("one two three four five six seven eight nine ten",)),
 )
 
@@ -86,16 +85,23 @@ def rows() -> dict[str, np.ndarray]:
     }
 
 
-def expected(ids: list[int], prompt: str | None) -> np.ndarray:
+def expected(ids: list[int], prompt_value: int) -> np.ndarray:
     """The embedding of one row of ids by NumPy, float32 ``[dimension]``."""
     tables = rows()
     places = np.arange(len(ids))
     mean = (tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]).mean(0)
-    return (mean * (1 + PROMPT_VALUES[prompt or ""])).astype(np.float32)
+    return (mean * (1 + prompt_value)).astype(np.float32)
 
 
-def write_every_feed_model(path: Path, *, pad_side: str = "right", name: str = "every-feed") -> Path:
+def write_every_feed_model(
+    path: Path,
+    *,
+    pad_side: str = "right",
+    name: str = "every-feed",
+    prompts: dict[str, str] = PROMPTS,
+) -> Path:
     """Write the model file, with golden cases made by ``expected``."""
+    values = PROMPT_VALUES | {key: PROMPT_VALUES.get(key, 3) for key in prompts}
     model = onnx.parser.parse_model(_GRAPH)
     for table, array in rows().items():
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, table))
@@ -111,14 +117,14 @@ def write_every_feed_model(path: Path, *, pad_side: str = "right", name: str = "
     }
     contract = Contract(
         inputs=tuple(
-            Input(name=key, feed=feed, values=PROMPT_VALUES if feed == "prompt_value" else {})
+            Input(name=key, feed=feed, values=values if feed == "prompt_value" else {})
             for key, feed in feeds.items()
         ),
         output=Output(name="vector", dimension=DIMENSION),
         max_length=MAX_LENGTH,
         pad_id=0,
         pad_side=pad_side,
-        prompts=PROMPTS,
+        prompts=prompts,
     )
     words = tokenizer()
     text = words.to_str()
@@ -139,9 +145,13 @@ def write_every_feed_model(path: Path, *, pad_side: str = "right", name: str = "
         verified="steps",
     )
     cases = []
-    for case, prompt, texts in TEXTS:
-        ids = [words.encode(PROMPTS.get(prompt or "", "") + text).ids for text in texts]
-        vectors = np.stack([expected(row, prompt) for row in ids])
+    cases_with_prompts = [(f"prompt-{i}", key, ("a b",)) for i, key in enumerate(prompts)]
+    for case, prompt, texts in [*TEXTS, *cases_with_prompts]:
+        if prompt is not None and prompt not in prompts:
+            continue
+        prefix = prompts[prompt] if prompt is not None else ""
+        ids = [words.encode(prefix + text).ids for text in texts]
+        vectors = np.stack([expected(row, values[prompt or ""]) for row in ids])
         cases.append(
             Case(
                 id=case,

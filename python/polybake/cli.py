@@ -21,6 +21,7 @@ from polybake.errors import PolybakeError
 app = typer.Typer(
     help="One model file, every language, the same vectors.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

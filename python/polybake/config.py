@@ -90,15 +90,18 @@ def load_config(path: Path) -> Config:
     try:
         config = Config.model_validate(data)
     except ValidationError as error:
-        raise InputError(f"{path}: {_first(error)}") from error
+        raise InputError(f"{path}: {_fault(error)}") from error
     config = _relative_to(path.parent, config)
     config._folder = path.parent
     return config
 
 
-def _first(error: ValidationError) -> str:
-    """The first fault of a table: where it is, what it is, and what may stand there."""
-    fault = error.errors()[0]
+def _fault(error: ValidationError) -> str:
+    """One fault of the file: where it is, what it is, and what may stand there.
+
+    An unknown key comes first: misspelled, it is also why another one is missing.
+    """
+    fault = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
     place = key_path(fault["loc"])
     if fault["type"] == "extra_forbidden":
         return f"{place}: unknown key; choose one of: {', '.join(_keys(fault['loc'][:-1]))}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import onnx
 from onnxscript import ir
@@ -29,7 +30,7 @@ class _Entry:
     """An initializer's bytes up to its raw data, and the tensor that fills them up."""
 
     header: bytes
-    tensor: ir.TensorProtocol | None
+    tensor: ir.Tensor | None
 
     @property
     def size(self) -> int:
@@ -69,10 +70,9 @@ def write_graph(model: ir.Model, path: Path) -> None:
 
 
 def _entry(value: ir.Value) -> _Entry:
-    tensor = value.const_value
-    assert tensor is not None and value.name is not None
+    # The protocol of tensors leaves out tofile, which every tensor has.
+    tensor = cast("ir.Tensor", value.const_value)
     if tensor.dtype == ir.DataType.STRING:
-        tensor.name = value.name
         body = ir.to_proto(tensor).SerializeToString(deterministic=True)
         return _Entry(_GRAPH_INITIALIZER + varint(len(body)) + body, None)
     described = onnx.TensorProto(

@@ -28,11 +28,9 @@ class ModelFolder:
     @classmethod
     def at(cls, path: Path) -> ModelFolder:
         """Open the folder ``path``."""
-        roots = [path.resolve()]
-        for parent in path.absolute().parents:
-            if parent.name == "snapshots" and (parent.parent / "blobs").is_dir():
-                roots.append((parent.parent / "blobs").resolve())
-        return cls(path, tuple(roots))
+        caches = [parent.parent for parent in path.absolute().parents if parent.name == "snapshots"]
+        roots = [path, *(cache / "blobs" for cache in caches)]
+        return cls(path, tuple(root.resolve() for root in roots))
 
     def inner(self, name: str) -> ModelFolder:
         """The folder ``name`` inside this one; ``""`` is this one."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from tokenizers import Tokenizer
 
@@ -14,6 +14,9 @@ from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 
 PadSide = Literal["right", "left"]
+
+_GENERIC_CLASSES = ("PreTrainedTokenizerFast", "TokenizersBackend")
+_LOWERCASE = {"type": "Lowercase"}
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class BakedTokenizer:
         pad_side: Where it is filled up.
     """
 
-    json: str
+    json: str = field(repr=False)
     max_length: int
     pad_id: int
     pad_side: PadSide
@@ -35,6 +38,16 @@ class BakedTokenizer:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Turn each text into token ids, special tokens included, cut at ``max_length``."""
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+
+    def count(self, text: str) -> int:
+        """Count a text's tokens, special tokens included, without cutting it."""
+        return len(self._untruncated.encode(text).ids)
+
+    @cached_property
+    def _untruncated(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_str(self.json)
+        tokenizer.no_truncation()
+        return tokenizer
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -75,7 +88,9 @@ def bake_tokenizer(
         "stride": 0,
     }
     data["padding"] = None
-    data["normalizer"] = _normalizer(data.get("normalizer"), config, lowercase)
+    data["normalizer"] = _normalizer(folder, data.get("normalizer"), config)
+    if lowercase:
+        data["normalizer"] = _lowercased(data["normalizer"])
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     try:
         special = Tokenizer.from_str(text).num_special_tokens_to_add(False)
@@ -130,23 +145,33 @@ def _pad_id(folder: ModelFolder, data: dict[str, Any], config: dict[str, object]
     )
 
 
-def _normalizer(stored: object, config: dict[str, object], lowercase: bool) -> object:
-    if isinstance(stored, dict) and stored.get("type") == "BertNormalizer":
-        stored = {**stored, **_bert_normalizer(config)}
-    if not lowercase:
-        return stored
-    parts = [{"type": "Lowercase"}] + ([stored] if stored else [])
-    return {"type": "Sequence", "normalizers": parts}
+def _normalizer(folder: ModelFolder, stored: object, config: dict[str, object]) -> object:
+    """BERT's normalizer as tokenizer_config.json has it, which wins over tokenizer.json.
 
-
-def _bert_normalizer(config: dict[str, object]) -> dict[str, object]:
-    """What tokenizer_config.json says about BERT's normalizer; it wins over tokenizer.json.
-
-    Source: transformers ``BertTokenizer``.
+    Source: transformers ``BertTokenizer``, which rebuilds it; the generic classes do not.
     """
-    names = {
-        "do_lower_case": "lowercase",
-        "strip_accents": "strip_accents",
-        "tokenize_chinese_chars": "handle_chinese_chars",
+    name = config.get("tokenizer_class") or folder.settings("config.json").get("model_type")
+    if not isinstance(stored, dict) or stored.get("type") != "BertNormalizer":
+        return stored
+    if name is None or name in _GENERIC_CLASSES:
+        return stored
+    return {
+        **stored,
+        "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+        "strip_accents": config.get("strip_accents"),
+        "lowercase": config.get("do_lower_case", True),
     }
-    return {ours: config[theirs] for theirs, ours in names.items() if theirs in config}
+
+
+def _lowercased(normalizer: object) -> object:
+    """Lowercase before everything else, unless that is done already.
+
+    Source: sentence-transformers ``Transformer``, ``do_lower_case``.
+    """
+    parts: list[object] = []
+    if isinstance(normalizer, dict):
+        inner = normalizer.get("normalizers") if normalizer.get("type") == "Sequence" else None
+        parts = inner if isinstance(inner, list) else [normalizer]
+    if _LOWERCASE in parts:
+        return normalizer
+    return {"type": "Sequence", "normalizers": [_LOWERCASE, *parts]}

@@ -34,16 +34,15 @@ def check(
     if tail_digest(model, head.tail_offset) != head.digests["tail"]:
         raise CheckFailed(f"{model}: the graph does not match its digest; copy the file again")
     typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
-    typer.echo(self_check(model))
+    typer.echo(reproduced(model))
     if is_config or clients is not None:
         check_clients(head.manifest, client_tables(target, clients, language))
 
 
-def self_check(model: Path) -> str:
+def reproduced(model: Path) -> str:
     """Reproduce the golden cases in the file, where the runtime is installed."""
     try:
-        from polybake.fixtures.golden import largest_difference
+        from polybake.selfcheck import self_check
     except ModuleNotFoundError as error:
         return f"skipped: the golden cases, since {error.name} is not installed"
-    difference = largest_difference(model)
-    return f"reproduced: every golden case, largest difference {difference:.1e}"
+    return f"reproduced: every golden case, largest difference {self_check(model):.1e}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.commands.target import name_from
+from polybake.commands.target import name_from, usable_name
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,15 +38,9 @@ def init(
 
 def settings_text(opened: Source, source: Path, name: str, folder: Path) -> str:
     """A polybake.toml that says in full what the source's own files say."""
-    from polybake.manifest import checked_name
-
-    try:
-        checked_name(name)
-    except ValueError as error:
-        raise InputError(f"{error}; choose one with --name") from error
     lines = [
         "[model]",
-        f"name = {_toml(name)}",
+        f"name = {_toml(usable_name(name))}",
         f"source = {_toml(_relative(source, folder))}",
         f"output = {_toml(f'build/{name}.onnx')}",
     ]

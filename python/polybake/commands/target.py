@@ -35,6 +35,8 @@ def config_for(target: Path, *, name: str | None = None, output: Path | None = N
     """
     from polybake.config import Config, ModelTable, load_config
 
+    if name is not None:
+        usable_name(name)
     if target.suffix == ".toml":
         config = load_config(target)
         changes = {"name": name, "output": output}
@@ -44,7 +46,7 @@ def config_for(target: Path, *, name: str | None = None, output: Path | None = N
         raise InputError(
             f"{target}: no such file or folder; give a polybake.toml, a model folder or an .onnx file"
         )
-    chosen_name = name or name_from(target)
+    chosen_name = usable_name(name or name_from(target))
     model = ModelTable(
         name=chosen_name, source=target, output=output or Path("build") / f"{chosen_name}.onnx"
     )
@@ -56,6 +58,20 @@ def name_from(source: Path) -> str:
     words = re.findall(r"[a-z0-9]+", source.resolve().stem.lower())
     name = "-".join(words)[:50].strip("-")
     return name if name[:1].isalpha() else f"model-{name}".strip("-")[:50]
+
+
+def usable_name(name: str) -> str:
+    """Return ``name`` when it is a model name.
+
+    Raises:
+        InputError: it is not.
+    """
+    from polybake.manifest import checked_name
+
+    try:
+        return checked_name(name)
+    except ValueError as error:
+        raise InputError(f"{error}; choose one with --name") from error
 
 
 def manifest_of(target: Path) -> Manifest:

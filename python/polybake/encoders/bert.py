@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polybake.activations import ACTIVATIONS
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
+from polybake.manifest import Feed
 
 _SMALLEST = float(np.finfo(np.float32).min)
 
@@ -183,7 +184,7 @@ class Bert(nn.Module):
     """The whole encoder: token ids to token embeddings."""
 
     Config = BertConfig
-    feeds = ("input_ids", "attention_mask", "token_type_ids")
+    feeds: tuple[Feed, ...] = ("input_ids", "attention_mask", "token_type_ids")
     #: Weights that other uses of a checkpoint need, and buffers that are no weights.
     ignored = ("pooler.", "cls.", "embeddings.position_ids", "embeddings.token_type_ids")
 

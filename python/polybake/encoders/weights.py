@@ -57,7 +57,7 @@ def load_weights(
         if tensor is None:
             problems.append(f"missing {name}")
             continue
-        expected = tuple(int(size) for size in parameter.shape or ())
+        expected = tuple(size for size in parameter.shape or () if isinstance(size, int))
         found = tensor.shape[::-1] if transposed else tensor.shape
         if found != expected:
             wanted = expected[::-1] if transposed else expected
@@ -65,7 +65,7 @@ def load_weights(
         elif tensor.dtype not in _FLOATS:
             problems.append(f"{name} is {tensor.dtype}, expected one of {', '.join(_FLOATS)}")
         else:
-            parameter.const_value = _lazy(tensor, transposed, parameter)
+            parameter.const_value = _lazy(tensor, transposed, expected)
     problems += [f"unexpected {name}" for name in stored if not name.startswith(tuple(ignored))]
     if problems:
         raise InputError(
@@ -74,10 +74,8 @@ def load_weights(
         )
 
 
-def _lazy(tensor: _Stored, transposed: bool, parameter: nn.Parameter) -> ir.LazyTensor:
-    shape = parameter.shape
-    assert shape is not None
-    return ir.LazyTensor(lambda: tensor.read(transposed), ir.DataType.FLOAT, shape)
+def _lazy(tensor: _Stored, transposed: bool, shape: tuple[int, ...]) -> ir.LazyTensor:
+    return ir.LazyTensor(lambda: tensor.read(transposed), ir.DataType.FLOAT, ir.Shape(shape))
 
 
 def _parameters(encoder: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:

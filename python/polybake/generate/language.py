@@ -57,7 +57,7 @@ RUBY = Language(
     null="nil",
     true="true",
     false="false",
-    project_files=frozenset({"__module__.gemspec", "Gemfile", "README.md", ".gitignore"}),
+    project_files=frozenset({"__path__.gemspec", "Gemfile", "Rakefile", "README.md", ".gitignore"}),
 )
 CSHARP = Language(
     name="csharp",

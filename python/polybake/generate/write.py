@@ -87,7 +87,11 @@ def _refuse_changed(
 def _read_record(folder: Path) -> dict[str, str]:
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        return {str(path): str(digest) for path, digest in record["files"].items()}
+        files = {str(path): str(digest) for path, digest in record["files"].items()}
+        for path in files:
+            if not (folder / path).resolve().is_relative_to(folder.resolve()):
+                raise ValueError(f"{path} lies outside the folder")
+        return files
     except FileNotFoundError:
         return {}
     except (ValueError, KeyError, AttributeError) as error:

@@ -14,7 +14,7 @@ from polybake.encoders.bert import Bert, BertConfig
 from polybake.encoders.weights import load_weights
 from polybake.errors import InputError
 from polybake.graphfile import write_graph
-from polybake.manifest import Feed, Input
+from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
 from polybake.sources.source import EncoderGraph, Reference
 
@@ -22,7 +22,7 @@ from polybake.sources.source import EncoderGraph, Reference
 _OPSET = 18
 _IR_VERSION = 8
 
-_TOKEN_EMBEDDINGS = "token_embeddings"
+_ENCODER_OUTPUT = "token_embeddings"
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,16 @@ class Checkpoint:
         model = ir.Model(
             ir.Graph([], [], nodes=[], opset_imports={"": _OPSET}, name="polybake"),
             ir_version=_IR_VERSION,
+            producer_name="polybake",
         )
         builder = GraphBuilder(model.graph)
-        values: dict[Feed, ir.Value] = {
+        values = {
             feed: builder.input(feed, ir.DataType.INT64, ["batch", "sequence"])
             for feed in self.architecture.feeds
         }
         encoder = self.architecture(self.config)
         embeddings = encoder(builder.op, **values)
-        load_weights(
-            encoder, self.files, prefix=f"{self.name}.", ignored=self.architecture.ignored
-        )
+        load_weights(encoder, self.files, prefix=f"{self.name}.", ignored=self.architecture.ignored)
         _check_every_parameter_is_placed(encoder, model.graph)
         return EncoderGraph(
             model=model,
@@ -66,11 +65,11 @@ class Checkpoint:
     def reference(self, folder: Path) -> Reference:
         """Write the encoder without any step."""
         graph = self.place()
-        graph.embeddings.name = _TOKEN_EMBEDDINGS
+        graph.embeddings.name = _ENCODER_OUTPUT
         graph.model.graph.outputs.append(graph.embeddings)
         path = folder / "encoder.onnx"
         write_graph(graph.model, path)
-        return Reference(path, _TOKEN_EMBEDDINGS)
+        return Reference(path, _ENCODER_OUTPUT)
 
 
 def open_checkpoint(folder: ModelFolder) -> Checkpoint:
@@ -121,7 +120,8 @@ def _weight_files(folder: ModelFolder) -> tuple[Path, ...]:
 
 
 def _check_every_parameter_is_placed(encoder: Bert, graph: ir.Graph) -> None:
-    """A parameter whose module was never called would leave a dangling name."""
-    names = [name for name, _ in encoder.named_parameters()]
-    placed = [name for name in names if name in graph.initializers]
-    assert placed == names, f"not in the graph: {sorted(set(names) - set(placed))}"
+    """Find a parameter whose module was never called: it would leave a dangling name."""
+    names = {name for name, _ in encoder.named_parameters()}
+    missing = names - set(graph.initializers)
+    if missing:
+        raise RuntimeError(f"parameters without an initializer: {', '.join(sorted(missing))}")

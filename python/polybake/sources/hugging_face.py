@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.sources.checkpoint import open_checkpoint
 from polybake.sources.identity import identifier

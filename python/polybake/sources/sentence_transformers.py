@@ -5,6 +5,7 @@ Module types are matched by their last name against an allow-list; nothing they 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import get_args
 
 from polybake.errors import InputError
@@ -12,7 +13,7 @@ from polybake.manifest import Similarity
 from polybake.modelfolder import ModelFolder
 from polybake.sources.checkpoint import open_checkpoint
 from polybake.sources.identity import identifier
-from polybake.sources.source import Recipe, Source
+from polybake.sources.source import Encoder, Recipe, Source
 from polybake.tokenizer import bake_tokenizer
 
 #: Settings of the Transformer module, by every name that versions since 1.0 gave the file.
@@ -37,25 +38,154 @@ _POOLING_BOOLEANS = {
 }
 
 
-def open_sentence_transformers(folder: ModelFolder) -> Source:
+_KNOWN = ("Transformer", "Pooling", "Normalize", "Dense")
+
+
+@dataclass(frozen=True)
+class _Module:
+    """One entry of modules.json."""
+
+    kind: str
+    path: str
+
+
+def open_sentence_transformers(folder: ModelFolder, export: Encoder | None = None) -> Source:
     """Open a folder with modules.json.
+
+    Args:
+        folder: The model's folder.
+        export: An ONNX export of the folder's encoder, which then needs no safetensors.
 
     Raises:
         InputError: a module or setting is unknown or not supported, or something is missing.
     """
     modules = _modules(folder)
-    kind, path = modules[0]
-    if kind != "Transformer":
+    if modules[0].kind != "Transformer":
         raise InputError(
-            f"{folder.path / 'modules.json'}: begins with the module {kind}; "
-            "expected Transformer"
+            f"{folder.path / 'modules.json'}: begins with {modules[0].kind}; expected Transformer"
         )
-    body = folder.inner(path)
+    body = folder.inner(modules[0].path)
+    settings = _transformer_settings(body)
+    config = folder.settings("config_sentence_transformers.json")
+    if config.get("truncate_dim") is not None:
+        raise _unsupported(folder, "truncate_dim", config["truncate_dim"])
+    limit = settings.get("max_seq_length")
     return Source(
-        encoder=open_checkpoint(body),
-        tokenizer=sentence_transformers_tokenizer(body),
+        encoder=export or open_checkpoint(body),
+        tokenizer=bake_tokenizer(
+            body,
+            max_seq_length=limit if isinstance(limit, int) else None,
+            lowercase=settings.get("do_lower_case") is True,
+        ),
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
-        **sentence_transformers_settings(folder),
+        recipe=_recipe(folder, modules[1:]),
+        prompts=_prompts(folder, config),
+        default_prompt=_default_prompt(folder, config),
+        similarity=_similarity(folder, config),
+    )
+
+
+def _modules(folder: ModelFolder) -> list[_Module]:
+    path = folder.path / "modules.json"
+    listed = folder.json("modules.json")
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{path}: expected a list of modules; download it again")
+    modules = []
+    for entry in listed:
+        kind = entry.get("type") if isinstance(entry, dict) else None
+        where = entry.get("path") if isinstance(entry, dict) else None
+        if not isinstance(kind, str) or not isinstance(where, str):
+            raise InputError(
+                f"{path}: {entry!r} is no module with type and path; download it again"
+            )
+        name = kind.rsplit(".", 1)[-1]
+        if name not in _KNOWN:
+            raise InputError(
+                f"{path}: unknown module type {kind!r}; known are: {', '.join(_KNOWN)}"
+            )
+        modules.append(_Module(name, where))
+    return modules
+
+
+def _transformer_settings(body: ModelFolder) -> dict[str, object]:
+    settings: dict[str, object] = {}
+    for name in _TRANSFORMER_SETTINGS:
+        settings = settings or body.settings(name)
+    for key in ("query_length", "document_length"):
+        if settings.get(key) is not None:
+            raise _unsupported(body, key, settings[key])
+    if body.settings("tokenizer_config.json").get("chat_template") is not None or body.file(
+        "chat_template.jinja"
+    ):
+        raise _unsupported(body, "chat_template", "…")
+    return settings
+
+
+def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
+    recipe: list[dict[str, object]] = []
+    pooled = False
+    for module in modules:
+        config = folder.inner(module.path).settings("config.json")
+        if module.kind == "Pooling":
+            recipe.append({"step": "pool", "mode": _pooling_mode(folder, config)})
+            pooled = True
+            continue
+        expected = "sentence_embedding" if pooled else "token_embeddings"
+        for key in ("module_input_name", "module_output_name"):
+            if (config.get(key) or "sentence_embedding") != expected:
+                raise _unsupported(folder, f"{module.path}: {key}", config.get(key))
+        if module.kind == "Normalize":
+            recipe.append({"step": "normalize"})
+        elif module.kind == "Dense":
+            recipe.append({"step": "dense", "source": module.path})
+        else:
+            raise InputError(
+                f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
+                "expected Pooling, Normalize or Dense"
+            )
+    return tuple(recipe)
+
+
+def _pooling_mode(folder: ModelFolder, config: dict[str, object]) -> object:
+    """The mode, or the list of modes that are concatenated.
+
+    Source: sentence-transformers ``Pooling.load_config``.
+    """
+    if config.get("include_prompt") is False:
+        raise _unsupported(folder, "include_prompt", False)
+    if "pooling_mode" in config:
+        modes = config["pooling_mode"]
+    else:
+        modes = [mode for key, mode in _POOLING_BOOLEANS.items() if config.get(key)] or ["mean"]
+    return modes[0] if isinstance(modes, list) and len(modes) == 1 else modes
+
+
+def _prompts(folder: ModelFolder, config: dict[str, object]) -> dict[str, str]:
+    prompts = config.get("prompts") or {}
+    if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
+        raise _unsupported(folder, "prompts", prompts)
+    return prompts
+
+
+def _default_prompt(folder: ModelFolder, config: dict[str, object]) -> str | None:
+    name = config.get("default_prompt_name")
+    if name is not None and name not in _prompts(folder, config):
+        raise _unsupported(folder, "default_prompt_name", name)
+    return name if isinstance(name, str) else None
+
+
+def _similarity(folder: ModelFolder, config: dict[str, object]) -> Similarity:
+    found = config.get("similarity_fn_name") or "cosine"
+    for name in get_args(Similarity):
+        if found == name:
+            return name  # type: ignore[no-any-return] # get_args gives Any
+    raise _unsupported(folder, "similarity_fn_name", found)
+
+
+def _unsupported(folder: ModelFolder, key: str, value: object) -> InputError:
+    return InputError(
+        f"{folder.path}: {key} = {value!r} is not supported; "
+        "give the encoder's .onnx file and list its steps in polybake.toml"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,7 +59,7 @@ def decode(found: EncodedVectors) -> Float32:
     """
     try:
         raw = base64.b64decode(found.data, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise ValueError(f"data is not base64: {error}") from error
     expected = 4 * int(np.prod(found.shape))
     if len(raw) != expected:

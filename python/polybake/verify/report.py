@@ -44,6 +44,11 @@ class Report:
         """The verdicts that end verify with exit code 1."""
         return tuple(verdict for verdict in self.verdicts if verdict.status.failed)
 
+    def verdicts_of(self, run: ClientRun) -> tuple[Verdict, ...]:
+        """The verdicts of one client on one device."""
+        who = (run.language, run.device)
+        return tuple(v for v in self.verdicts if (v.language, v.device) == who)
+
     def exit_code(self) -> int:
         """0 fine, 1 a failure or nothing executed, 3 something required is missing."""
         if self.failures:

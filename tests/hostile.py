@@ -1,0 +1,16 @@
+"""Contracts that try to break out of generated code: by content, and by length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+HOSTILE = (
+    "' \" \\ \r \n \u2028 \u2029 */ \"\"\" #{1} #$x ${1} {{ 1 }} {% x %} ` ]]> ../ <!-- </a> \u202e \U0001f469"
+)
+
+CONTRACTS: dict[str, dict[str, Any]] = {
+    "none": {"prompts": {}},
+    "short": {"prompts": {"query": "q: ", "document": "d: "}},
+    "long": {"prompts": {"query": "Represent this sentence " * 12, "Retrieval-query": "x" * 300}},
+    "hostile": {"prompts": {HOSTILE: HOSTILE, "query": "\0\x1b[0m \ufeff"}},
+}

@@ -1,0 +1,78 @@
+"""The command line: every wrong input is one line with the remedy, and the right exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from polybake import __version__
+
+
+def polybake(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_help_lists_every_command_with_an_example() -> None:
+    """Each verb says in a line what it does, and its own help shows a call."""
+    listed = polybake("--help").stdout
+    for verb in ("init", "inspect", "bake", "fixtures", "generate", "build", "check", "verify"):
+        assert verb in listed
+        assert f"Example: polybake {verb}" in polybake(verb, "--help").stdout
+
+
+def test_version() -> None:
+    """--version prints the version of the package."""
+    assert polybake("--version").stdout == f"polybake {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bake", "no/such/folder"], "no/such/folder: no such file or folder; give a polybake"),
+        (["bake"], "polybake.toml: cannot be read (No such file or directory); write one with"),
+        (["init", "no/such"], "no/such"),
+        (["inspect", "no.onnx"], "no.onnx"),
+        (["check", "no.onnx"], "no.onnx: cannot be read (No such file or directory); give the"),
+        (["generate", "no.onnx"], "no.onnx: cannot be read"),
+        (["generate", "no.json"], "no.json: cannot be read"),
+        (["verify", "no.onnx"], "no.onnx: cannot be read"),
+        (["fixtures", "no.onnx"], "no.onnx: cannot be read"),
+        (["nonsense"], "No such command 'nonsense'"),
+        (["bake", "--nonsense"], "No such option: --nonsense"),
+    ],
+)
+def test_wrong_input_ends_with_two(tmp_path: Path, arguments: list[str], message: str) -> None:
+    """The value and the remedy are named, nothing is written, and there is no traceback."""
+    done = polybake(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_no_language_can_use(minilm: Path, tmp_path: Path) -> None:
+    """A bad --name is refused before anything is read or written."""
+    done = polybake("bake", minilm, "--name", "Über", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "'Über' cannot become a package name" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_internal_error_says_what_to_report(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Anything unforeseen ends with 4, the traceback and the versions."""
+    from polybake import cli
+
+    def fail() -> None:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 4
+    printed = capsys.readouterr().err
+    assert "internal error: ZeroDivisionError: by zero; report it" in printed
+    assert f"polybake {__version__}" in printed

@@ -1,0 +1,82 @@
+"""polybake.toml: every fault is named by its key, its value and the choices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polybake.config import load_config
+from polybake.errors import InputError
+
+GOOD = """
+[model]
+name = "minilm"
+source = "models/minilm"
+output = "build/minilm.onnx"
+
+[[steps]]
+step = "pool"
+mode = "mean"
+
+[prompts]
+query = "query: "
+
+[fixtures]
+texts = ["texts.txt"]
+
+[clients.ruby]
+module = "Minilm"
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "polybake.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_good_file(tmp_path: Path) -> None:
+    """Paths are relative to the file, and only the named clients are made."""
+    config = load_config(write(tmp_path, GOOD))
+    assert config.model.source == tmp_path / "models/minilm"
+    assert config.fixtures.texts == (tmp_path / "texts.txt",)
+    assert config.fixtures.output == tmp_path / "fixtures/minilm"
+    assert config.steps == ({"step": "pool", "mode": "mean"},)
+    assert list(config.clients) == ["ruby"]
+    assert config.clients["ruby"].output == tmp_path / "clients/ruby"
+    assert config.folder == tmp_path
+
+
+def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
+    """A file that names no client gets every language."""
+    text = GOOD.split("[clients")[0]
+    assert list(load_config(write(tmp_path, text)).clients) == ["python", "node", "ruby", "csharp"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "minilm"', 'name = "MiniLM"', "model.name: 'MiniLM': 'MiniLM' cannot become"),
+        ('name = "minilm"', "", "model.name: is missing; add it"),
+        ("source =", "sauce =", "model.sauce: unknown key; choose one of: name, source, output"),
+        ("[fixtures]", "[fixture]", "fixture: unknown key; choose one of: model, steps, prompts"),
+        ("clients.ruby", "clients.rust", "clients.rust: unknown language; choose one of: python"),
+        ('module = "Minilm"', 'modul = "M"', "clients.ruby.modul: unknown key; choose one of: ou"),
+        ('query = "query: "', "query = 3", "prompts.query: 3: "),
+        ("[model]", "[model", "is not TOML"),
+    ],
+)
+def test_a_fault_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """The error gives the path of the key, the value, and what may stand there."""
+    path = write(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        load_config(path)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    """A missing file says how to get one."""
+    with pytest.raises(InputError, match="write one with: polybake init SOURCE"):
+        load_config(tmp_path / "polybake.toml")

@@ -1,0 +1,183 @@
+"""Every code block of the README and of docs/ is run, parsed or compared with the product."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polybake.config import load_config
+from polybake.generate import LANGUAGES
+from polybake.verify import protocol
+from polybake.verify.harness_file import HarnessFile
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+
+
+def blocks() -> list[tuple[str, str, str]]:
+    """(page and line, language, code) of every fenced block."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append((f"{page.name}:{line}", match[1], match[2]))
+    return found
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory, minilm: Path) -> Path:
+    """A user's folder, with the model and the files that the pages speak of."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "models").mkdir()
+    (folder / "models/all-MiniLM-L6-v2").symlink_to(minilm)
+    np.save(folder / "corpus-mean.npy", np.zeros(384, np.float32))
+    (folder / "texts.txt").write_text("one text\nanother\n")
+    return folder
+
+
+def polybake(folder: Path, arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "polybake.cli", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def run_shell(code: str, project: Path) -> None:
+    """Run each polybake command; what installs or needs a toolchain is checked by its words."""
+    (project / "polybake.toml").unlink(missing_ok=True)
+    for line in code.strip().splitlines():
+        session = re.fullmatch(r"pip install nox && nox -s (\w+)", line)
+        if session:
+            assert f"def {session[1]}(session" in (REPOSITORY / "noxfile.py").read_text()
+        elif line.startswith("pip install "):
+            check_requirement(shlex.split(line)[2])
+        else:
+            words = shlex.split(line)
+            assert words[0] == "polybake", line
+            if words[1] == "verify":
+                words += ["--language", "python"]
+            polybake(project, words[1:])
+
+
+def check_requirement(requirement: str) -> None:
+    """The package and the extras that a page tells people to install are this project's."""
+    import tomllib
+
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    name, _, extras = requirement.rstrip("]").partition("[")
+    assert name == project["name"]
+    assert set(filter(None, extras.split(","))) <= project["optional-dependencies"].keys()
+
+
+def run_toml(code: str, project: Path) -> None:
+    """A settings file bakes as it stands."""
+    path = project / "polybake.toml"
+    path.write_text(code, encoding="utf-8")
+    load_config(path)
+    if "default_prompt" not in code or "[prompts]" in code:
+        polybake(project, ["bake"])
+
+
+def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
+    """An example of a file or a message is one, but for values shortened to three dots."""
+    data = json.loads(code)
+    if "run" in data:
+        HarnessFile.model_validate_json(code)
+    elif "capabilities" in data:
+        protocol.Started.model_validate_json(code)
+    elif "contract" in data:
+        from polybake.manifest import Manifest
+
+        assert Manifest.model_validate(data).model_dump(mode="json").keys() == data.keys()
+    else:
+        from polybake.fixtures.case import Fixture
+
+        Fixture.model_validate(data)
+
+
+def run_yaml(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
+    """The commands of a CI job exist, with these options."""
+    for line in code.strip().splitlines():
+        words = shlex.split(line.removeprefix("- run: "))
+        if words[0] == "polybake":
+            command = [sys.executable, "-m", "polybake.cli", words[1], "--help"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            for option in (word for word in words if word.startswith("--")):
+                assert option in done.stdout
+
+
+def compare_with_client(language: str) -> Callable[[str, Path], None]:
+    """The three lines are those of the client's own README, which its tests run."""
+
+    def compare(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
+        readme = (REPOSITORY / "clients" / language / "README.md").read_text(encoding="utf-8")
+        for line in code.strip().splitlines()[:2]:
+            assert line in readme, line
+
+    return compare
+
+
+def is_picture(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
+    """A drawing in text names only commands that exist."""
+    assert "--" in code
+
+
+RUNNERS: dict[str, Callable[[str, Path], None]] = {
+    "sh": run_shell,
+    "toml": run_toml,
+    "json": run_json,
+    "yaml": run_yaml,
+    "text": is_picture,
+    "python": compare_with_client("python"),
+    "ts": compare_with_client("node"),
+    "ruby": compare_with_client("ruby"),
+    "csharp": compare_with_client("csharp"),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [(language, code) for _, language, code in blocks()],
+    ids=[place for place, _, _ in blocks()],
+)
+def test_a_code_block_works(language: str, code: str, project: Path) -> None:
+    """A block in a language that nothing here can run fails, too."""
+    RUNNERS[language](code, project)
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    """Relative links name files, and anchors name headings."""
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
+            name, _, anchor = target.partition("#")
+            path = (page.parent / name).resolve() if name else page
+            assert path.exists(), f"{page.name}: {target}"
+            if anchor:
+                headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+                assert anchor in {heading.lower().replace(" ", "-") for heading in headings}
+
+
+def test_every_command_is_documented() -> None:
+    """docs/settings.md has a line for each verb of the command line, and only those."""
+    import typer.main
+
+    from polybake.cli import app
+
+    page = (REPOSITORY / "docs/settings.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `polybake (\w+)", page, re.MULTILINE))
+    assert documented == set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def test_every_client_language_is_in_the_readme() -> None:
+    """The README shows three lines for each language that is generated."""
+    shown = {language for place, language, _ in blocks() if place.startswith("README")}
+    assert {"python", "ts", "ruby", "csharp"} <= shown
+    assert len(LANGUAGES) == 4
