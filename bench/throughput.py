@@ -23,7 +23,9 @@ TEXTS, ROUNDS, PATIENCE = 400, 5, 600.0
 
 def sample(folder: Path) -> list[str]:
     """Seeded texts of lognormal length, cut from the committed prose."""
-    words = " ".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))).split()
+    words = " ".join(
+        path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))
+    ).split()
     seeded = random.Random(5)
     texts = []
     for _ in range(TEXTS):
@@ -71,7 +73,9 @@ def main(model: Path, clients: Path, oracle: str | None) -> None:
     for name, times in seconds.items():
         median = statistics.median(times)
         spread = (max(times) - min(times)) / median
-        print(f"{name:<22} {TEXTS / median:7.0f} texts/s  {first / median:5.2f} x  spread {spread:.0%}")
+        print(
+            f"{name:<22} {TEXTS / median:7.0f} texts/s  {first / median:5.2f} x  spread {spread:.0%}"
+        )
     for run in passes.values():
         getattr(run, "stop", lambda: None)()
 

@@ -78,7 +78,11 @@ def tokenizer() -> Tokenizer:
 def rows() -> dict[str, np.ndarray]:
     """The seeded tables of the graph, float32."""
     random = np.random.default_rng(7)
-    sizes = {"token_rows": tokenizer().get_vocab_size(), "type_rows": 2, "position_rows": MAX_LENGTH}
+    sizes = {
+        "token_rows": tokenizer().get_vocab_size(),
+        "type_rows": 2,
+        "position_rows": MAX_LENGTH,
+    }
     return {
         name: random.normal(0, 0.2, (size, DIMENSION)).astype(np.float32)
         for name, size in sizes.items()
@@ -89,7 +93,9 @@ def expected(ids: list[int], prompt_value: int) -> np.ndarray:
     """The embedding of one row of ids by NumPy, float32 ``[dimension]``."""
     tables = rows()
     places = np.arange(len(ids))
-    mean = (tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]).mean(0)
+    mean = (
+        tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]
+    ).mean(0)
     return (mean * (1 + prompt_value)).astype(np.float32)
 
 

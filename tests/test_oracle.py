@@ -16,7 +16,7 @@ from polybake.fixtures.store import read_fixture
 from polybake.fixtures.texts import CaseText
 from polybake.manifest import Manifest
 from polybake.modelfile import read_head
-from polybake.oracle import compare, golden, main, read_texts, regenerate
+from polybake.oracle import compare, golden, main, regenerate
 
 LIMIT = 1e-5
 
@@ -55,13 +55,6 @@ def test_comparison_finds_one_flipped_id() -> None:
 def test_comparison_does_not_hide_nan() -> None:
     """A vector that is no number is no agreement."""
     assert not compare([case_of([[1, 0]])], [case_of([[np.nan, 0]])]).max_abs <= 1
-
-
-def test_texts_are_read_a_line_each(tmp_path: Path) -> None:
-    """Files come in the order of their names; a line separator inside a line splits nothing."""
-    (tmp_path / "b.txt").write_text("third\n", encoding="utf-8")
-    (tmp_path / "a.txt").write_text("first\n\nsecond\u2028still\n", encoding="utf-8")
-    assert read_texts(tmp_path) == ["first", "second\u2028still", "third"]
 
 
 def test_a_missing_package_is_named(

@@ -15,7 +15,7 @@ from onnxscript import GraphBuilder, ir
 from polybake import __version__, modelfile
 from polybake import manifest as manifests
 from polybake.errors import InputError
-from polybake.fixtures.case import TOLERANCES, Case, Fixture, decode_vectors
+from polybake.fixtures.case import TOLERANCES, Case, Fixture
 from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
@@ -105,14 +105,9 @@ def bake(
             golden, invariance = _run(tail, contract, source, extra_cases)
         with _timed(seconds, "prove"):
             found = source.encoder.reference(Path(scratch))
-            proven = prove_steps(
-                [decode_vectors(case.embeddings) for case in golden],
-                [case.input_ids for case in golden],
-                contract=contract,
-                session=open_session(found.path),
-                reference=found,
-                steps=steps,
-            )
+            session = open_session(found.path, threads=THREADS)
+            proven = prove_steps(golden, contract, session, found.output, steps)
+            del session
         with _timed(seconds, "write"):
             digest = _digest(tail)
             tokenizer_digest = modelfile.sha256(source.tokenizer.json.encode("ascii"))
@@ -186,8 +181,7 @@ def _run(
     cases = [*contract_cases(contract, source.tokenizer), *extra_cases]
     session = open_session(tail, threads=THREADS)
     golden = golden_cases(cases, contract, source.tokenizer, session)
-    rows = [row for case in golden for row in case.input_ids]
-    return golden, prove_invariance(session, contract, rows)
+    return golden, prove_invariance(golden, contract, session)
 
 
 def _default_prompt(

@@ -37,7 +37,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[  # noqa: ARG001 - the callback answers before this runs
+    version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
@@ -52,7 +52,7 @@ def main() -> None:
     except PolybakeError as error:
         typer.echo(f"polybake: {error}", err=True)
         sys.exit(error.exit_code)
-    except Exception as error:  # noqa: BLE001 - anything else is a fault of polybake itself
+    except Exception as error:
         _report_internal(error)
         sys.exit(4)
 

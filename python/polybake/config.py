@@ -108,7 +108,9 @@ def _fault(error: ValidationError) -> str:
     if fault["type"] == "missing":
         return f"{place}: is missing; add it"
     if fault["loc"][:1] == ("clients",) and fault["loc"][-1] == "[key]":
-        return f"clients.{fault['input']}: unknown language; choose one of: python, node, ruby, csharp"
+        return (
+            f"clients.{fault['input']}: unknown language; choose one of: python, node, ruby, csharp"
+        )
     message = fault["msg"].removeprefix("Value error, ")
     return f"{place}: {fault['input']!r}: {message}; correct the value"
 

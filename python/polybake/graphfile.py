@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import onnx
 from onnxscript import ir
 
-from polybake.modelfile import check_size, varint
+from polybake.modelfile import check_size
+from polybake.protobuf import varint
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
 _MODEL_GRAPH = b"\x3a"
@@ -30,7 +31,7 @@ class _Entry:
     """An initializer's bytes up to its raw data, and the tensor that fills them up."""
 
     header: bytes
-    tensor: ir.Tensor | None
+    tensor: ir.Tensor[Any] | None
 
     @property
     def size(self) -> int:
@@ -71,7 +72,7 @@ def write_graph(model: ir.Model, path: Path) -> None:
 
 def _entry(value: ir.Value) -> _Entry:
     # The protocol of tensors leaves out tofile, which every tensor has.
-    tensor = cast("ir.Tensor", value.const_value)
+    tensor = cast("ir.Tensor[Any]", value.const_value)
     if tensor.dtype == ir.DataType.STRING:
         body = ir.to_proto(tensor).SerializeToString(deterministic=True)
         return _Entry(_GRAPH_INITIALIZER + varint(len(body)) + body, None)

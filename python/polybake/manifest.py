@@ -140,6 +140,4 @@ def parse_manifest(text: str, path: str) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"{path}: manifest field {key}: {first['msg']}; bake it again"
-        ) from error
+        raise InputError(f"{path}: manifest field {key}: {first['msg']}; bake it again") from error

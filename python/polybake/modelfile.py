@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
+from polybake.atomic import replacing
 from polybake.errors import InputError
 from polybake.fixtures.case import Fixture
 from polybake.manifest import Manifest, parse_manifest
+from polybake.protobuf import METADATA_PROPS, DamagedError, entry, fields, read_entry
 
 MANIFEST = "polybake.manifest"
 TOKENIZER = "polybake.tokenizer"
@@ -28,10 +28,6 @@ DIGESTS = "polybake.digests"
 
 #: Protobuf's own limit for one message.
 LARGEST_FILE = 2**31 - 1
-
-_METADATA_FIELD = 14
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ def write(path: Path, tail: Path, manifest: Manifest, tokenizer: str, fixture: F
         digests = {"tail": hashlib.file_digest(file, "sha256").hexdigest()}
     digests |= {key.removeprefix("polybake."): sha256(value) for key, value in values.items()}
     values[DIGESTS] = ascii_json(digests)
-    head = b"".join(_entry(key, value) for key, value in values.items())
+    head = b"".join(entry(key, value) for key, value in values.items())
     check_size(len(head) + tail.stat().st_size, path)
     with replacing(path) as out, tail.open("rb") as file:
         out.write(head)
@@ -112,23 +108,6 @@ def check_size(size: int, path: Path) -> None:
         )
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that takes its place when the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
 def ascii_json(value: object) -> bytes:
     """JSON in ASCII: some runtimes' metadata readers cut text beyond U+FFFF."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
@@ -139,14 +118,14 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def is_baked(path: Path) -> bool:
+    """Whether a file begins as a model file does: with the manifest's entry."""
+    with _opened(path) as file:
+        return MANIFEST.encode("ascii") in file.read(64)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path) -> Iterator[BufferedReader]:
     try:
         file = path.open("rb")
     except OSError as error:
@@ -157,94 +136,30 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _walk(file: BinaryIO, path: Path) -> tuple[dict[str, bytes], int]:
+def _walk(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], int]:
     """Visit every top-level field; return the polybake values and where the tail begins."""
-    size = os.fstat(file.fileno()).st_size
     values: dict[str, bytes] = {}
     tail_offset: int | None = None
-    position = 0
-    while position < size:
-        start = position
-        tag, position = _varint(file, position, path)
-        field, wire = tag >> 3, tag & 7
-        if field == 0 or wire not in (_VARINT, _FIXED64, _LENGTH, _FIXED32):
-            raise _damaged(path, start)
-        if wire == _VARINT:
-            _, position = _varint(file, position, path)
-        elif wire != _LENGTH:
-            position += _FIXED_SIZES[wire]
-        else:
-            length, position = _varint(file, position, path)
-            if field == _METADATA_FIELD:
-                if position + length > size:
-                    raise _damaged(path, start)
-                file.seek(position)
-                key, value = _parse_entry(file.read(length), path, start)
-                if key.startswith("polybake."):
-                    if tail_offset is not None:
-                        raise InputError(
-                            f"{path}: {key} stands after the graph; copy the original file again"
-                        )
-                    if key in values:
-                        raise InputError(f"{path}: {key} occurs twice; copy the original file again")
-                    values[key] = value
-            position += length
-        if position > size:
-            raise _damaged(path, start)
-        if field != _METADATA_FIELD and tail_offset is None:
-            tail_offset = start
+    try:
+        for field in fields(file):
+            if field.number != METADATA_PROPS:
+                tail_offset = field.start if tail_offset is None else tail_offset
+                continue
+            file.seek(field.begin)
+            key, value = read_entry(file.read(field.end - field.begin))
+            if not key.startswith("polybake."):
+                continue
+            if key in values:
+                raise InputError(f"{path}: {key} occurs twice; copy the original file again")
+            if tail_offset is not None:
+                raise InputError(
+                    f"{path}: {key} stands after the graph; copy the original file again"
+                )
+            values[key] = value
+    except DamagedError as error:
+        raise InputError(
+            f"{path}: is not a whole ONNX file (byte {error.position}); copy the file again"
+        ) from error
     if tail_offset is None:
         raise InputError(f"{path}: has no graph; give the path of a baked .onnx file")
     return values, tail_offset
-
-
-def _varint(file: BinaryIO, position: int, path: Path) -> tuple[int, int]:
-    file.seek(position)
-    value = 0
-    for index, byte in enumerate(file.read(10)):
-        value |= (byte & 0x7F) << (7 * index)
-        if byte < 0x80:
-            return value, position + index + 1
-    raise _damaged(path, position)
-
-
-def _parse_entry(data: bytes, path: Path, start: int) -> tuple[str, bytes]:
-    """Split a StringStringEntryProto: field 1 is the key, field 2 the value."""
-    import io
-
-    parts = {1: b"", 2: b""}
-    stream, position = io.BytesIO(data), 0
-    while position < len(data):
-        tag, position = _varint(stream, position, path)
-        length, position = _varint(stream, position, path)
-        if tag & 7 != _LENGTH or position + length > len(data):
-            raise _damaged(path, start)
-        parts[tag >> 3] = data[position : position + length]
-        position += length
-    return parts[1].decode("utf-8", "replace"), parts[2]
-
-
-def _entry(key: str, value: bytes) -> bytes:
-    name = key.encode("ascii")
-    body = b"\x0a" + varint(len(name)) + name + b"\x12" + varint(len(value)) + value
-    return b"\x72" + varint(len(body)) + body
-
-
-def varint(value: int) -> bytes:
-    """A protobuf varint."""
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _damaged(path: Path, position: int) -> InputError:
-    return InputError(f"{path}: is not a whole ONNX file (byte {position}); copy the file again")
-
-
-def is_baked(path: Path) -> bool:
-    """Whether a file begins as a model file does: with the manifest's entry."""
-    with _opened(path) as file:
-        return MANIFEST.encode("ascii") in file.read(64)

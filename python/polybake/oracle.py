@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polybake.atomic import replacing
 from polybake.errors import CheckFailed, InputError, PolybakeError, RequirementMissing
 from polybake.fixtures.case import (
     TOLERANCES,
@@ -27,9 +28,9 @@ from polybake.fixtures.case import (
     decode_vectors,
     encode_vectors,
 )
-from polybake.fixtures.texts import CaseText, user_cases
+from polybake.fixtures.texts import CaseText, read_texts, user_cases
 from polybake.manifest import Contract
-from polybake.modelfile import read_head, replacing
+from polybake.modelfile import read_head
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -117,7 +118,7 @@ def regenerate(model_folder: Path, baked: Path, folder: Path) -> Agreement:
     from polybake.fixtures.store import write_fixture
 
     manifest = read_head(baked).manifest
-    cases = cases_for(baked, user_cases(read_texts(folder.parent / "texts")))
+    cases = cases_for(baked, user_cases(read_texts(sorted(folder.parent.glob("texts/*.txt")))))
     expected, made_by = golden(model_folder, cases, manifest.contract)
     agreement = compare(expected, make_fixture(baked, cases).cases)
     limit = TOLERANCES["cpu"]
@@ -140,16 +141,6 @@ def regenerate(model_folder: Path, baked: Path, folder: Path) -> Agreement:
     with replacing(folder / "manifest.json") as file:
         file.write(json.dumps(manifest.model_dump(mode="json"), indent=2).encode("ascii") + b"\n")
     return agreement
-
-
-def read_texts(folder: Path) -> list[str]:
-    """Return the lines of every ``.txt`` file in ``folder``, in the order of the files' names."""
-    return [
-        line
-        for path in sorted(folder.glob("*.txt"))
-        for line in path.read_text(encoding="utf-8").split("\n")
-        if line
-    ]
 
 
 def _open(model_folder: Path) -> SentenceTransformer:

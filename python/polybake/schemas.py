@@ -9,11 +9,11 @@ import json
 import sys
 from pathlib import Path
 
+from polybake.atomic import replacing
 from polybake.config import Config
 from polybake.errors import CheckFailed
 from polybake.fixtures.case import Fixture
 from polybake.manifest import Manifest
-from polybake.modelfile import replacing
 from polybake.verify.schemas import schemas as verify_schemas
 
 

@@ -23,7 +23,7 @@ from polybake.generate.literals import (
 )
 
 HOSTILE = [
-    "' \" \\ \r \n \u2028 \u2029 \0 */ \"\"\" #{1} #$x #@x ${1} {{ 1 }} {% x %} ` ]]> ../ <!-- \x7f",
+    '\' " \\ \r \n \u2028 \u2029 \0 */ """ #{1} #$x #@x ${1} {{ 1 }} {% x %} ` ]]> ../ <!-- \x7f',
     "\u202e\u2066 bidi \ufeff\u200b",
     "emoji \U0001f469\u200d\U0001f4bb and \U000e0041 tags",
     "\\u0041 \\x41 %s {0}",
@@ -77,7 +77,12 @@ def test_a_literal_is_one_line_without_inner_quotes(text: str) -> None:
             "console.log(JSON.stringify([{}]).replace(/[^ -~]/g,"
             "c => '\\\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')))",
         ),
-        ("ruby", ruby_string, ["ruby", "-rjson", "-e"], "puts JSON.generate([{}], ascii_only: true)"),
+        (
+            "ruby",
+            ruby_string,
+            ["ruby", "-rjson", "-e"],
+            "puts JSON.generate([{}], ascii_only: true)",
+        ),
     ],
 )
 def test_the_language_itself_reads_it_back(

@@ -57,7 +57,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_render_is_clean(
     python: Path, every_feed: Path, tmp_path: Path, name: str, contract: str
 ) -> None:
-    """ruff has nothing to change and mypy nothing to say, whatever the name and the prompts."""
+    """Ruff has nothing to change and mypy nothing to say, whatever the name and the prompts."""
     folder = write(tmp_path / "client", every_feed, name=name, contract=CONTRACTS[contract])
     run(python, "-m", "ruff", "format", "--check", ".", cwd=folder)
     run(python, "-m", "ruff", "check", ".", cwd=folder)
@@ -74,7 +74,14 @@ def test_its_own_tests_pass(
     path: Path = request.getfixturevalue(model)
     folder = write(tmp_path / "client", path)
     printed = run(
-        python, "-m", "pytest", "-q", "tests", cwd=folder, POLYBAKE_MODEL=str(path), PYTHONPATH="src"
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "tests",
+        cwd=folder,
+        POLYBAKE_MODEL=str(path),
+        PYTHONPATH="src",
     )
     assert re.search(r"\b(2[5-9]|[3-9]\d) passed", printed), printed
 
@@ -99,7 +106,14 @@ def test_hostile_prompts_stay_text(python: Path, tmp_path: Path) -> None:
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
     folder = write(tmp_path / "client", model)
     run(
-        python, "-m", "pytest", "-q", "tests", cwd=folder, POLYBAKE_MODEL=str(model), PYTHONPATH="src"
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "tests",
+        cwd=folder,
+        POLYBAKE_MODEL=str(model),
+        PYTHONPATH="src",
     )
 
 
@@ -110,7 +124,18 @@ def test_the_package_works_elsewhere(python: Path, every_feed: Path, tmp_path: P
     (built,) = tmp_path.glob("*.whl")
     project = tmp_path / "an empty project"
     project.mkdir()
-    run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", "packages", built, cwd=project)
+    run(
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--target",
+        "packages",
+        built,
+        cwd=project,
+    )
     block = re.search(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
     assert block
     lines = block[1].replace("every-feed.onnx", str(every_feed))

@@ -68,6 +68,6 @@ def test_stale_files_are_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["../out.py", "/etc/out.py", "a/../../out.py"])
 def test_a_record_cannot_reach_outside(tmp_path: Path, path: str) -> None:
     """A record that names a file outside the client's folder is refused."""
-    (tmp_path / RECORD).write_text('{"files": {"%s": "0"}}' % path)
+    (tmp_path / RECORD).write_text(f'{{"files": {{"{path}": "0"}}}}')
     with pytest.raises(InputError, match="is damaged"):
         write_client(tmp_path, FILES, PROJECT)

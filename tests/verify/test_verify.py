@@ -106,12 +106,12 @@ def test_device_error_on_the_cpu_is_an_error(subject: SubjectFiles) -> None:
 
 def test_unprepared_client_is_a_missing_toolchain(subject: SubjectFiles) -> None:
     """A client that has something to prepare and ends at once is told to be prepared."""
-    client = subject.client("CrashesAlways", prepare=(("make", "it so"),))
+    client = subject.client("CrashesAlways", prepare=(("make", "it so"), ("sh", "x")))
     report = verify(subject.model, [client], subject.fixture)
     assert statuses(report) == {Status.MISSING_TOOLCHAIN}
     message = report.verdicts[0].message
     assert "polybake verify --prepare" in message
-    assert "make 'it so'" in message
+    assert "make 'it so' && sh x" in message
     assert "cannot load the runtime" in message
 
 

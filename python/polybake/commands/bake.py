@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, JsonOption, config_for
-
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import RequirementMissing
 
 if TYPE_CHECKING:
     from polybake.bake import BakeReport
@@ -68,17 +67,9 @@ def bake_config(config: Config) -> BakeReport:
 
 def own_cases(config: Config) -> list[CaseText]:
     """The user's texts, one a line, as cases."""
-    from polybake.fixtures.texts import user_cases
+    from polybake.fixtures.texts import read_texts, user_cases
 
-    texts: list[str] = []
-    for path in config.fixtures.texts:
-        try:
-            texts += path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"fixtures.texts: {path}: {error}; give a UTF-8 file with one text a line"
-            ) from error
-    return user_cases([text for text in texts if text])
+    return user_cases(read_texts(config.fixtures.texts))
 
 
 def summary(report: BakeReport) -> dict[str, object]:
@@ -95,15 +86,14 @@ def summary(report: BakeReport) -> dict[str, object]:
 
 def readable(report: BakeReport) -> str:
     """What a bake did, for a person."""
-    manifest = report.manifest
+    manifest, seconds = report.manifest, sum(report.seconds.values())
+    dimension, tokens = manifest.contract.output.dimension, manifest.contract.max_length
     proofs = ", ".join(f"{name} {value:.1e}" for name, value in report.differences.items())
-    seconds = sum(report.seconds.values())
     return "\n".join(
         [
             f"baked {report.path} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
             f"  {manifest.encoder} -> {' -> '.join(manifest.steps)}",
-            f"  {manifest.contract.output.dimension} dimensions, "
-            f"{manifest.contract.max_length} tokens, opset {manifest.opset}",
+            f"  {dimension} dimensions, {tokens} tokens, opset {manifest.opset}",
             f"  proven: {manifest.verified} (largest difference: {proofs})",
             f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
         ]

@@ -17,9 +17,7 @@ def check(
     clients: Annotated[
         Path | None, typer.Option(help="Also check the generated clients below this folder.")
     ] = None,
-    language: Annotated[
-        list[str] | None, typer.Option(help="Only this language's client.")
-    ] = None,
+    language: Annotated[list[str] | None, typer.Option(help="Only this language's client.")] = None,
 ) -> None:
     """Check a model file's digests and golden cases, and that its clients are fresh.
 

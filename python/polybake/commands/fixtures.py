@@ -9,7 +9,6 @@ import typer
 
 from polybake.commands.bake import own_cases
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
-
 from polybake.errors import RequirementMissing
 
 if TYPE_CHECKING:
@@ -41,11 +40,12 @@ def write_fixtures(model: Path, folder: Path, extra: list[CaseText]) -> str:
     """Make and write the golden cases of a model file; say what was written."""
     try:
         from polybake.fixtures.golden import cases_for, make_fixture
-        from polybake.fixtures.store import write_fixture
     except ModuleNotFoundError as error:
         raise RequirementMissing(
             f'fixtures need the package {error.name}; pip install "polybake[bake,cpu]"'
         ) from error
+    from polybake.fixtures.store import write_fixture
+
     fixture = make_fixture(model, cases_for(model, extra))
     write_fixture(fixture, folder)
     texts = sum(len(case.texts) for case in fixture.cases)

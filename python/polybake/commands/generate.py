@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel, manifest_of
-
 from polybake.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def client_tables(
     from polybake.generate import LANGUAGES
 
     if target.suffix == ".toml":
-        tables: dict[str, ClientTable] = dict(load_config(target).clients)
+        tables: dict[str, ClientTable] = {**load_config(target).clients}
     else:
         tables = {name: ClientTable(output=Path("clients") / name) for name in LANGUAGES}
     for name in languages or []:

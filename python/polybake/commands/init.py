@@ -25,7 +25,7 @@ def init(
 
     Example: polybake init models/all-MiniLM-L6-v2
     """
-    from polybake.modelfile import replacing
+    from polybake.atomic import replacing
     from polybake.sources import open_source
 
     if output.exists() and not force:

@@ -89,7 +89,7 @@ def describe_source(path: Path) -> dict[str, object]:
 
 def extract_parts(head: Head, folder: Path) -> list[str]:
     """Write the parts of the head as files; their paths."""
-    from polybake.modelfile import replacing
+    from polybake.atomic import replacing
 
     parts = {
         "manifest.json": head.manifest.model_dump(mode="json"),

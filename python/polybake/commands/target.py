@@ -44,7 +44,8 @@ def config_for(target: Path, *, name: str | None = None, output: Path | None = N
         return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
     if not target.exists():
         raise InputError(
-            f"{target}: no such file or folder; give a polybake.toml, a model folder or an .onnx file"
+            f"{target}: no such file or folder; "
+            "give a polybake.toml, a model folder or an .onnx file"
         )
     chosen_name = usable_name(name or name_from(target))
     model = ModelTable(

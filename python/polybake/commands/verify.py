@@ -32,7 +32,7 @@ def verify(
         list[str] | None, typer.Option(help="A foreign client's command that speaks the protocol.")
     ] = None,
     fixture: Annotated[
-        Path | None, typer.Option(help="A folder with cases.json; without it, the file's own cases.")
+        Path | None, typer.Option(help="A folder with cases.json; else the file's own cases.")
     ] = None,
     device: Annotated[list[str] | None, typer.Option(help="cpu or cuda; may be repeated.")] = None,
     require: Annotated[
@@ -48,8 +48,9 @@ def verify(
 
     Example: polybake verify build/minilm.onnx --clients clients --prepare
     """
-    from polybake.config import Config, VerifyTable, load_config
-    from polybake.modelfile import read_head, replacing
+    from polybake.atomic import replacing
+    from polybake.config import VerifyTable, load_config
+    from polybake.modelfile import read_head
     from polybake.verify.report_junit import report_junit
     from polybake.verify.required import required_names
     from polybake.verify.verify import verify as run

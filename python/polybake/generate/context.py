@@ -112,7 +112,9 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
                 name=text(item.name),
                 dtype=text(item.dtype),
                 feed=text(item.feed),
-                values=tuple(Entry(text(key), str(item.values[key])) for key in sorted(item.values)),
+                values=tuple(
+                    Entry(text(key), str(item.values[key])) for key in sorted(item.values)
+                ),
             )
             for item in contract.inputs
         ),

@@ -48,7 +48,9 @@ NODE = Language(
     null="null",
     true="true",
     false="false",
-    project_files=frozenset({"package.json", "README.md", ".gitignore"}),
+    project_files=frozenset(
+        {"package.json", "tsconfig.json", "biome.json", "README.md", ".gitignore", ".npmrc"}
+    ),
 )
 RUBY = Language(
     name="ruby",

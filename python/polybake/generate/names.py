@@ -9,16 +9,20 @@ from dataclasses import dataclass
 
 from polybake.errors import InputError
 
+_WORDS = """
+array base64 basic buffer class console core crypto data date digest embedder error errors
+ffi fiber file float hash hatchling integer io json kernel math microsoft minitest model
+module mutex net node npm numpy object onnx onnxruntime polybake process proc promise rake
+random range ruby set socket standard string struct symbol system task test tests thread time
+tokenizer tokenizers tuple typescript types uri windows xunit zlib
+"""
+
 #: Names that would shadow something a client or its users import, in any of the languages.
-_SHADOWING = frozenset(
-    """
-    array base64 basic buffer class console core crypto data date digest embedder error errors
-    ffi fiber file float hash hatchling integer io json kernel math microsoft minitest model
-    module mutex net node npm numpy object onnx onnxruntime polybake process proc promise rake
-    random range ruby set socket standard string struct symbol system task test tests thread time
-    tokenizer tokenizers tuple typescript types uri windows xunit zlib
-    """.split()
-) | frozenset(sys.stdlib_module_names | {word.lower() for word in keyword.kwlist})
+_SHADOWING = (
+    frozenset(_WORDS.split())
+    | sys.stdlib_module_names
+    | frozenset(word.lower() for word in keyword.kwlist)
+)
 
 
 @dataclass(frozen=True)

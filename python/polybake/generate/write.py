@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybake import __version__
+from polybake.atomic import replacing
 from polybake.errors import InputError
-from polybake.modelfile import replacing
 
 RECORD = ".polybake.json"
 
@@ -37,12 +37,8 @@ def write_client(
         InputError: a generated file was changed by hand and ``force`` is off; nothing is written.
     """
     recorded = _read_record(folder)
-    generated = {
-        path: text for path, text in files.items() if force or path not in project_files
-    }
-    generated |= {
-        path: text for path, text in files.items() if not (folder / path).exists()
-    }
+    generated = {path: text for path, text in files.items() if force or path not in project_files}
+    generated |= {path: text for path, text in files.items() if not (folder / path).exists()}
     stale = [path for path in recorded if path not in files and (folder / path).is_file()]
     if not force:
         _refuse_changed(folder, [*generated, *stale], recorded, files)

@@ -85,7 +85,8 @@ def _byte_size(tensor: onnx.TensorProto, path: Path) -> int:
         raise _refused(path, tensor, "shape", list(tensor.dims))
     if tensor.data_type in (onnx.TensorProto.INT4, onnx.TensorProto.UINT4):
         bits = 4
-    return -(-math.prod(tensor.dims) * bits // 8)
+    whole: int = math.prod(tensor.dims)
+    return -(-whole * bits // 8)
 
 
 def _refused(path: Path, tensor: onnx.TensorProto, what: str, found: object) -> InputError:

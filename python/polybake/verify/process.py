@@ -53,8 +53,13 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def last_lines(output: IO[bytes]) -> str:
-    """The last lines with text in a file that a process wrote, joined to one line."""
+    """The last lines of what a process wrote, joined to one; those that name an error if any do.
+
+    Some runtimes end with a stack or a version, far below the reason.
+    """
     size = output.seek(0, os.SEEK_END)
     output.seek(max(0, size - _LAST_BYTES))
     lines = output.read().decode("utf-8", "replace").splitlines()
-    return " | ".join([line.strip() for line in lines if line.strip()][-_LAST_LINES:])
+    filled = [line.strip() for line in lines if line.strip()]
+    telling = [line for line in filled if "error" in line.lower() or "exception" in line.lower()]
+    return " | ".join((telling or filled)[-_LAST_LINES:])

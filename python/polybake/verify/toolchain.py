@@ -56,8 +56,9 @@ def run_prepare(client: Client, seconds: float) -> None:
 
 def unprepared(client: Client, crash: HarnessError) -> HarnessError:
     """Judge a harness that ended before its first answer, though nothing was prepared here."""
+    commands = " && ".join(shlex.join(argv) for argv in client.prepare)
     return HarnessError(
         Status.MISSING_TOOLCHAIN,
         f"{crash.message}; if packages are missing, install them with: "
-        f"polybake verify --prepare, or in {client.folder}: {shlex.join(client.prepare[0])}",
+        f"polybake verify --prepare, or in {client.folder}: {commands}",
     )

@@ -2,7 +2,8 @@
 
 import { createWriteStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { type Answer, type Request, respond } from "./respond.js";
+import { asciiJson } from "../src/ascii-json.js";
+import { type Request, respond } from "./respond.js";
 
 /** The real standard output; see harness.ts. */
 const answers = createWriteStream("", { fd: 3 });
@@ -14,10 +15,3 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 answers.end();
 process.stdin.destroy();
-
-function asciiJson(answer: Answer & Pick<Request, "seq">): string {
-  return JSON.stringify(answer).replace(
-    /[\u0080-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}

@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { asciiJson } from "./ascii-json.js";
 import { CONTRACT } from "./contract.js";
 import { ModelError } from "./errors.js";
 import { readMetadata, unreadable } from "./metadata.js";
@@ -126,11 +127,4 @@ function fieldsOf(value: unknown, path = ""): [path: string, json: string][] {
     if (Array.isArray(value)) return fieldsOf(item, `${path}[${key}]`);
     return fieldsOf(item, path === "" ? key : `${path}.${key}`);
   });
-}
-
-function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[\u0080-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

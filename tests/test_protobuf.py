@@ -1,0 +1,48 @@
+"""Protobuf's wire format, as far as a head needs it."""
+
+from __future__ import annotations
+
+import io
+
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polybake.protobuf import DamagedError, entry, fields, read_entry, varint
+
+
+@given(st.integers(0, 2**63 - 1))
+def test_a_varint_is_read_as_it_was_written(value: int) -> None:
+    """A field of wire type 0 ends where its varint ends, whatever the number."""
+    data = b"\x08" + varint(value)
+    (field,) = fields(io.BytesIO(data))
+    assert (field.number, field.begin, field.end) == (1, 1, len(data))
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=200), st.binary(max_size=300))
+def test_onnx_reads_an_entry(key: str, value: bytes) -> None:
+    """An entry is one that protobuf itself parses, and reads back."""
+    if value.isascii():
+        (parsed,) = onnx.ModelProto.FromString(entry(key, value)).metadata_props
+        assert (parsed.key, parsed.value) == (key, value.decode())
+    (field,) = fields(io.BytesIO(entry(key, value)))
+    assert read_entry(entry(key, value)[field.begin : field.end]) == (key, value)
+
+
+@pytest.mark.parametrize(
+    ("data", "position"),
+    [
+        (b"\x02", 0),  # field number 0
+        (b"\x0b", 0),  # wire type 3
+        (b"\x08", 0),  # no varint
+        (b"\x08" + b"\xff" * 10, 0),  # a varint without end
+        (b"\x08\x01\x12\x05abc", 2),  # a length beyond the end
+        (b"\x08\x01\x0d\x00", 2),  # four bytes that are not there
+    ],
+)
+def test_damage_is_named_by_its_tag(data: bytes, position: int) -> None:
+    """The position is that of the tag at which reading stopped."""
+    with pytest.raises(DamagedError) as caught:
+        list(fields(io.BytesIO(data)))
+    assert caught.value.position == position
