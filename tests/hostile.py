@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-HOSTILE = '\' " \\ \r \n \u2028 \u2029 */ """ #{1} #$x ${1} {{ 1 }} {% x %} ` ]]> ../ <!-- </a> \u202e \U0001f469'
+HOSTILE = (
+    '\' " \\ \r \n \u2028 \u2029 */ """ #{1} #$x ${1} {{ 1 }} {% x %} ` ]]> ../ <!-- </a> '
+    "\u202e \U0001f469"
+)
 
 CONTRACTS: dict[str, dict[str, Any]] = {
     "none": {"prompts": {}},

@@ -46,7 +46,7 @@ def test_the_file_is_valid_onnx(every_feed: Path) -> None:
     """Onnx loads the file, finds the four entries in order, and its checker passes."""
     model = onnx.load(str(every_feed))
     onnx.checker.check_model(model, full_check=True)
-    assert [entry.key for entry in model.metadata_props] == [
+    assert [prop.key for prop in model.metadata_props] == [
         "polybake.manifest",
         "polybake.tokenizer",
         "polybake.fixture",
@@ -56,8 +56,8 @@ def test_the_file_is_valid_onnx(every_feed: Path) -> None:
 
 def test_every_value_is_ascii(every_feed: Path) -> None:
     """The whole head is ASCII, but for protobuf's own lengths."""
-    for entry in onnx.load(str(every_feed)).metadata_props:
-        assert entry.value.isascii()
+    for prop in onnx.load(str(every_feed)).metadata_props:
+        assert prop.value.isascii()
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_a_missing_file(tmp_path: Path) -> None:
         (lambda _: b"", "has no graph; give the path of a baked .onnx file"),
         (lambda data: data[:20], "is not a whole ONNX file (byte 0)"),
         (lambda data: data[:-1], "is not a whole ONNX file (byte "),
-        (lambda _: b"\x07" + data, "is not a whole ONNX file (byte 0)"),
-        (lambda _: b"\x02" + data, "is not a whole ONNX file (byte 0)"),
+        (lambda data: b"\x07" + data, "is not a whole ONNX file (byte 0)"),
+        (lambda data: b"\x02" + data, "is not a whole ONNX file (byte 0)"),
         (lambda _: b"\xff" * 11, "is not a whole ONNX file (byte 0)"),
         (lambda _: b"\x08\x08", "has no polybake.manifest; write the file with"),
         (lambda data: entry("polybake.manifest", b"{}") + data, "polybake.manifest occ"),

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,33 +48,34 @@ def write(folder: Path, model: Path, **changes: object) -> Path:
 
 
 @pytest.fixture(scope="module")
-def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The client of the model that takes every feed, made runnable as its harness.json says."""
     folder = write(tmp_path_factory.mktemp("client"), every_feed)
     settings = json.loads((folder / "harness.json").read_text(encoding="utf-8"))
     for command in settings["prepare"]:
         run(*command, cwd=folder, **settings["environment"])
-    return folder
+    yield folder
+    shutil.rmtree(folder / "node_modules")
 
 
 @pytest.fixture(scope="module")
-def package(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What npm pack makes of the rendered folder alone."""
-    folder = tmp_path_factory.mktemp("package")
-    shutil.rmtree(client / "dist")
-    run("npm", "pack", "--pack-destination", folder, cwd=client)
-    (packed,) = folder.glob("*.tgz")
-    return packed
+def package(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What npm pack makes of a folder that was just rendered."""
+    folder = write(tmp_path_factory.mktemp("rendered"), every_feed)
+    run("npm", "pack", cwd=folder)
+    shutil.rmtree(folder / "node_modules")
+    return folder / "every-feed-0.1.0.tgz"
 
 
 @pytest.fixture(scope="module")
-def project(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An empty project elsewhere, with the package installed."""
     folder = tmp_path_factory.mktemp("an empty project")
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
     options = ("--no-audit", "--no-fund", "--prefer-offline")
     run("npm", "install", *options, package, cwd=folder, ONNXRUNTIME_NODE_INSTALL="skip")
-    return folder
+    yield folder
+    shutil.rmtree(folder / "node_modules")
 
 
 def with_packages_of(client: Path, folder: Path) -> Path:

@@ -59,7 +59,9 @@ def client_tables(
     from polybake.generate import LANGUAGES
 
     if target.suffix == ".toml":
-        tables: dict[str, ClientTable] = {**load_config(target).clients}
+        tables: dict[str, ClientTable] = {
+            str(name): table for name, table in load_config(target).clients.items()
+        }
     else:
         tables = {name: ClientTable(output=Path("clients") / name) for name in LANGUAGES}
     for name in languages or []:

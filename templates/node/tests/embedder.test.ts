@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listSupportedBackends } from "onnxruntime-node";
 import { ClosedError, type Device, DeviceError, Embedder, EmbedderError } from "../src/index.js";
 import { openProfiled } from "../src/profile.js";
 import { manifest, modelPath } from "./model.js";
@@ -44,7 +43,6 @@ test("cuda runs on CUDA or is a DeviceError that says what to install", async ()
 });
 
 test("the profile shows the provider that really ran", async () => {
-  assert.ok(listSupportedBackends().some(({ name }) => name === "cpu"));
   const { session, providers } = await openProfiled(modelPath, {
     executionProviders: ["cpu"],
     logSeverityLevel: 3,

@@ -1,0 +1,39 @@
+"""Encoders built from config.json and safetensors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polybake.errors import InputError
+from polybake.graphcheck import check_graph
+from polybake.sources import open_source
+from tiny_models import CONFIG, bert_weights, write_bert
+
+
+def test_unknown_architecture_lists_the_known(tmp_path: Path) -> None:
+    """An architecture that is not there is named beside those that are."""
+    for name in ("mamba", None):
+        folder = write_bert(tmp_path / f"{name}", CONFIG | {"model_type": name}, bert_weights())
+        with pytest.raises(InputError, match=rf"unknown architecture {name!r}; known are: bert;"):
+            open_source(folder)
+
+
+def test_graph_for_old_runtimes(tmp_path: Path) -> None:
+    """The graph is valid ONNX of opset 18 and IR 8, which runtimes years old load."""
+    graph = open_source(write_bert(tmp_path / "model")).encoder.place()
+    graph.model.graph.outputs.append(graph.embeddings)
+    check_graph(graph.model)
+    assert graph.model.opset_imports == {"": 18}
+    assert graph.model.ir_version == 8
+
+
+def test_limit_beyond_the_position_table(tmp_path: Path) -> None:
+    """A length limit that the position table cannot serve is refused when it is opened."""
+    from tiny_models import write_json, write_sentence_transformers
+
+    folder = write_sentence_transformers(tmp_path / "m", ("Pooling", {"pooling_mode": "mean"}))
+    write_json(folder / "sentence_bert_config.json", {"max_seq_length": 41})
+    with pytest.raises(InputError, match=r"max length 41 exceeds max_position_embeddings 40"):
+        open_source(folder)
