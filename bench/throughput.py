@@ -73,9 +73,8 @@ def main(model: Path, clients: Path, oracle: str | None) -> None:
     for name, times in seconds.items():
         median = statistics.median(times)
         spread = (max(times) - min(times)) / median
-        print(
-            f"{name:<22} {TEXTS / median:7.0f} texts/s  {first / median:5.2f} x  spread {spread:.0%}"
-        )
+        rate, ratio = TEXTS / median, first / median
+        print(f"{name:<22} {rate:7.0f} texts/s  {ratio:5.2f} x  spread {spread:.0%}")
     for run in passes.values():
         getattr(run, "stop", lambda: None)()
 

@@ -30,6 +30,11 @@ HOSTILE = [
     "",
 ]
 
+NODE_PROGRAM = (
+    "console.log(JSON.stringify([{}]).replace(/[^ -~]/g, "
+    r"c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')))"
+)
+
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 
 
@@ -74,8 +79,7 @@ def test_a_literal_is_one_line_without_inner_quotes(text: str) -> None:
             "node",
             javascript_string,
             ["node", "-e"],
-            "console.log(JSON.stringify([{}]).replace(/[^ -~]/g,"
-            "c => '\\\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')))",
+            NODE_PROGRAM,
         ),
         (
             "ruby",
