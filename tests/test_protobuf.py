@@ -26,8 +26,18 @@ def test_onnx_reads_an_entry(key: str, value: bytes) -> None:
     if value.isascii():
         (parsed,) = onnx.ModelProto.FromString(entry(key, value)).metadata_props
         assert (parsed.key, parsed.value) == (key, value.decode())
-    (field,) = fields(io.BytesIO(entry(key, value)))
-    assert read_entry(entry(key, value)[field.begin : field.end]) == (key, value)
+    file = io.BytesIO(entry(key, value))
+    (field,) = fields(file)
+    assert read_entry(file, field) == (key, value)
+
+
+def test_damage_inside_an_entry_is_named_by_the_entry() -> None:
+    """A key that is longer than its entry is found at the entry's own tag."""
+    file = io.BytesIO(b"\x08\x01\x72\x03\x0a\x09x")
+    _, field = fields(file)
+    with pytest.raises(DamagedError) as caught:
+        read_entry(file, field)
+    assert caught.value.position == 2
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,7 @@ def _walk(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], int]:
             if field.number != METADATA_PROPS:
                 tail_offset = field.start if tail_offset is None else tail_offset
                 continue
-            file.seek(field.begin)
-            key, value = read_entry(file.read(field.end - field.begin))
+            key, value = read_entry(file, field)
             if not key.startswith("polybake."):
                 continue
             if key in values:

@@ -54,15 +54,20 @@ def fields(file: BinaryIO) -> Iterator[Field]:
         position = field.end
 
 
-def read_entry(data: bytes) -> tuple[str, bytes]:
+def read_entry(file: BinaryIO, field: Field) -> tuple[str, bytes]:
     """Key and value of one metadata entry.
 
     Raises:
-        DamagedError: it is none.
+        DamagedError: it is none; the position is that of the entry itself.
     """
+    file.seek(field.begin)
+    data = file.read(field.end - field.begin)
     parts = {_KEY: b"", _VALUE: b""}
-    for field in fields(io.BytesIO(data)):
-        parts[field.number] = data[field.begin : field.end]
+    try:
+        for part in fields(io.BytesIO(data)):
+            parts[part.number] = data[part.begin : part.end]
+    except DamagedError as error:
+        raise DamagedError(field.start) from error
     return parts[_KEY].decode("utf-8", "replace"), parts[_VALUE]
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from tokenizers import Tokenizer
 
@@ -80,7 +80,7 @@ def bake_tokenizer(
     data = folder.settings("tokenizer.json")
     config = folder.settings("tokenizer_config.json")
     max_length = _max_length(folder, config, max_seq_length)
-    pad_id = _pad_id(folder, data, config)
+    shipped_padding = data.get("padding")
     data["truncation"] = {
         "direction": "Left" if config.get("truncation_side") == "left" else "Right",
         "max_length": max_length,
@@ -93,17 +93,19 @@ def bake_tokenizer(
         data["normalizer"] = _lowercased(data["normalizer"])
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     try:
-        special = Tokenizer.from_str(text).num_special_tokens_to_add(False)
+        tokenizer = Tokenizer.from_str(text)
     except Exception as error:  # tokenizers raises bare Exception
         raise InputError(
             f"{path}: cannot be read by tokenizers ({error}); download it again"
         ) from error
+    special = tokenizer.num_special_tokens_to_add(False)
     if max_length < special:
         raise InputError(
             f"{folder.path}: max length {max_length} is below the tokenizer's {special} special "
             f"tokens; set max_seq_length in sentence_bert_config.json to {special + 1} or more"
         )
     side: PadSide = "left" if config.get("padding_side") == "left" else "right"
+    pad_id = _pad_id(folder, tokenizer, config, shipped_padding)
     return BakedTokenizer(text, max_length, pad_id, side)
 
 
@@ -112,11 +114,16 @@ def _max_length(folder: ModelFolder, config: dict[str, object], given: int | Non
 
     Source: sentence-transformers ``Transformer``.
     """
+    positions = folder.settings("config.json").get("max_position_embeddings")
+    table = positions if isinstance(positions, int) and positions != -1 else None
     if given is not None:
-        limits: list[object] = [given]
-    else:
-        positions = folder.settings("config.json").get("max_position_embeddings")
-        limits = [config.get("model_max_length"), None if positions == -1 else positions]
+        if table is not None and given > table:
+            raise InputError(
+                f"{folder.path}: max length {given} exceeds max_position_embeddings {table}; "
+                "lower max_seq_length in sentence_bert_config.json"
+            )
+        return given
+    limits = (config.get("model_max_length"), table)
     known = [int(limit) for limit in limits if isinstance(limit, int | float)]
     # transformers writes 1e30 for "no limit".
     if not known or not 0 < min(known) < 2**31:
@@ -127,17 +134,15 @@ def _max_length(folder: ModelFolder, config: dict[str, object], given: int | Non
     return min(known)
 
 
-def _pad_id(folder: ModelFolder, data: dict[str, Any], config: dict[str, object]) -> int:
-    tokens = {**folder.settings("special_tokens_map.json"), **config}
-    token = tokens.get("pad_token")
+def _pad_id(
+    folder: ModelFolder, tokenizer: Tokenizer, config: dict[str, object], shipped: object
+) -> int:
+    """The id of the configured padding token, else tokenizer.json's, else the model's."""
+    token = {**folder.settings("special_tokens_map.json"), **config}.get("pad_token")
     content = token.get("content") if isinstance(token, dict) else token
-    if isinstance(content, str):
-        tokenizer = Tokenizer.from_str(json.dumps(data))
-        found = tokenizer.token_to_id(content)
-        if found is not None:
-            return int(found)
-    padding = data.get("padding") or {}
-    for value in (padding.get("pad_id"), folder.settings("config.json").get("pad_token_id")):
+    configured = tokenizer.token_to_id(content) if isinstance(content, str) else None
+    padding = shipped.get("pad_id") if isinstance(shipped, dict) else None
+    for value in (configured, padding, folder.settings("config.json").get("pad_token_id")):
         if isinstance(value, int) and value >= 0:
             return value
     raise InputError(

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-def write(folder: Path, model: Path, **changes: object) -> Path:
+def write(folder: Path, model: Path, **changes: Any) -> Path:
     manifest = read_head(model).manifest
     contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
     manifest = manifest.model_copy(update={"contract": contract, **changes})
@@ -127,7 +128,7 @@ def test_hostile_prompts_stay_text(gems: str, tmp_path: Path) -> None:
 
 def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Path) -> None:
     """One answer a line, ASCII only, also for a text that Ruby's JSON parser refuses."""
-    requests = [
+    requests: list[dict[str, Any]] = [
         {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
         {"cmd": "tokenize", "texts": ["a", "\U0001f469 \\ud800"], "prompt": None},
         {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},

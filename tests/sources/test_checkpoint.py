@@ -28,12 +28,3 @@ def test_graph_for_old_runtimes(tmp_path: Path) -> None:
     assert graph.model.opset_imports == {"": 18}
     assert graph.model.ir_version == 8
 
-
-def test_limit_beyond_the_position_table(tmp_path: Path) -> None:
-    """A length limit that the position table cannot serve is refused when it is opened."""
-    from tiny_models import write_json, write_sentence_transformers
-
-    folder = write_sentence_transformers(tmp_path / "m", ("Pooling", {"pooling_mode": "mean"}))
-    write_json(folder / "sentence_bert_config.json", {"max_seq_length": 41})
-    with pytest.raises(InputError, match=r"max length 41 exceeds max_position_embeddings 40"):
-        open_source(folder)

@@ -81,6 +81,14 @@ def test_length_limit(tmp_path: Path) -> None:
     assert open_source(folder).max_length == 35
 
 
+def test_limit_beyond_the_position_table(tmp_path: Path) -> None:
+    """A limit that the model has no positions for is refused when the folder is opened."""
+    folder = write_sentence_transformers(tmp_path / "m", MEAN)
+    write_json(folder / "sentence_bert_config.json", {"max_seq_length": 41})
+    with pytest.raises(InputError, match=r"max length 41 exceeds max_position_embeddings 40"):
+        open_source(folder)
+
+
 def test_settings_under_an_old_name(tmp_path: Path) -> None:
     """Settings are found under the file names of older versions too."""
     folder = write_sentence_transformers(tmp_path / "m", MEAN)
@@ -126,7 +134,7 @@ def test_unknown_module_is_named(tmp_path: Path) -> None:
     [
         ("Pooling", {"include_prompt": False}, "include_prompt = False is not supported"),
         ("Normalize", {"module_input_name": "token_embeddings"}, "module_input_name"),
-        ("Dense", {"module_output_name": "token_scores"}, "module_output_name"),
+        ("Dense", {"module_output_name": "token_scores"}, "module_input_name"),
         ("Transformer", {}, "Transformer stands after the first module"),
     ],
 )
@@ -142,8 +150,7 @@ def test_refuses_modules_it_does_not_compute(
 def test_modules_on_tokens(tmp_path: Path) -> None:
     """Normalize may stand before Pooling, where its configuration says so."""
     on_tokens = ("Normalize", {"module_input_name": "token_embeddings"})
-    with_default_output = ("Normalize", on_tokens[1] | {"module_output_name": "token_embeddings"})
-    folder = write_sentence_transformers(tmp_path / "m", with_default_output, MEAN)
+    folder = write_sentence_transformers(tmp_path / "m", on_tokens, MEAN)
     assert [step["step"] for step in open_source(folder).recipe] == ["normalize", "pool"]
 
 

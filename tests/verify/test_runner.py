@@ -104,7 +104,7 @@ def test_crash_shows_the_last_lines_of_standard_error(tmp_path: Path) -> None:
 def test_crash_shows_the_line_that_names_the_error(tmp_path: Path) -> None:
     """A reason that stands above a stack is shown in the place of the stack."""
     script = "import sys; sys.exit('Error: no module x\\n at a\\n at b\\n at c\\n\\nNode 20')"
-    with pytest.raises(HarnessError, match="standard error: Error: no module x$"):
+    with pytest.raises(HarnessError, match=r"standard error: Error: no module x$"):
         Harness(client(tmp_path, script)).ask(SelfCheck(), 60)
 
 

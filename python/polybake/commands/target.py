@@ -35,12 +35,11 @@ def config_for(target: Path, *, name: str | None = None, output: Path | None = N
     """
     from polybake.config import Config, ModelTable, load_config
 
-    if name is not None:
-        usable_name(name)
     if target.suffix == ".toml":
         config = load_config(target)
         changes = {"name": name, "output": output}
         chosen = {key: value for key, value in changes.items() if value is not None}
+        usable_name(name or config.model.name)
         return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
     if not target.exists():
         raise InputError(
@@ -62,17 +61,19 @@ def name_from(source: Path) -> str:
 
 
 def usable_name(name: str) -> str:
-    """Return ``name`` when it is a model name.
+    """Return ``name`` when packages, modules and classes can be called by it.
 
     Raises:
-        InputError: it is not.
+        InputError: they cannot.
     """
+    from polybake.generate.names import names_for
     from polybake.manifest import checked_name
 
     try:
-        return checked_name(name)
+        names_for("python", checked_name(name))
     except ValueError as error:
         raise InputError(f"{error}; choose one with --name") from error
+    return name
 
 
 def manifest_of(target: Path) -> Manifest:

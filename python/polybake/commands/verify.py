@@ -126,11 +126,11 @@ def fixture_for(config: Config | None, folder: Path | None) -> Fixture | None:
 
 def announce(verdict: Verdict) -> None:
     """Tell each failure as it happens; the table comes at the end."""
+    from polybake.verify.printable import printable
+
     if verdict.status.failed:
-        typer.echo(
-            f"{verdict.language} {verdict.device} {verdict.case} {verdict.stage}: {verdict.status}",
-            err=True,
-        )
+        place = f"{verdict.language} {verdict.device} {verdict.case} {verdict.stage}"
+        typer.echo(f"{printable(place)}: {verdict.status}", err=True)
 
 
 def print_report(report: Report, *, as_json: bool) -> None:

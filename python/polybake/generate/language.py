@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from polybake.generate.literals import (
@@ -30,6 +31,11 @@ class Language:
     true: str
     false: str
     project_files: frozenset[str]
+
+
+def _msbuild_text(text: str) -> str:
+    """Character data of a project file, in which MSBuild expands ``$(x)``, ``@(x)`` and ``%41``."""
+    return re.sub(r"[$@%]", lambda found: f"%{ord(found[0]):02X}", xml_text(text))
 
 
 PYTHON = Language(
@@ -64,11 +70,22 @@ RUBY = Language(
 CSHARP = Language(
     name="csharp",
     string=csharp_string,
-    project_string=xml_text,
+    project_string=_msbuild_text,
     null="null",
     true="true",
     false="false",
-    project_files=frozenset({"src/__module__.csproj", "README.md", ".gitignore"}),
+    project_files=frozenset(
+        {
+            "src/__module__.csproj",
+            "tests/__module__.Tests.csproj",
+            "harness/__module__.Harness.csproj",
+            "__module__.slnx",
+            "Directory.Build.props",
+            ".editorconfig",
+            "README.md",
+            ".gitignore",
+        }
+    ),
 )
 
 LANGUAGES = {language.name: language for language in (PYTHON, NODE, RUBY, CSHARP)}

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from onnx_ir.passes.common import ClearMetadataAndDocStringPass, RemoveUnusedNodesPass
+from onnx_ir.passes.common import (
+    ClearMetadataAndDocStringPass,
+    RemoveUnusedNodesPass,
+    ShapeInferencePass,
+)
 from onnxscript import ir
 
 from polybake.errors import InputError
@@ -16,7 +20,7 @@ from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
 from polybake.sources.external_data import load_model
 from polybake.sources.identity import identifier
-from polybake.sources.onnx_signature import embeddings_output, input_feeds
+from polybake.sources.onnx_signature import embeddings_output, input_feeds, last_axis
 from polybake.sources.sentence_transformers import open_sentence_transformers
 from polybake.sources.source import EncoderGraph, Reference, Source
 from polybake.tokenizer import bake_tokenizer
@@ -95,7 +99,7 @@ def open_onnx_file(path: Path) -> Source:
     )
     model, beside = _load(path)
     input_feeds(model.graph, path)
-    output, pooled = embeddings_output(model, path)
+    output, pooled = embeddings_output(model.graph, path)
     encoder = OnnxFile(path, output, pooled, beside)
     if folder.file("modules.json") is not None:
         source = open_sentence_transformers(folder, encoder)
@@ -139,6 +143,8 @@ def _load(path: Path) -> tuple[ir.Model, frozenset[str]]:
     # In old files every weight is an input too; a client feeds none of them.
     inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
     model.graph.inputs[:] = inputs
+    if any(last_axis(value) is None for value in model.graph.outputs):
+        ShapeInferencePass()(model)
     return model, beside
 
 

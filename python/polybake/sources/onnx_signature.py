@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from onnx_ir.passes.common import ShapeInferencePass
 from onnxscript import ir
 
 from polybake.errors import InputError
@@ -56,7 +55,7 @@ def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
     return feeds
 
 
-def embeddings_output(model: ir.Model, path: Path) -> tuple[str, bool]:
+def embeddings_output(graph: ir.Graph, path: Path) -> tuple[str, bool]:
     """Choose the output that steps begin with: by shape, then by name, never by position.
 
     Returns:
@@ -66,19 +65,17 @@ def embeddings_output(model: ir.Model, path: Path) -> tuple[str, bool]:
     Raises:
         InputError: no output is surely either.
     """
-    if any(value.shape is None or _size(value) is None for value in model.graph.outputs):
-        ShapeInferencePass()(model)
-    floats = [value for value in model.graph.outputs if value.dtype == ir.DataType.FLOAT]
+    floats = [value for value in graph.outputs if value.dtype == ir.DataType.FLOAT]
     tokens = [value for value in floats if _rank(value) == 3 and not _is_fixed(value, axis=1)]
     pooled = [value for value in floats if _rank(value) == 2]
     for found, preferred in ((tokens, _TOKEN_OUTPUTS), (pooled, _POOLED_OUTPUTS)):
         named = [value for name in preferred for value in found if value.name == name]
-        if (named or len(found) == 1) and _size((named or found)[0]) is not None:
+        if (named or len(found) == 1) and last_axis((named or found)[0]) is not None:
             chosen = (named or found)[0]
             return str(chosen.name), found is pooled
         if found:
             break
-    shown = ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in model.graph.outputs)
+    shown = ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in graph.outputs)
     raise InputError(
         f"{path}: no output is surely the embeddings: {shown}; expected float32 "
         "last_hidden_state [batch, sequence, hidden] or sentence_embedding [batch, dimension]"
@@ -93,7 +90,7 @@ def _is_fixed(value: ir.Value, axis: int) -> bool:
     return value.shape is not None and isinstance(value.shape[axis], int)
 
 
-def _size(value: ir.Value) -> int | None:
+def last_axis(value: ir.Value) -> int | None:
     """The last axis, where it is known."""
     last = value.shape[-1] if value.shape is not None and len(value.shape) else None
     return last if isinstance(last, int) else None

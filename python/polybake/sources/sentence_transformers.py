@@ -133,9 +133,10 @@ def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
             pooled = True
             continue
         expected = "sentence_embedding" if pooled else "token_embeddings"
-        for key in ("module_input_name", "module_output_name"):
-            if (config.get(key) or "sentence_embedding") != expected:
-                raise _unsupported(folder, f"{module.path}: {key}", config.get(key))
+        taken = config.get("module_input_name") or "sentence_embedding"
+        given = config.get("module_output_name") or taken
+        if (taken, given) != (expected, expected):
+            raise _unsupported(folder, f"{module.path}: module_input_name", taken)
         if module.kind == "Normalize":
             recipe.append({"step": "normalize"})
         elif module.kind == "Dense":

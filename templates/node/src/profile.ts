@@ -53,7 +53,6 @@ function providersIn(profile: string): string[] {
   const events: TraceEvent[] = JSON.parse(profile);
   const nodes = events.flatMap(({ cat, args }) => (cat === "Node" && args?.provider ? [args] : []));
   const products = nodes.filter(({ op_name }) => /MatMul|Gemm|Attention/.test(op_name ?? ""));
-  return [
-    ...new Set((products.length > 0 ? products : nodes).map(({ provider }) => provider as string)),
-  ];
+  const seen = products.length > 0 ? products : nodes;
+  return [...new Set(seen.map(({ provider }) => provider as string))];
 }

@@ -69,9 +69,9 @@ async function openOnCuda(
     const message = `device "cuda" could not be started (${error.message}); ${CUDA_REMEDY}`;
     throw new DeviceError(message, { cause: error });
   });
-  const active = providers.find((provider) => provider !== PROVIDERS.cuda);
-  if (active !== undefined) {
+  if (providers.join() !== PROVIDERS.cuda) {
     await session.release();
+    const active = providers.join(" and ") || "nothing";
     throw new DeviceError(`device "cuda" could not be started, only ${active}; ${CUDA_REMEDY}`);
   }
   return { session, provider: PROVIDERS.cuda };

@@ -12,10 +12,14 @@ from tokenizers import Tokenizer
 
 from .batches import batches
 from .contract import CONTRACT, DOCUMENT_PROMPT, QUERY_PROMPT
-from .errors import ClosedError, InvalidTextError, UnknownPromptError
+from .errors import ClosedError, UnknownPromptError
+from .feeds import feeds
 from .modelfile import check_tail, read_head
 from .self_check import check_cases
 from .session import open_session
+from .texts import checked
+
+_OUTPUT = CONTRACT["output"]["name"]
 
 #: The most tokens of one batch, padding included.
 _TOKENS_PER_BATCH = {"cpu": 512, "cuda": 16_384}
@@ -84,8 +88,7 @@ class Embedder:
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        prompt = prompt or CONTRACT["default_prompt"]
-        return self._embed(texts, prompt)
+        return self._embed(texts, _or_default(prompt))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed one search query with the model's query prompt: float32 ``[dimension]``."""
@@ -98,7 +101,7 @@ class Embedder:
 
     def tokenize(self, texts: Sequence[str], *, prompt: str | None = None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
-        return self._tokenize(texts, prompt or CONTRACT["default_prompt"])
+        return self._tokenize(texts, _or_default(prompt))
 
     def embed_ids(
         self, rows: Sequence[Sequence[int]], *, prompt: str | None = None
@@ -108,7 +111,7 @@ class Embedder:
         Returns:
             float32 ``[len(rows), dimension]``.
         """
-        return self._embed_ids(rows, prompt or CONTRACT["default_prompt"])
+        return self._embed_ids(rows, _or_default(prompt))
 
     def self_check(self) -> float:
         """Reproduce the golden cases of the model file.
@@ -156,7 +159,7 @@ class Embedder:
     def _tokenize(self, texts: Sequence[str], prompt: str | None) -> list[list[int]]:
         self._open()
         prefix = self._prompt_text(prompt)
-        encodings = self._tokenizer.encode_batch_fast([prefix + text for text in _checked(texts)])
+        encodings = self._tokenizer.encode_batch_fast([prefix + text for text in checked(texts)])
         return [encoding.ids for encoding in encodings]
 
     def _embed_ids(self, rows: Sequence[Sequence[int]], prompt: str | None) -> NDArray[np.float32]:
@@ -164,12 +167,7 @@ class Embedder:
         self._prompt_text(prompt)
         if not rows:
             return np.empty((0, self.dimension), np.float32)
-        ids, mask = _padded(rows)
-        feeds = {
-            item["name"]: _feed(item["feed"], item["values"], ids, mask, prompt)
-            for item in CONTRACT["inputs"]
-        }
-        vectors: NDArray[np.float32] = session.run([CONTRACT["output"]["name"]], feeds)[0]
+        vectors: NDArray[np.float32] = session.run([_OUTPUT], feeds(rows, prompt))[0]
         return vectors
 
     def _prompt_text(self, prompt: str | None) -> str:
@@ -182,51 +180,6 @@ class Embedder:
         return self.prompts[prompt]
 
 
-def _checked(texts: Sequence[str]) -> list[str]:
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(
-            "expected a list of texts, got a string; call embed_query(text) or embed([text])"
-        )
-    checked = list(texts)
-    for index, text in enumerate(checked):
-        if not isinstance(text, str):
-            raise TypeError(f"texts[{index}] is {type(text).__name__}; expected a string")
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InvalidTextError(index) from error
-    return checked
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Bring rows to the length of the longest: ids and mask, int64 ``[rows, length]``."""
-    width = max(1, *(len(row) for row in rows))
-    ids = np.full((len(rows), width), CONTRACT["pad_id"], np.int64)
-    mask = np.zeros_like(ids)
-    for number, row in enumerate(rows):
-        start = 0 if CONTRACT["pad_side"] == "right" else width - len(row)
-        ids[number, start : start + len(row)] = row
-        mask[number, start : start + len(row)] = 1
-    return ids, mask
-
-
-def _feed(
-    feed: str,
-    values: Mapping[str, int],
-    ids: NDArray[np.int64],
-    mask: NDArray[np.int64],
-    prompt: str | None,
-) -> NDArray[np.int64]:
-    """What one graph input receives, by the meaning that the contract gives it."""
-    match feed:
-        case "input_ids":
-            return ids
-        case "attention_mask":
-            return mask
-        case "token_type_ids":
-            return np.zeros_like(ids)
-        case "position_ids":
-            return (mask.cumsum(axis=1) - 1) * mask
-        case "prompt_value":
-            return np.array([values[prompt or ""]], np.int64)
-    raise AssertionError(f"the contract has no feed {feed}")
+def _or_default(prompt: str | None) -> str | None:
+    default: str | None = CONTRACT["default_prompt"]
+    return default if prompt is None else prompt

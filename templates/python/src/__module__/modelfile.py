@@ -2,17 +2,15 @@
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from .contract import CONTRACT
 from .errors import ModelError
+from .protobuf import METADATA_PROPS, DamagedError, fields, read_entry
 
 _KEYS = ("polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests")
-_METADATA = 14  # ModelProto.metadata_props
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
 @dataclass(frozen=True)
@@ -108,77 +106,27 @@ def _fields(value: Any, path: str = "") -> dict[str, str]:
 
 def _walk(file: BinaryIO, path: Path) -> tuple[dict[str, bytes], int]:
     """Visit every top-level field; return the polybake values and where the tail begins."""
-    size = os.fstat(file.fileno()).st_size
     values: dict[str, bytes] = {}
     tail_offset = None
-    position = 0
-    while position < size:
-        start = position
-        try:
-            tag, position = _varint(file, position)
-            field, wire = tag >> 3, tag & 7
-            if field == 0:
-                raise ValueError("field number 0")
-            if wire == _VARINT:
-                _, position = _varint(file, position)
-            elif wire == _FIXED64:
-                position += 8
-            elif wire == _FIXED32:
-                position += 4
-            elif wire == _LENGTH:
-                length, position = _varint(file, position)
-                if position + length > size:
-                    raise ValueError("a length beyond the end")
-                if field == _METADATA:
-                    key, value = _entry(file, position, position + length)
-                    _keep(values, key, value, tail_offset, path)
-                position += length
-            else:
-                raise ValueError(f"wire type {wire}")
-            if position > size:
-                raise ValueError("a value beyond the end")
-        except ValueError as error:
-            raise ModelError(
-                f"{path}: is not a whole ONNX file (byte {start}); copy the file again"
-            ) from error
-        if field != _METADATA and tail_offset is None:
-            tail_offset = start
+    try:
+        for field in fields(file):
+            if field.number != METADATA_PROPS:
+                tail_offset = field.start if tail_offset is None else tail_offset
+                continue
+            key, value = read_entry(file, field)
+            if not key.startswith("polybake."):
+                continue
+            if key in values:
+                raise ModelError(f"{path}: {key} occurs twice; copy the original file again")
+            if tail_offset is not None:
+                raise ModelError(
+                    f"{path}: {key} stands after the graph; copy the original file again"
+                )
+            values[key] = value
+    except DamagedError as error:
+        raise ModelError(
+            f"{path}: is not a whole ONNX file (byte {error.position}); copy the file again"
+        ) from error
     if tail_offset is None:
         raise ModelError(f"{path}: has no graph; give the path of a baked .onnx file")
     return values, tail_offset
-
-
-def _keep(
-    values: dict[str, bytes], key: str, value: bytes, tail_offset: int | None, path: Path
-) -> None:
-    if not key.startswith("polybake."):
-        return
-    if key in values:
-        raise ModelError(f"{path}: {key} occurs twice; copy the original file again")
-    if tail_offset is not None:
-        raise ModelError(f"{path}: {key} stands after the graph; copy the original file again")
-    values[key] = value
-
-
-def _entry(file: BinaryIO, position: int, end: int) -> tuple[str, bytes]:
-    """Read a StringStringEntryProto: field 1 is the key, field 2 the value."""
-    parts: dict[int, bytes] = {}
-    while position < end:
-        tag, position = _varint(file, position)
-        length, position = _varint(file, position)
-        if tag & 7 != _LENGTH or position + length > end:
-            raise ValueError("not a metadata entry")
-        file.seek(position)
-        parts[tag >> 3] = file.read(length)
-        position += length
-    return parts.get(1, b"").decode("utf-8", "replace"), parts.get(2, b"")
-
-
-def _varint(file: BinaryIO, position: int) -> tuple[int, int]:
-    file.seek(position)
-    value = 0
-    for index, byte in enumerate(file.read(10)):
-        value |= (byte & 0x7F) << (7 * index)
-        if byte < 0x80:
-            return value, position + index + 1
-    raise ValueError("a varint of more than 10 bytes, or cut short")

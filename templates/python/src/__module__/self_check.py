@@ -61,12 +61,12 @@ def _check(
     differences = np.abs(mine - theirs).max(axis=1)
     allowed = limits["max_abs"] * np.maximum(1.0, norms)
     for difference, limit in zip(differences, allowed, strict=True):
-        if difference > limit:
+        if not difference <= limit:
             raise SelfCheckError(case, stage, float(difference), float(limit))
     lengths = norms * np.linalg.norm(mine, axis=1)
     cosines = (mine * theirs).sum(axis=1)[lengths > 0] / lengths[lengths > 0]
     angle = float((1 - cosines).max(initial=0.0))
-    if angle > limits["one_minus_cosine"]:
+    if not angle <= limits["one_minus_cosine"]:
         raise SelfCheckError(case, stage, angle, limits["one_minus_cosine"])
     return float(differences.max(initial=0.0))
 

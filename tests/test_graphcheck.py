@@ -1,0 +1,43 @@
+"""The check of a graph before it is written."""
+
+from __future__ import annotations
+
+import pytest
+from onnxscript import GraphBuilder, ir
+
+from polybake.errors import CheckFailed
+from polybake.graphcheck import check_graph
+
+
+def graph_with(operator: str, opset: int, **attributes: object) -> ir.Model:
+    graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name="checked")
+    builder = GraphBuilder(graph)
+    x = builder.input("x", ir.DataType.FLOAT, ["batch", 3])
+    scale = builder.op.initializer(ir.tensor([1.0, 2.0, 3.0]), "scale")
+    y = getattr(builder.op, operator)(x, scale, **attributes)
+    y.dtype, y.shape = ir.DataType.FLOAT, ir.Shape(["batch", 3])
+    builder.add_output(y, "y")
+    return ir.Model(graph, ir_version=8)
+
+
+def test_accepts_a_valid_graph() -> None:
+    """Operators that the opset has, used as their schemas say, pass."""
+    check_graph(graph_with("Add", 11))
+    check_graph(graph_with("LayerNormalization", 17))
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset", "attributes", "shown"),
+    [
+        ("LayerNormalization", 11, {}, "LayerNormalization"),
+        ("NoSuchOperator", 18, {}, "NoSuchOperator"),
+        ("Softmax", 18, {}, "Softmax"),
+        ("Gemm", 18, {}, "Gemm|shape|dimension"),
+    ],
+)
+def test_refuses_what_the_opset_lacks(
+    operator: str, opset: int, attributes: dict[str, object], shown: str
+) -> None:
+    """An operator that the opset lacks, or used against its schema, is named."""
+    with pytest.raises(CheckFailed, match=f"not valid ONNX: .*({shown})"):
+        check_graph(graph_with(operator, opset, **attributes))
