@@ -1,7 +1,8 @@
 """A tiny model file whose graph takes every feed of the contract, for client tests.
 
-The embedding is the masked mean of token, type and position rows, scaled by the prompt value:
-nothing a transformer does, but each input moves every element of the result.
+The embedding is the masked mean of token, type and position rows, plus the token in the first
+column (the last one of a model padded on the left), scaled by the prompt value. No transformer does
+that, but each input and the side of the padding move every element of the result.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ every_feed (
     value = Cast <to = 1> (prompt)
     unit = Constant <value = float[1] {1.0}> ()
     factor = Add (value, unit)
-    vector = Mul (mean, factor)
+    edge = Constant <value = int64 {EDGE}> ()
+    outer = Gather <axis = 1> (kept, edge)
+    sum3 = Add (mean, outer)
+    vector = Mul (sum3, factor)
 }
 """
 
@@ -89,14 +93,13 @@ def rows() -> dict[str, np.ndarray]:
     }
 
 
-def expected(ids: list[int], prompt_value: int) -> np.ndarray:
+def expected(ids: list[int], prompt_value: int, pad_side: str) -> np.ndarray:
     """The embedding of one row of ids by NumPy, float32 ``[dimension]``."""
     tables = rows()
     places = np.arange(len(ids))
-    mean = (
-        tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]
-    ).mean(0)
-    return (mean * (1 + prompt_value)).astype(np.float32)
+    tokens = tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]
+    outer = tokens[0] if pad_side == "right" else tokens[-1]
+    return ((tokens.mean(axis=0) + outer) * (1 + prompt_value)).astype(np.float32)
 
 
 def write_every_feed_model(
@@ -108,7 +111,7 @@ def write_every_feed_model(
 ) -> Path:
     """Write the model file, with golden cases made by ``expected``."""
     values = PROMPT_VALUES | {key: PROMPT_VALUES.get(key, 3) for key in prompts}
-    model = onnx.parser.parse_model(_GRAPH)
+    model = onnx.parser.parse_model(_GRAPH.replace("EDGE", "0" if pad_side == "right" else "-1"))
     for table, array in rows().items():
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, table))
     onnx.checker.check_model(model, full_check=True)
@@ -157,7 +160,7 @@ def write_every_feed_model(
             continue
         prefix = prompts[prompt] if prompt is not None else ""
         ids = [words.encode(prefix + text).ids for text in texts]
-        vectors = np.stack([expected(row, values[prompt or ""]) for row in ids])
+        vectors = np.stack([expected(row, values[prompt or ""], pad_side) for row in ids])
         cases.append(
             Case(
                 id=case,

@@ -9,12 +9,12 @@ from polybake.errors import CheckFailed
 from polybake.graphcheck import check_graph
 
 
-def graph_with(operator: str, opset: int, **attributes: object) -> ir.Model:
+def graph_with(operator: str, opset: int) -> ir.Model:
     graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name="checked")
     builder = GraphBuilder(graph)
     x = builder.input("x", ir.DataType.FLOAT, ["batch", 3])
     scale = builder.op.initializer(ir.tensor([1.0, 2.0, 3.0]), "scale")
-    y = getattr(builder.op, operator)(x, scale, **attributes)
+    y = getattr(builder.op, operator)(x, scale)
     y.dtype, y.shape = ir.DataType.FLOAT, ir.Shape(["batch", 3])
     builder.add_output(y, "y")
     return ir.Model(graph, ir_version=8)
@@ -27,17 +27,9 @@ def test_accepts_a_valid_graph() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operator", "opset", "attributes", "shown"),
-    [
-        ("LayerNormalization", 11, {}, "LayerNormalization"),
-        ("NoSuchOperator", 18, {}, "NoSuchOperator"),
-        ("Softmax", 18, {}, "Softmax"),
-        ("Gemm", 18, {}, "Gemm|shape|dimension"),
-    ],
+    ("operator", "opset"), [("LayerNormalization", 11), ("NoSuchOperator", 18), ("Gemm", 18)]
 )
-def test_refuses_what_the_opset_lacks(
-    operator: str, opset: int, attributes: dict[str, object], shown: str
-) -> None:
+def test_refuses_what_the_opset_lacks(operator: str, opset: int) -> None:
     """An operator that the opset lacks, or used against its schema, is named."""
-    with pytest.raises(CheckFailed, match=f"not valid ONNX: .*({shown})"):
-        check_graph(graph_with(operator, opset, **attributes))
+    with pytest.raises(CheckFailed, match=f"not valid ONNX: .*{operator}"):
+        check_graph(graph_with(operator, opset))

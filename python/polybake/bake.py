@@ -20,7 +20,7 @@ from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
 from polybake.graphcheck import check_graph
-from polybake.graphfile import write_graph
+from polybake.graphfile import serialize
 from polybake.manifest import Contract, Manifest, Output
 from polybake.proof import prove_invariance, prove_steps
 from polybake.runtime import open_session
@@ -90,8 +90,10 @@ def bake(
             dimension = fold(steps, graph)
             opset, inputs = graph.model.opset_imports[""], graph.inputs
             check_graph(graph.model)
-            write_graph(graph.model, tail)
-            del graph  # its weights; the runs below need the memory
+            file = serialize(graph.model)
+            modelfile.check_size(file.size, out)
+            file.write(tail)
+            del graph, file  # its weights; the runs below need the memory
         contract = Contract(
             inputs=inputs,
             output=Output(name=_OUTPUT, dimension=dimension),

@@ -38,12 +38,30 @@ class _Entry:
         return len(self.header) + (self.tensor.nbytes if self.tensor is not None else 0)
 
 
-def write_graph(model: ir.Model, path: Path) -> None:
-    """Write ``model`` to ``path``: the same bytes for the same graph.
+@dataclass(frozen=True)
+class GraphFile:
+    """A model as protobuf, whose weights are read only when it is written."""
 
-    Raises:
-        InputError: it would be larger than one ONNX file can be; nothing is written.
-    """
+    start: bytes
+    entries: tuple[_Entry, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole file."""
+        return len(self.start) + sum(entry.size for entry in self.entries)
+
+    def write(self, path: Path) -> None:
+        """Write the file: the same bytes for the same graph."""
+        with path.open("wb") as file:
+            file.write(self.start)
+            for entry in self.entries:
+                file.write(entry.header)
+                if entry.tensor is not None:
+                    entry.tensor.tofile(file)
+
+
+def serialize(model: ir.Model) -> GraphFile:
+    """Lay ``model`` out as protobuf; it is left as it was."""
     initializers = list(model.graph.initializers.values())
     model.graph.initializers.clear()
     try:
@@ -58,16 +76,9 @@ def write_graph(model: ir.Model, path: Path) -> None:
     graph = proto.graph.SerializeToString(deterministic=True)
     proto.ClearField("graph")
     rest = proto.SerializeToString(deterministic=True)
-    entries = [_entry(value) for value in initializers]
-    graph_size = len(graph) + sum(entry.size for entry in entries)
-    start = rest + _MODEL_GRAPH + varint(graph_size) + graph
-    check_size(len(start) - len(graph) + graph_size, path)
-    with path.open("wb") as file:
-        file.write(start)
-        for entry in entries:
-            file.write(entry.header)
-            if entry.tensor is not None:
-                entry.tensor.tofile(file)
+    entries = tuple(_entry(value) for value in initializers)
+    size = len(graph) + sum(entry.size for entry in entries)
+    return GraphFile(rest + _MODEL_GRAPH + varint(size) + graph, entries)
 
 
 def _entry(value: ir.Value) -> _Entry:

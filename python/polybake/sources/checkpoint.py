@@ -13,7 +13,7 @@ from polybake.encoders import ENCODERS
 from polybake.encoders.bert import Bert, BertConfig
 from polybake.encoders.weights import load_weights
 from polybake.errors import InputError
-from polybake.graphfile import write_graph
+from polybake.graphfile import serialize
 from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
 from polybake.sources.source import EncoderGraph, Reference
@@ -68,7 +68,7 @@ class Checkpoint:
         graph.embeddings.name = _ENCODER_OUTPUT
         graph.model.graph.outputs.append(graph.embeddings)
         path = folder / "encoder.onnx"
-        write_graph(graph.model, path)
+        serialize(graph.model).write(path)
         return Reference(path, _ENCODER_OUTPUT)
 
 
