@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -97,13 +98,20 @@ def verify(session: nox.Session, language: str, device: str) -> None:
     install(session, f"bake,{'gpu' if device == 'cuda' else 'cpu'}")
     model = bake_minilm(session, BUILD / "verify")
     required = language in os.environ.get("POLYBAKE_REQUIRE", "").split(",")
+    junit = str(BUILD / "verify" / f"{language}-{device}.xml")
     session.run(
         "polybake", "verify", str(model),
         "--clients", "clients", "--language", language, "--device", device,
         "--fixture", str(GOLDEN), "--prepare",
-        "--junit", str(BUILD / "verify" / f"{language}-{device}.xml"),
+        "--junit", junit,
         *session.posargs, env=ENVIRONMENT | {"POLYBAKE_REQUIRE": language if required else ""},
     )  # fmt: skip
+    if required:
+        cases = json.loads((GOLDEN / "cases.json").read_text(encoding="utf-8"))["cases"]
+        session.run(
+            "python", "-m", "polybake.verify.completeness", junit,
+            "--languages", language, "--devices", device, "--cases", str(len(cases)),
+        )  # fmt: skip
 
 
 @nox.session

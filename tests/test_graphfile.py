@@ -8,9 +8,9 @@ import numpy as np
 import onnx
 import pytest
 from onnxscript import GraphBuilder, ir
-from tiny_onnx import TABLE, encoder
 
 from polybake.graphfile import serialize
+from tiny_onnx import TABLE, encoder
 
 
 def traced() -> ir.Model:

@@ -52,7 +52,7 @@ def test_follows_a_cache_to_its_blobs(tmp_path: Path) -> None:
         (snapshot / f"{name}.json").symlink_to(tmp_path / name / "x")
     folder = ModelFolder.at(snapshot)
     assert folder.file("blobs.json") is not None
-    with pytest.raises(InputError, match="links to .*other/x, outside the model's folder"):
+    with pytest.raises(InputError, match=r"links to .*other/x, outside the model's folder"):
         folder.file("other.json")
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 import pytest
-from tiny_onnx import encoder, write_encoder
 
 from polybake.errors import InputError, RequirementMissing
 from polybake.manifest import Contract, Input, Output
 from polybake.runtime import feeds, open_session, run_ids
+from tiny_onnx import encoder, write_encoder
 
 CONTRACT = Contract(
     inputs=(
@@ -48,7 +48,7 @@ def test_unknown_device(tmp_path: Path) -> None:
 )
 def test_no_fall_back_from_cuda(tmp_path: Path) -> None:
     """CUDA that is not there is an error naming the package, never a run on the CPU."""
-    with pytest.raises(RequirementMissing, match="CUDAExecutionProvider is not .*onnxruntime-gpu"):
+    with pytest.raises(RequirementMissing, match=r"CUDAExecutionProvider is not .*onnxruntime-gpu"):
         open_session(write_encoder(tmp_path), "cuda")
 
 

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from tiny_models import change_json, write_json, write_tokenizer
 from tokenizers import Tokenizer, normalizers
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.tokenizer import BakedTokenizer, bake_tokenizer
+from tiny_models import change_json, write_json, write_tokenizer
 
 
 @pytest.fixture
@@ -101,13 +101,9 @@ def test_finds_a_pad_token_elsewhere(folder: Path) -> None:
         ({"max_position_embeddings": 20}, 20),
     ],
 )
-def test_limit_is_the_smaller_one(
-    limits: dict[str, float], expected: int, folder: Path
-) -> None:
+def test_limit_is_the_smaller_one(limits: dict[str, float], expected: int, folder: Path) -> None:
     """Without max_seq_length the smaller of tokenizer's and model's limit holds."""
-    change_json(
-        folder / "tokenizer_config.json", model_max_length=limits.get("model_max_length")
-    )
+    change_json(folder / "tokenizer_config.json", model_max_length=limits.get("model_max_length"))
     positions = limits["max_position_embeddings"]
     write_json(folder / "config.json", {"max_position_embeddings": positions})
     assert baked(folder).max_length == expected
@@ -133,8 +129,14 @@ def test_limit_below_the_special_tokens(folder: Path) -> None:
         ({"tokenizer_class": "BertTokenizer"}, (True, None, True)),
         ({"tokenizer_class": "BertTokenizer", "do_lower_case": False}, (False, None, True)),
         ({"tokenizer_class": "BertTokenizerFast", "strip_accents": False}, (True, False, True)),
-        ({"tokenizer_class": "BertTokenizer", "tokenize_chinese_chars": False}, (True, None, False)),
-        ({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": True}, (False, True, False)),
+        (
+            {"tokenizer_class": "BertTokenizer", "tokenize_chinese_chars": False},
+            (True, None, False),
+        ),
+        (
+            {"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": True},
+            (False, True, False),
+        ),
         ({"tokenizer_class": "TokenizersBackend"}, (False, True, False)),
         ({}, (False, True, False)),
     ],

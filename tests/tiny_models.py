@@ -140,8 +140,6 @@ def _norm(name: str, size: int) -> dict[str, tuple[int, ...]]:
 
 
 def _module_type(generation: str, name: str) -> str:
-    return {
-        "models": f"sentence_transformers.models.{name}",
-        "base": f"sentence_transformers.base.modules.{name.lower()}.{name}",
-        "sentence_transformer": f"sentence_transformers.sentence_transformer.modules.{name}",
-    }[generation]
+    if generation == "models":
+        return f"sentence_transformers.models.{name}"
+    return f"sentence_transformers.{generation}.modules.{name.lower()}.{name}"

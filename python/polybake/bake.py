@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import tempfile
 import time
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxscript import GraphBuilder, ir
+from onnxscript import ir
 
 from polybake import __version__, modelfile
 from polybake import manifest as manifests
@@ -93,7 +94,9 @@ def bake(
             file = serialize(graph.model)
             modelfile.check_size(file.size, out)
             file.write(tail)
-            del graph, file  # its weights; the runs below need the memory
+            # The runs below need the memory of the weights, which a graph's cycles hold on to.
+            del graph, file
+            gc.collect()
         contract = Contract(
             inputs=inputs,
             output=Output(name=_OUTPUT, dimension=dimension),
@@ -152,7 +155,7 @@ def fold(steps: Sequence[Step], graph: EncoderGraph) -> int:
     Raises:
         InputError: a step does not fit what stands before it, or nothing pools the tokens.
     """
-    builder = GraphBuilder(graph.model.graph)
+    builder = graph.builder
     x = graph.embeddings
     for index, step in enumerate(steps):
         builder.push_module(f"steps.{index}", type(step).__name__)

@@ -14,7 +14,6 @@ from typing import Any, cast
 import onnx
 from onnxscript import ir
 
-from polybake.modelfile import check_size
 from polybake.protobuf import varint
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).

@@ -25,7 +25,7 @@ LIMIT = 1e-5
 _NEIGHBOURS = 7
 
 #: Tokens, padding included, of the cases that the steps are proven with, most telling first.
-_STEP_TOKENS = 800
+_STEP_TOKENS = 400
 
 
 def largest_difference(found: Floats, expected: Floats) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.manifest import Contract
 
 Device = Literal["cpu", "cuda"]
@@ -90,9 +90,19 @@ def run_ids(
 
     Returns:
         The model's one output.
+
+    Raises:
+        CheckFailed: the model stops at these ids.
     """
     fed = feeds(contract, rows, prompt=prompt, length=length)
-    output: NDArray[np.float32] = session.run([contract.output.name], fed)[0]
+    try:
+        output: NDArray[np.float32] = session.run([contract.output.name], fed)[0]
+    except Exception as error:  # ONNX Runtime's exceptions share no base class
+        longest = max(length, *(len(row) for row in rows))
+        raise CheckFailed(
+            f"the model does not run on {len(rows)} rows of {longest} tokens "
+            f"({' '.join(str(error).split())}); give it the tokenizer that it was trained with"
+        ) from error
     return output
 
 

@@ -89,8 +89,8 @@ def main() -> None:
     )
     config.to_json_file(FOLDER / "config.json")
     (FOLDER / "tokenizer_config.json").write_text(
-        '{"model_max_length": %d, "pad_token": "<pad>", "tokenizer_class": "XLMRobertaTokenizer"}\n'
-        % MAX_LENGTH
+        f'{{"model_max_length": {MAX_LENGTH}, "pad_token": "<pad>", '
+        '"tokenizer_class": "XLMRobertaTokenizer"}\n'
     )
 
 

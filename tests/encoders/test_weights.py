@@ -60,10 +60,10 @@ def test_reads_shards(tmp_path: Path) -> None:
     whole = bytes_of(bert_weights(), tmp_path, "whole")
     folder = tmp_path / "whole"
     (folder / "model.safetensors").unlink()
-    index = {}
-    for name, array in bert_weights().items():
-        shard = "b.safetensors" if name.startswith("encoder") else "a.safetensors"
-        index[name] = shard
+    index = {
+        name: "b.safetensors" if name.startswith("encoder") else "a.safetensors"
+        for name in bert_weights()
+    }
     for shard in set(index.values()):
         save_file(
             {name: array for name, array in bert_weights().items() if index[name] == shard},

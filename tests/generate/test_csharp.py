@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -13,13 +14,10 @@ import pytest
 
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS, HOSTILE
-from polybake.generate import render_client
-from polybake.generate.write import write_client
-from polybake.modelfile import read_head
+from rendered import NAMES, run, write
 
 pytestmark = pytest.mark.csharp
 
-NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
 PROJECTS = ("src", "tests", "harness")
 
 #: A build server would outlive the tests and hold their pipes open.
@@ -53,38 +51,20 @@ CONSUMER = """\
 """
 
 
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=os.environ | NO_SERVERS | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def write(folder: Path, model: Path, **changes: object) -> Path:
-    manifest = read_head(model).manifest
-    contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
-    manifest = manifest.model_copy(update={"contract": contract, **changes})
-    client = render_client(manifest, "csharp")
-    write_client(folder, client.files, client.project_files)
-    return folder
+def dotnet(*arguments: str | Path, cwd: Path, **environment: str) -> str:
+    return run("dotnet", *arguments, cwd=cwd, **NO_SERVERS, **environment)
 
 
 @pytest.fixture(scope="module")
 def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, built."""
-    folder = write(tmp_path_factory.mktemp("client"), every_feed)
-    run("dotnet", "build", "tests", cwd=folder)
+    folder = write("csharp", tmp_path_factory.mktemp("client"), every_feed)
+    dotnet("build", "tests", cwd=folder)
     return folder
 
 
 def own_tests(folder: Path, model: Path, *options: str) -> str:
-    return run("dotnet", "test", "tests", *options, cwd=folder, POLYBAKE_MODEL=str(model))
+    return dotnet("test", "tests", *options, cwd=folder, POLYBAKE_MODEL=str(model))
 
 
 def passed(printed: str) -> int:
@@ -99,7 +79,9 @@ def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
     for kind, contract in CONTRACTS.items():
         solution.append(f'<Folder Name="/{kind}/">')
         for name in NAMES:
-            folder = write(tmp_path / kind / name, every_feed, name=name, contract=contract)
+            folder = write(
+                "csharp", tmp_path / kind / name, every_feed, name=name, contract=contract
+            )
             # Of all files the contract's alone depends on the prompts.
             parts = PROJECTS if kind == "short" else ("src",)
             projects = [path for part in parts for path in (folder / part).glob("*.csproj")]
@@ -108,7 +90,7 @@ def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
         solution.append("</Folder>")
     solution.append("</Solution>")
     (tmp_path / "All.slnx").write_text("\n".join(solution))
-    run("dotnet", "format", "All.slnx", "--verify-no-changes", cwd=tmp_path)
+    dotnet("format", "All.slnx", "--verify-no-changes", cwd=tmp_path)
 
 
 def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
@@ -118,7 +100,7 @@ def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
 
 def test_its_own_tests_pass_with_left_padding(every_feed_left: Path, tmp_path: Path) -> None:
     """The same, on a model whose rows are padded on the left."""
-    assert passed(own_tests(write(tmp_path, every_feed_left), every_feed_left)) > 40
+    assert passed(own_tests(write("csharp", tmp_path, every_feed_left), every_feed_left)) > 40
 
 
 def test_its_tests_need_a_model(client: Path) -> None:
@@ -139,15 +121,15 @@ def test_its_tests_need_a_model(client: Path) -> None:
 def test_hostile_prompts_stay_text(tmp_path: Path) -> None:
     """A client for a model with hostile prompts passes its own tests: its contract is exact."""
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
-    assert passed(own_tests(write(tmp_path / "client", model), model)) > 40
+    assert passed(own_tests(write("csharp", tmp_path / "client", model), model)) > 40
 
 
 def test_the_project_file_keeps_a_description_as_text(every_feed: Path, tmp_path: Path) -> None:
     """MSBuild expands nothing in a description; the runtime's package is the builder's choice."""
     description = f"$([System.DateTime]::Now) @(Compile) %24(A) a;b * ? {HOSTILE}"
-    folder = write(tmp_path, every_feed, description=description)
-    printed = run(
-        *("dotnet", "msbuild", "src", "-getProperty:Description", "-getItem:PackageReference"),
+    folder = write("csharp", tmp_path, every_feed, description=description)
+    printed = dotnet(
+        *("msbuild", "src", "-getProperty:Description", "-getItem:PackageReference"),
         "-p:OnnxRuntimePackage=Microsoft.ML.OnnxRuntime.Gpu",
         cwd=folder,
     )
@@ -204,17 +186,36 @@ def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None
     assert stopped == {"seq": 8, "results": None}
 
 
-def test_the_package_works_elsewhere(client: Path, every_feed: Path, tmp_path: Path) -> None:
-    """The package, installed in an empty project, runs the README's three lines."""
-    feed, project = tmp_path / "feed", tmp_path / "an empty project"
-    run("dotnet", "pack", "--output", feed, cwd=client)
+@pytest.fixture(scope="module")
+def application(client: Path, every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty project elsewhere that takes the client's package and runs the README's lines."""
+    folder = tmp_path_factory.mktemp("an empty project")
+    feed = folder / "feed"
+    dotnet("pack", "--output", feed, cwd=client)
     assert [path.name for path in feed.iterdir()] == ["EveryFeed.0.1.0.nupkg"]
     block = re.search(r"```csharp\n(.*?)```", (client / "README.md").read_text(), re.DOTALL)
     assert block
     assert " " in str(every_feed)
-    project.mkdir()
-    (project / "Program.cs").write_text(block[1].replace("every-feed.onnx", str(every_feed)))
-    (project / "App.csproj").write_text(
-        CONSUMER.format(feed=feed, folder=tmp_path / "packages", packages=PACKAGES, native=NATIVE)
+    (folder / "Program.cs").write_text(block[1].replace("every-feed.onnx", str(every_feed)))
+    (folder / "App.csproj").write_text(
+        CONSUMER.format(feed=feed, folder=folder / "packages", packages=PACKAGES, native=NATIVE)
     )
-    assert run("dotnet", "run", cwd=project) == "7\n"
+    dotnet("build", "--output", folder / "built", cwd=folder)
+    return folder / "built/App.dll"
+
+
+def test_the_package_works_elsewhere(application: Path) -> None:
+    """The package, installed in an empty project, runs the README's three lines."""
+    assert dotnet(application, cwd=application.parent) == "7\n"
+
+
+def test_a_missing_native_library_is_named(application: Path, tmp_path: Path) -> None:
+    """Without the tokenizer's native package an application says which one to add."""
+    folder = Path(shutil.copytree(application.parent, tmp_path / "built"))
+    for library in folder.rglob("*hf_tokenizers*"):
+        library.unlink()
+    done = subprocess.run(
+        ["dotnet", folder / application.name], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "such as Tokenizers.DotNet.runtime.linux-x64" in done.stderr

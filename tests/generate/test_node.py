@@ -16,41 +16,16 @@ import pytest
 
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS
-from polybake.generate import render_client
-from polybake.generate.write import write_client
 from polybake.modelfile import read_head
+from rendered import NAMES, run, write
 
 pytestmark = pytest.mark.node
-
-NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
-
-
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=os.environ | environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def write(folder: Path, model: Path, **changes: object) -> Path:
-    manifest = read_head(model).manifest
-    contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
-    manifest = manifest.model_copy(update={"contract": contract, **changes})
-    client = render_client(manifest, "node")
-    write_client(folder, client.files, client.project_files)
-    return folder
 
 
 @pytest.fixture(scope="module")
 def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The client of the model that takes every feed, made runnable as its harness.json says."""
-    folder = write(tmp_path_factory.mktemp("client"), every_feed)
+    folder = write("node", tmp_path_factory.mktemp("client"), every_feed)
     settings = json.loads((folder / "harness.json").read_text(encoding="utf-8"))
     for command in settings["prepare"]:
         run(*command, cwd=folder, **settings["environment"])
@@ -61,7 +36,7 @@ def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture(scope="module")
 def package(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What npm pack makes of a folder that was just rendered."""
-    folder = write(tmp_path_factory.mktemp("rendered"), every_feed)
+    folder = write("node", tmp_path_factory.mktemp("rendered"), every_feed)
     run("npm", "pack", cwd=folder)
     shutil.rmtree(folder / "node_modules")
     return folder / "every-feed-0.1.0.tgz"
@@ -98,7 +73,7 @@ def test_every_render_is_clean(
     client: Path, every_feed: Path, tmp_path: Path, name: str, contract: str
 ) -> None:
     """Biome has nothing to change or to say, whatever the name and the prompts."""
-    folder = write(tmp_path / "client", every_feed, name=name, contract=CONTRACTS[contract])
+    folder = write("node", tmp_path / "client", every_feed, name=name, contract=CONTRACTS[contract])
     with_packages_of(client, folder)
     printed = run("npm", "run", "lint", "--", "--colors=off", cwd=folder)
     checked = re.search(r"Checked (\d+) files in \S+ No fixes applied", printed)
@@ -115,7 +90,9 @@ def test_the_contract_is_rendered_exactly(
     client: Path, every_feed: Path, tmp_path: Path, contract: dict[str, Any]
 ) -> None:
     """Node reads from contract.ts what the manifest holds, hostile prompts included."""
-    folder = with_packages_of(client, write(tmp_path / "client", every_feed, contract=contract))
+    folder = with_packages_of(
+        client, write("node", tmp_path / "client", every_feed, contract=contract)
+    )
     run("npm", "run", "build", cwd=folder)
     show = (
         'import { CONTRACT } from "./dist/src/contract.js"; console.log(JSON.stringify(CONTRACT))'
@@ -131,7 +108,7 @@ def test_its_own_tests_pass(
 ) -> None:
     """The client's tests pass on a model that takes every feed, padded on either side."""
     path: Path = request.getfixturevalue(model)
-    folder = with_packages_of(client, write(tmp_path / "client", path))
+    folder = with_packages_of(client, write("node", tmp_path / "client", path))
     assert own_tests(folder, path) > 60
 
 
@@ -152,7 +129,7 @@ def test_its_tests_need_a_model(client: Path) -> None:
 def test_hostile_prompts_stay_text(client: Path, tmp_path: Path) -> None:
     """A client for a model with hostile prompts compiles and passes its own tests."""
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
-    folder = with_packages_of(client, write(tmp_path / "client", model))
+    folder = with_packages_of(client, write("node", tmp_path / "client", model))
     assert own_tests(folder, model) > 60
 
 

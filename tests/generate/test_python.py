@@ -12,33 +12,9 @@ import pytest
 
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS
-from polybake.generate import render_client
-from polybake.generate.write import write_client
-from polybake.modelfile import read_head
+from rendered import NAMES, run, write
 
 pytestmark = pytest.mark.python
-
-
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def write(folder: Path, model: Path, **changes: object) -> Path:
-    manifest = read_head(model).manifest
-    contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
-    manifest = manifest.model_copy(update={"contract": contract, **changes})
-    client = render_client(manifest, "python")
-    write_client(folder, client.files, client.project_files)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +28,15 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-@pytest.mark.parametrize("name", ["ab1", "every-feed", "a" * 24 + "-" + "b" * 25])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("contract", CONTRACTS, ids=list(CONTRACTS))
 def test_every_render_is_clean(
     python: Path, every_feed: Path, tmp_path: Path, name: str, contract: str
 ) -> None:
     """Ruff has nothing to change and mypy nothing to say, whatever the name and the prompts."""
-    folder = write(tmp_path / "client", every_feed, name=name, contract=CONTRACTS[contract])
+    folder = write(
+        "python", tmp_path / "client", every_feed, name=name, contract=CONTRACTS[contract]
+    )
     run(python, "-m", "ruff", "format", "--check", ".", cwd=folder)
     run(python, "-m", "ruff", "check", ".", cwd=folder)
     if contract == "hostile":
@@ -72,7 +50,7 @@ def test_its_own_tests_pass(
 ) -> None:
     """The client's tests pass on a model that takes every feed, padded on either side."""
     path: Path = request.getfixturevalue(model)
-    folder = write(tmp_path / "client", path)
+    folder = write("python", tmp_path / "client", path)
     printed = run(
         python,
         "-m",
@@ -88,7 +66,7 @@ def test_its_own_tests_pass(
 
 def test_its_tests_need_a_model(python: Path, every_feed: Path, tmp_path: Path) -> None:
     """Without POLYBAKE_MODEL the tests fail and say what to set."""
-    folder = write(tmp_path / "client", every_feed)
+    folder = write("python", tmp_path / "client", every_feed)
     done = subprocess.run(
         [python, "-m", "pytest", "-q", "tests"],
         cwd=folder,
@@ -104,7 +82,7 @@ def test_its_tests_need_a_model(python: Path, every_feed: Path, tmp_path: Path) 
 def test_hostile_prompts_stay_text(python: Path, tmp_path: Path) -> None:
     """A client for a model with hostile prompts compiles and passes its own tests."""
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
-    folder = write(tmp_path / "client", model)
+    folder = write("python", tmp_path / "client", model)
     run(
         python,
         "-m",
@@ -119,7 +97,7 @@ def test_hostile_prompts_stay_text(python: Path, tmp_path: Path) -> None:
 
 def test_the_package_works_elsewhere(python: Path, every_feed: Path, tmp_path: Path) -> None:
     """The wheel, installed in an empty project, runs the README's three lines."""
-    folder = write(tmp_path / "client", every_feed)
+    folder = write("python", tmp_path / "client", every_feed)
     run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", tmp_path, ".", cwd=folder)
     (built,) = tmp_path.glob("*.whl")
     project = tmp_path / "an empty project"

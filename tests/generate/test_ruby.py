@@ -13,35 +13,10 @@ import pytest
 
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS
-from polybake.generate import render_client
-from polybake.generate.write import write_client
 from polybake.modelfile import read_head
+from rendered import NAMES, run, write
 
 pytestmark = pytest.mark.ruby
-
-NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
-
-
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def write(folder: Path, model: Path, **changes: Any) -> Path:
-    manifest = read_head(model).manifest
-    contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
-    manifest = manifest.model_copy(update={"contract": contract, **changes})
-    client = render_client(manifest, "ruby")
-    write_client(folder, client.files, client.project_files)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +28,7 @@ def gems(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def client(gems: str, every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, its gems installed."""
-    folder = write(tmp_path_factory.mktemp("client"), every_feed)
+    folder = write("ruby", tmp_path_factory.mktemp("client"), every_feed)
     run("bundle", "install", "--quiet", cwd=folder, BUNDLE_PATH=gems)
     return folder
 
@@ -69,7 +44,7 @@ def test_every_render_is_clean(client: Path, gems: str, every_feed: Path, tmp_pa
     """Standard Ruby finds nothing to change, whatever the name and the prompts."""
     for name in NAMES:
         for kind, contract in CONTRACTS.items():
-            write(tmp_path / f"{name}-{kind}", every_feed, name=name, contract=contract)
+            write("ruby", tmp_path / f"{name}-{kind}", every_feed, name=name, contract=contract)
     printed = run(
         *("bundle", "exec", "standardrb", "--no-fix", "--format", "json", tmp_path),
         cwd=client,
@@ -85,7 +60,7 @@ def test_every_render_is_clean(client: Path, gems: str, every_feed: Path, tmp_pa
 @pytest.mark.parametrize("contract", CONTRACTS, ids=list(CONTRACTS))
 def test_the_contract_is_rendered_exactly(every_feed: Path, tmp_path: Path, contract: str) -> None:
     """Ruby reads from contract.rb what the manifest holds, hostile prompts included."""
-    folder = write(tmp_path, every_feed, contract=CONTRACTS[contract])
+    folder = write("ruby", tmp_path, every_feed, contract=CONTRACTS[contract])
     show = 'load "lib/every_feed/contract.rb"; puts EveryFeed.module_eval("CONTRACT").to_json'
     manifest = read_head(every_feed).manifest
     expected = manifest.contract.model_copy(update=CONTRACTS[contract])
@@ -100,7 +75,7 @@ def test_its_own_tests_pass(
 ) -> None:
     """The client's tests pass on a model that takes every feed, padded on either side."""
     path: Path = request.getfixturevalue(model)
-    printed = own_tests(write(tmp_path, path), path, gems)
+    printed = own_tests(write("ruby", tmp_path, path), path, gems)
     assert re.search(r"\b[4-9]\d runs, .* 0 failures, 0 errors, 0 skips", printed), printed
 
 
@@ -123,7 +98,7 @@ def test_its_tests_need_a_model(client: Path, gems: str) -> None:
 def test_hostile_prompts_stay_text(gems: str, tmp_path: Path) -> None:
     """A client for a model with hostile prompts passes its own tests."""
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
-    own_tests(write(tmp_path / "client", model), model, gems)
+    own_tests(write("ruby", tmp_path / "client", model), model, gems)
 
 
 def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Path) -> None:

@@ -27,4 +27,3 @@ def test_graph_for_old_runtimes(tmp_path: Path) -> None:
     check_graph(graph.model)
     assert graph.model.opset_imports == {"": 18}
     assert graph.model.ir_version == 8
-

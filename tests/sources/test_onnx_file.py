@@ -9,6 +9,14 @@ import numpy as np
 import onnx
 import pytest
 from numpy.typing import NDArray
+
+from polybake.bake import bake
+from polybake.errors import InputError
+from polybake.fixtures.case import decode_vectors
+from polybake.modelfile import read_head
+from polybake.recipe import resolve
+from polybake.runtime import open_session
+from polybake.sources import open_source
 from tiny_models import write_json
 from tiny_onnx import (
     BODY,
@@ -20,14 +28,6 @@ from tiny_onnx import (
     expected_tokens,
     write_encoder,
 )
-
-from polybake.bake import bake
-from polybake.errors import InputError
-from polybake.fixtures.case import decode_vectors
-from polybake.modelfile import read_head
-from polybake.recipe import resolve
-from polybake.runtime import open_session
-from polybake.sources import open_source
 
 XLMR = Path(__file__).parents[1] / "data" / "xlmr" / "model.onnx"
 POOL = [{"step": "pool", "mode": "mean"}]
@@ -82,9 +82,7 @@ def test_shape_of_what_is_written(tmp_path: Path) -> None:
         "input_ids batch,sequence",
         "attention_mask batch,sequence",
     ]
-    assert [shown(value) for value in model.graph.output] == [
-        f"sentence_embedding batch,{HIDDEN}"
-    ]
+    assert [shown(value) for value in model.graph.output] == [f"sentence_embedding batch,{HIDDEN}"]
     assert b"someone" not in (tmp_path / "out.onnx").read_bytes()
     assert {entry.key.split(".")[0] for entry in model.metadata_props} == {"polybake"}
     # The source's own pooling is no longer in the graph: one division, by the step.
@@ -103,8 +101,10 @@ def shown(value: onnx.ValueInfoProto) -> str:
         encoder(outputs=f"{POOLED}, {TOKENS}"),
         encoder(inputs=INPUTS.replace("int64", "int32")),
         encoder(ir_version=3),
-        encoder(outputs=f"float[batch_size, length, {HIDDEN}] embedding", body=BODY.replace(
-            "last_hidden_state", "embedding")),
+        encoder(
+            outputs=f"float[batch_size, length, {HIDDEN}] embedding",
+            body=BODY.replace("last_hidden_state", "embedding"),
+        ),
         encoder(outputs="float last_hidden_state"),
     ],
     ids=["other order", "pooled first", "int32", "weights as inputs", "other name", "no shape"],

@@ -20,7 +20,7 @@ def test_averages_the_kept_tokens(run_step, opset: int) -> None:
     assert found == pytest.approx(EXPECTED, abs=1e-6)
 
 
-def test_numpy_form(run_step) -> None:
+def test_numpy_form() -> None:
     """The NumPy form is the same formula."""
     assert Pool(mode="mean").numpy(X, MASK) == pytest.approx(EXPECTED, abs=1e-6)
 

@@ -32,6 +32,8 @@ _HIDDEN_ACTS = {
 }
 
 Size = Annotated[int, Field(gt=0, strict=True)]
+#: Far above any BERT's; a hostile number would build layers until the memory is full.
+Layers = Annotated[int, Field(gt=0, le=256, strict=True)]
 
 
 class BertConfig(BaseModel):
@@ -41,7 +43,7 @@ class BertConfig(BaseModel):
 
     vocab_size: Size
     hidden_size: Size
-    num_hidden_layers: Size
+    num_hidden_layers: Layers
     num_attention_heads: Size
     intermediate_size: Size
     max_position_embeddings: Size

@@ -52,11 +52,13 @@ class Checkpoint:
             for feed in self.architecture.feeds
         }
         encoder = self.architecture(self.config)
-        embeddings = encoder(builder.op, **values)
+        embeddings: ir.Value = encoder(builder.op, **values)
+        embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
         load_weights(encoder, self.files, prefix=f"{self.name}.", ignored=self.architecture.ignored)
         _check_every_parameter_is_placed(encoder, model.graph)
         return EncoderGraph(
             model=model,
+            builder=builder,
             inputs=tuple(Input(name=feed, feed=feed) for feed in values),
             attention_mask=values["attention_mask"],
             embeddings=embeddings,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from onnx_ir.passes.common import (
     RemoveUnusedNodesPass,
     ShapeInferencePass,
 )
-from onnxscript import ir
+from onnxscript import GraphBuilder, ir
 
 from polybake.errors import InputError
 from polybake.manifest import Input
@@ -65,6 +66,7 @@ class OnnxFile:
         fed = {feed: _fed_as_int64(graph, name) for name, feed in feeds.items()}
         return EncoderGraph(
             model=model,
+            builder=GraphBuilder(graph),
             inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
             attention_mask=fed["attention_mask"],
             embeddings=embeddings,
@@ -101,6 +103,9 @@ def open_onnx_file(path: Path) -> Source:
     input_feeds(model.graph, path)
     output, pooled = embeddings_output(model.graph, path)
     encoder = OnnxFile(path, output, pooled, beside)
+    # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
+    del model
+    gc.collect()
     if folder.file("modules.json") is not None:
         source = open_sentence_transformers(folder, encoder)
         return dataclasses.replace(source, recipe=() if encoder.pooled else source.recipe)

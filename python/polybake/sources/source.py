@@ -11,7 +11,7 @@ from polybake.manifest import Input, Similarity
 from polybake.tokenizer import BakedTokenizer
 
 if TYPE_CHECKING:
-    from onnxscript import ir
+    from onnxscript import GraphBuilder, ir
 
 Recipe = tuple[dict[str, object], ...]
 
@@ -22,6 +22,7 @@ class EncoderGraph:
 
     Attributes:
         model: The graph with its inputs set and no outputs yet.
+        builder: Adds nodes to that graph; it knows the constants that are there already.
         inputs: What a client feeds; every one int64.
         attention_mask: int64 ``[batch, sequence]``.
         embeddings: float32 ``[batch, sequence, hidden]``, or ``[batch, dimension]`` where the
@@ -29,6 +30,7 @@ class EncoderGraph:
     """
 
     model: ir.Model
+    builder: GraphBuilder
     inputs: tuple[Input, ...]
     attention_mask: ir.Value
     embeddings: ir.Value
