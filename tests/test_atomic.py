@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from polybake.atomic import replacing
+from polybake.errors import InputError
 
 
 def fail_half_way(path: Path) -> None:
@@ -37,3 +38,13 @@ def test_a_written_file_can_be_read_by_others(tmp_path: Path) -> None:
         os.umask(before)
     assert path.read_bytes() == b"whole"
     assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """A file where a folder should be is an InputError with the remedy."""
+    (tmp_path / "taken").write_text("")
+    with (
+        pytest.raises(InputError, match=r"x: cannot be written \(.+\); choose another place"),
+        replacing(tmp_path / "taken" / "x"),
+    ):
+        pass

@@ -9,12 +9,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from polybake.errors import InputError
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that takes its place when the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    """Open a temporary file beside ``path`` that takes its place when the block succeeds.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); choose another place"
+        ) from error
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from polybake.errors import InputError
 
 _WORDS = """
-array base64 basic buffer class console core crypto data date digest embedder error errors
-ffi fiber file float hash hatchling integer io json kernel math microsoft minitest model
-module mutex net node npm numpy object onnx onnxruntime polybake process proc promise rake
-random range ruby set socket standard string struct symbol system task test tests thread time
-tokenizer tokenizers tuple typescript types uri windows xunit zlib
+action array assert attribute base64 basic buffer class console convert core crypto data date
+delegate digest embedder encoding enumerable environment error errors exception fact ffi fiber
+file float func guid half hash hatchling index integer io json kernel lazy math memory microsoft
+minitest model module mutex net node npm nullable numpy object onnx onnxruntime parallel path
+polybake process proc progress promise rake random range ruby set socket span standard stream
+string struct symbol system task tensor test tests thread time timeout timer tokenizer tokenizers
+tuple type typescript types uri version windows xunit zlib
 """
 
 #: Names that would shadow something a client or its users import, in any of the languages.
