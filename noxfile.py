@@ -145,6 +145,20 @@ def runtimes(session: nox.Session, runtime: str) -> None:
 
 
 @nox.session
+def base(session: nox.Session) -> None:
+    """Judge a client with the base install alone, as another language's CI does."""
+    install(session, "bake,cpu")
+    model = bake_minilm(session, BUILD / "base")
+    heavy = ["onnx", "onnxscript", "onnx-ir", "onnxruntime", "tokenizers", "safetensors"]
+    session.run("pip", "uninstall", "--yes", "--quiet", *heavy)
+    session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--check")
+    session.run("polybake", "check", str(model), "--clients", "clients")
+    session.run("polybake", "bake", minilm(session), "--name", NAME, success_codes=[3])
+    options = ["--clients", "clients", "--language", "python", "--prepare"]
+    session.run("polybake", "verify", str(model), *options, env={"POLYBAKE_REQUIRE": "python"})
+
+
+@nox.session
 def regenerate(session: nox.Session) -> None:
     """Write anew what is generated and committed; ``-- oracle`` also makes the golden vectors."""
     with_oracle = "oracle" in session.posargs

@@ -3,7 +3,6 @@ Gem::Specification.new do |spec|
   spec.version = "0.1.0"
   spec.summary = "Text embeddings of all-minilm-l6-v2, the same in every language"
   spec.author = "polybake"
-  spec.license = "apache-2.0"
 
   spec.files = Dir["lib/**/*.rb", "README.md"]
   spec.require_path = "lib"
