@@ -93,11 +93,15 @@ def lint(session: nox.Session) -> None:
 @nox.parametrize("language", LANGUAGES)
 def verify(session: nox.Session, language: str, device: str) -> None:
     """Take one committed client through the golden cases of the oracle, on one device."""
+    required = language in os.environ.get("POLYBAKE_REQUIRE", "").split(",")
     if device == "cuda" and not shutil.which("nvidia-smi"):
         session.skip("no CUDA device here")
+    harness = json.loads((Path("clients") / language / "harness.json").read_text(encoding="utf-8"))
+    programs = [name for name in harness["requires"] if name != "{python}"]
+    if not required and not all(map(shutil.which, programs)):
+        session.skip(f"the toolchain is missing: {', '.join(programs)}")
     install(session, f"bake,{'gpu' if device == 'cuda' else 'cpu'}")
     model = bake_minilm(session, BUILD / "verify")
-    required = language in os.environ.get("POLYBAKE_REQUIRE", "").split(",")
     junit = str(BUILD / "verify" / f"{language}-{device}.xml")
     session.run(
         "polybake", "verify", str(model),

@@ -129,3 +129,25 @@ def test_a_missing_package_is_named(project: Path) -> None:
     )
     assert done.returncode == 3
     assert 'pip install "polybake[bake,cpu]"' in done.stderr
+
+
+def test_a_language_asked_for_may_not_be_skipped(project: Path) -> None:
+    """--language with a missing toolchain ends with 3 and says what is missing."""
+    command = [sys.executable, "-m", "polybake.cli", "verify", "--language", "ruby"]
+    done = subprocess.run(
+        command,
+        cwd=project,
+        env={"PATH": str(project), "NO_COLOR": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "missing-toolchain" in done.stdout
+    assert "ruby is required" in done.stdout
+
+
+def test_an_unknown_language_is_named(project: Path) -> None:
+    """--language lists the clients that are here."""
+    printed = polybake("verify", "--language", "cobol", cwd=project, code=2)
+    assert "--language cobol: " in printed

@@ -26,7 +26,7 @@ def verify(
         Path | None, typer.Option(help="The folder that holds the clients' folders.")
     ] = None,
     language: Annotated[
-        list[str] | None, typer.Option(help="Only this language; may be given more than once.")
+        list[str] | None, typer.Option(help="Only this language, which may then not be skipped.")
     ] = None,
     harness: Annotated[
         list[str] | None, typer.Option(help="A foreign client's command that speaks the protocol.")
@@ -66,7 +66,7 @@ def verify(
         fixture_for(config, fixture) or head.fixture,
         devices=devices_for(device or list(settings.devices)),
         prepare=prepare,
-        required=required_names([*(require or []), *settings.require], chosen),
+        required=required_names([*(require or []), *(language or []), *settings.require], chosen),
         progress=None if as_json else announce,
     )
     if junit is not None:
