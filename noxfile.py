@@ -176,6 +176,11 @@ def regenerate(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure side by side: what a bake costs, and what the baked steps cost."""
-    install(session, "bake,cpu")
-    session.run("python", "bench/bake_cost.py", minilm(session), env=dict(os.environ))
+    """Measure side by side: what a bake costs, and how fast the clients are beside their peer."""
+    install(session, "bake,cpu,oracle")
+    session.run("python", "bench/bake_cost.py", minilm(session))
+    model = bake_minilm(session, BUILD / "bench")
+    session.run(
+        "polybake", "verify", str(model), "--clients", "clients", "--prepare", env=ENVIRONMENT
+    )
+    session.run("python", "bench/throughput.py", str(model), "clients", minilm(session))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.verify.harness_file import find_clients, foreign_client, read_client
+from polybake.verify.harness_file import HARNESS_FILE, find_clients, foreign_client, read_client
 
 VALID = {
     "language": "ruby",
@@ -98,3 +98,21 @@ def test_impossible_command_is_an_error(command: str) -> None:
     """A command that cannot be run is refused before anything starts."""
     with pytest.raises(InputError, match="harness"):
         foreign_client(command)
+
+
+def test_a_device_may_have_its_own_commands(tmp_path: Path) -> None:
+    """What cuda names takes the place of the rest; what it leaves out stays."""
+    content = {
+        "language": "tiny",
+        "prepare": [["install", "cpu"]],
+        "run": ["{python}", "harness.py"],
+        "environment": {"KIND": "cpu"},
+        "cuda": {"prepare": [["install", "gpu"]], "environment": {"KIND": "gpu"}},
+    }
+    (tmp_path / HARNESS_FILE).write_text(json.dumps(content))
+    client = read_client(tmp_path)
+    assert client.on("cpu") == client
+    on_cuda = client.on("cuda")
+    assert on_cuda.prepare == (("install", "gpu"),)
+    assert on_cuda.run == (sys.executable, "harness.py")
+    assert dict(on_cuda.environment) == {"KIND": "gpu"}

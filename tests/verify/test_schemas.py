@@ -29,7 +29,7 @@ def test_every_message_is_described() -> None:
 def test_harness_file_is_described() -> None:
     """The harness's schema has the keys of docs/protocol.md, and refuses others."""
     harness = schemas()["harness"]
-    keys = {"language", "requires", "prepare", "run", "environment"}
+    keys = {"language", "requires", "prepare", "run", "environment", "cuda"}
     assert harness["properties"].keys() == keys
     assert harness["additionalProperties"] is False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shlex
 import shutil
@@ -19,6 +20,16 @@ HARNESS_FILE = "harness.json"
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
+class OnDevice(BaseModel):
+    """What differs on one device; a part that is null stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prepare: tuple[Argv, ...] | None = None
+    run: Argv | None = None
+    environment: dict[str, str] | None = None
+
+
 class HarnessFile(BaseModel):
     """The content of a harness.json."""
 
@@ -33,6 +44,7 @@ class HarnessFile(BaseModel):
     environment: dict[str, str] = Field(
         default_factory=dict, description="Added to the environment of every command."
     )
+    cuda: OnDevice | None = Field(default=None, description="What takes their place on cuda.")
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,18 @@ class Client:
     requires: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     foreign: bool = False
+    cuda: OnDevice | None = None
+
+    def on(self, device: str) -> Client:
+        """The client with the commands of a device."""
+        changes = (self.cuda if device == "cuda" else None) or OnDevice()
+        environment = changes.environment
+        return dataclasses.replace(
+            self,
+            run=_with_python(changes.run or self.run),
+            prepare=tuple(map(_with_python, changes.prepare or self.prepare)),
+            environment=self.environment if environment is None else tuple(environment.items()),
+        )
 
     def full_environment(self) -> dict[str, str]:
         """The environment of this process with the client's own variables added."""
@@ -90,9 +114,10 @@ def read_client(folder: Path) -> Client:
         language=harness.language,
         folder=folder.absolute(),
         run=_with_python(harness.run),
-        prepare=tuple(_with_python(argv) for argv in harness.prepare),
+        prepare=tuple(map(_with_python, harness.prepare)),
         requires=_with_python(harness.requires),
         environment=tuple(harness.environment.items()),
+        cuda=harness.cuda,
     )
 
 

@@ -64,9 +64,10 @@ def verify(
     for client in clients:
         taken = {other.language for other in clients if other is not client}
         taken |= {session.language for session in sessions}
-        given_up = _ready(client, prepare, timeouts)
         for device in devices:
-            session = Session(client, device, subject, golden, timeouts, taken, prepare, given_up)
+            ready = client.on(device)
+            given_up = _ready(ready, prepare, timeouts)
+            session = Session(ready, device, subject, golden, timeouts, taken, prepare, given_up)
             begin = time.monotonic()
             for verdict in session.run():
                 verdicts.append(verdict)
