@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -114,7 +113,7 @@ def bake(
             proven = prove_steps(golden, contract, session, found.output, steps)
             del session
         with _timed(seconds, "write"):
-            digest = _digest(tail)
+            digest = modelfile.tail_digest(tail)
             tokenizer_digest = modelfile.sha256(source.tokenizer.json.encode("ascii"))
             manifest = Manifest(
                 name=name,
@@ -135,7 +134,7 @@ def bake(
                 tolerances=TOLERANCES,
                 cases=embedded_cases(golden),
             )
-            modelfile.write(out, tail, manifest, source.tokenizer.json, fixture)
+            modelfile.write(out, tail, digest, manifest, source.tokenizer.json, fixture)
     return BakeReport(
         path=out,
         size=out.stat().st_size,
@@ -200,11 +199,6 @@ def _default_prompt(
             f"default prompt {found!r} is unknown; choose one of: {', '.join(known) or 'none'}"
         )
     return found
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

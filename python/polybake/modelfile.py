@@ -70,15 +70,23 @@ def read_head(path: Path | str) -> Head:
     )
 
 
-def tail_digest(path: Path | str, tail_offset: int) -> str:
-    """SHA-256 (hex) of everything after the head."""
+def tail_digest(path: Path | str, tail_offset: int = 0) -> str:
+    """SHA-256 (hex) of everything after the head; of a whole file that is only a tail."""
     with _opened(Path(path)) as file:
         file.seek(tail_offset)
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write(path: Path, tail: Path, manifest: Manifest, tokenizer: str, fixture: Fixture) -> None:
+def write(
+    path: Path, tail: Path, digest: str, manifest: Manifest, tokenizer: str, fixture: Fixture
+) -> None:
     """Write head and tail as one file: to a temporary file first, then renamed.
+
+    Args:
+        path: The model file.
+        tail: A file that holds the tail.
+        digest: What ``tail_digest(tail)`` gives; a large tail is hashed once.
+        manifest, tokenizer, fixture: What the head holds.
 
     Raises:
         InputError: the whole would be larger than one ONNX file can be.
@@ -88,8 +96,7 @@ def write(path: Path, tail: Path, manifest: Manifest, tokenizer: str, fixture: F
         TOKENIZER: ascii_json(json.loads(tokenizer)),
         FIXTURE: ascii_json(fixture.model_dump(mode="json")),
     }
-    with tail.open("rb") as file:
-        digests = {"tail": hashlib.file_digest(file, "sha256").hexdigest()}
+    digests = {"tail": digest}
     digests |= {key.removeprefix("polybake."): sha256(value) for key, value in values.items()}
     values[DIGESTS] = ascii_json(digests)
     head = b"".join(entry(key, value) for key, value in values.items())

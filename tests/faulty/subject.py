@@ -57,7 +57,9 @@ def write_subject(folder: Path) -> SubjectFiles:
     tail = folder / "tail.bin"
     tail.write_bytes(b"\x08\x0a" + b"\x3a\x00")  # ir_version: 10, graph: {}
     model = folder / "tiny model.onnx"
-    modelfile.write(model, tail, make_manifest(), '{"version": "1.0"}', fixture)
+    modelfile.write(
+        model, tail, modelfile.tail_digest(tail), make_manifest(), '{"version": "1.0"}', fixture
+    )
     answers = folder / "answers.json"
     answers.write_text(
         json.dumps(
