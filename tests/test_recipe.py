@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,7 @@ from polybake.errors import InputError
 from polybake.recipe import resolve
 from polybake.sources import Source, open_source
 from polybake.steps import Dense, Normalize, Pool, Subtract
-from tiny_models import change_json, write_bert, write_json
+from tiny_models import write_bert, write_json
 
 WEIGHT = np.random.default_rng(1).normal(size=(5, 12)).astype(np.float32)
 BIAS = np.arange(5, dtype=np.float32)
@@ -74,10 +72,13 @@ def test_gives_steps_in_order(source: Source, tmp_path: Path) -> None:
         ({"step": "pool", "mode": "median"}, r"steps\[1\]\.mode: .*'mean'.*found 'median'"),
         ({"step": "pool", "mode": "mean", "size": 3}, r"steps\[1\]\.size: unknown key; .*: mode"),
         ({"step": "normalize", "p": 2}, r"steps\[1\]\.p: unknown key; choose one of: none"),
-        ({"step": "subtract"}, r"steps\[1\]\.vector: expected a path, found None"),
+        ({"step": "subtract"}, r"steps\[1\]\.vector: is missing; add it"),
         ({"step": "subtract", "vector": [1.0]}, r"steps\[1\]\.vector: expected a path"),
         ({"step": "subtract", "vector": "no.npy"}, r"steps\[1\]\.vector: .*no\.npy cannot be read"),
-        ({"step": "dense", "weight": [[1.0]]}, r"steps\[1\]\.weight: unknown key; .*: source"),
+        ({"step": "dense", "weight": [[1.0]]}, r"steps\[1\]\.weight: expected a path"),
+        ({"step": "dense", "source": "2_Dense", "bias": "b.npy"}, r"bias: stands beside source"),
+        ({"step": "scale", "factor": "two"}, r"steps\[1\]\.factor: .*number, found 'two'"),
+        ({"step": "truncate", "dimension": 0}, r"steps\[1\]\.dimension: .* found 0"),
         ({"step": "dense", "source": "../x"}, "lies outside the model's folder"),
         ({"step": "dense", "source": "3_Dense"}, r"3_Dense has no model\.safetensors"),
     ],
@@ -90,46 +91,23 @@ def test_names_the_key_at_fault(
         resolve([{"step": "pool", "mode": "mean"}, spec], base=tmp_path, source=source)
 
 
-def test_unpickles_no_vector(source: Source, tmp_path: Path) -> None:
-    """A vector file that holds a pickle is refused and not run."""
-    (tmp_path / "evil.npy").write_bytes(pickle.dumps(Trap(tmp_path / "ran")))
-    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
-    for name in ("evil.npy", "objects.npy"):
-        with pytest.raises(InputError, match=r"steps\[0\]\.vector: .*numpy\.save"):
-            resolve([{"step": "subtract", "vector": name}], base=tmp_path, source=source)
-    assert not (tmp_path / "ran").exists()
-
-
-@dataclasses.dataclass
-class Trap:
-    """Leaves a file behind when it is unpickled."""
-
-    mark: Path
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Path.touch, (self.mark,))
-
-
 @pytest.mark.parametrize(
-    ("changes", "shown"),
+    ("step", "arrays", "shown"),
     [
-        ({"activation_function": "os.system"}, "unknown activation 'system'; known are: Identity"),
-        ({"use_residual": True}, "use_residual is not supported"),
-        ({"bias": False}, "holds linear.bias, linear.weight; expected linear.weight"),
+        ("whiten", {"mean": (7,), "matrix": (5, 4)}, "matrix: takes 5 elements and the mean has 7"),
+        ("pca", {"mean": (5,), "components": (3, 7)}, "components: takes 7 .* the mean has 5"),
+        ("pca", {"mean": (7,), "components": (7,)}, r"components: .* found shape \[7\]"),
+        ("remove_components", {"mean": (2, 7), "components": (1, 7)}, r"mean: .* shape \[2, 7\]"),
+        ("remove_components", {"mean": (6,), "components": (1, 7)}, "components: takes 7 .* has 6"),
+        ("layer_norm", {"weight": (7,), "bias": (6,)}, "bias: has 6 elements and the weight 7"),
     ],
 )
-def test_refuses_what_dense_does_not_compute(
-    changes: dict[str, object], shown: str, source: Source, tmp_path: Path
+def test_names_both_sizes_of_arrays(
+    step: str, arrays: dict[str, tuple[int, ...]], shown: str, source: Source, tmp_path: Path
 ) -> None:
-    """A Dense module outside the formula is an error, and no class that it names is imported."""
-    change_json(source.folder / "2_Dense" / "config.json", **changes)
-    with pytest.raises(InputError, match=shown):
-        resolve([{"step": "dense", "source": "2_Dense"}], base=tmp_path, source=source)
-
-
-def test_names_a_damaged_dense(source: Source, tmp_path: Path) -> None:
-    """A cut-off weight file of a Dense module is named."""
-    file = source.folder / "2_Dense" / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(InputError, match=r"2_Dense.*is not a whole safetensors file"):
-        resolve([{"step": "dense", "source": "2_Dense"}], base=tmp_path, source=source)
+    """Arrays that do not belong together are an error with the key's path and their sizes."""
+    for name, shape in arrays.items():
+        np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
+    spec = {"step": step, **{name: f"{name}.npy" for name in arrays}}
+    with pytest.raises(InputError, match=rf"^steps\[0\]\.{shown}"):
+        resolve([spec], base=tmp_path, source=source)

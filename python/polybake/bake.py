@@ -12,7 +12,7 @@ from pathlib import Path
 
 from onnxscript import ir
 
-from polybake import __version__, modelfile
+from polybake import __version__, modelfile, promptlength
 from polybake import manifest as manifests
 from polybake.errors import InputError
 from polybake.fixtures.case import TOLERANCES, Case, Fixture
@@ -82,13 +82,17 @@ def bake(
         manifests.checked_name(name)
     except ValueError as error:
         raise InputError(f"name: {error}") from error
+    used_prompts = dict(source.prompts if prompts is None else prompts)
+    encoder = source.encoder_before(steps)
     seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="polybake-") as scratch:
         tail = Path(scratch) / "tail.onnx"
         with _timed(seconds, "build"):
-            graph = source.encoder.place()
+            graph = encoder.place()
             dimension = fold(steps, graph)
             opset, inputs = graph.model.opset_imports[""], graph.inputs
+            if any(map(promptlength.excludes_prompt, steps)):
+                inputs = (*inputs, promptlength.prompt_length_input(used_prompts, source.tokenizer))
             check_graph(graph.model)
             file = serialize(graph.model)
             modelfile.check_size(file.size, out)
@@ -102,13 +106,13 @@ def bake(
             max_length=source.tokenizer.max_length,
             pad_id=source.tokenizer.pad_id,
             pad_side=source.tokenizer.pad_side,
-            prompts=dict(source.prompts if prompts is None else prompts),
+            prompts=used_prompts,
             default_prompt=_default_prompt(source, prompts, default_prompt),
         )
         with _timed(seconds, "golden"):
             golden, invariance = _run(tail, contract, source, extra_cases)
         with _timed(seconds, "prove"):
-            found = source.encoder.reference(Path(scratch))
+            found = encoder.reference(Path(scratch))
             session = open_session(found.path, threads=THREADS)
             proven = prove_steps(golden, contract, session, found.output, steps)
             del session
@@ -121,12 +125,12 @@ def bake(
                 contract=contract,
                 similarity=source.similarity,
                 steps=tuple(str(step) for step in steps),
-                encoder=source.encoder.name,
+                encoder=encoder.name,
                 opset=opset,
                 source=manifests.Source(identifier=source.identifier, licence=source.licence),
                 generator=__version__,
                 fingerprint=manifests.fingerprint(digest, tokenizer_digest, contract),
-                verified=source.encoder.proves,
+                verified=encoder.proves,
             )
             fixture = Fixture(
                 fingerprint=manifest.fingerprint,
@@ -140,7 +144,7 @@ def bake(
         size=out.stat().st_size,
         manifest=manifest,
         cases=len(fixture.cases),
-        differences={source.encoder.proves: proven, **invariance},
+        differences={encoder.proves: proven, **invariance},
         seconds=seconds,
     )
 
@@ -159,7 +163,7 @@ def fold(steps: Sequence[Step], graph: EncoderGraph) -> int:
     for index, step in enumerate(steps):
         builder.push_module(f"steps.{index}", type(step).__name__)
         try:
-            x = step.build(builder.op, x, graph.attention_mask)
+            x = _build(step, x, graph)
         except InputError as error:
             raise InputError(f"steps[{index}]: {error}") from error
         finally:
@@ -176,6 +180,15 @@ def fold(steps: Sequence[Step], graph: EncoderGraph) -> int:
     x.shape = ir.Shape(["batch", dimension])
     graph.model.graph.outputs.append(x)
     return dimension
+
+
+def _build(step: Step, x: ir.Value, graph: EncoderGraph) -> ir.Value:
+    """Add one step, and the input that it may need."""
+    op = graph.builder.op
+    if promptlength.excludes_prompt(step):
+        length = graph.builder.input(promptlength.NAME, ir.DataType.INT64, [1])
+        return step.build(op, x, graph.attention_mask, length)
+    return step.build(op, x, graph.attention_mask)
 
 
 def _run(

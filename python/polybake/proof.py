@@ -9,6 +9,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from polybake import promptlength
 from polybake.errors import CheckFailed
 from polybake.fixtures.case import Case, decode_vectors
 from polybake.manifest import Contract
@@ -67,15 +68,19 @@ def prove_steps(
     types = {one.name: _INTEGERS[one.type] for one in session.get_inputs()}
     largest, tokens = 0.0, 0
     for case in golden:
-        fed = feeds(contract, case.input_ids)
+        prompt = contract.default_prompt if case.prompt is None else case.prompt
+        fed = feeds(contract, case.input_ids, prompt=prompt)
         mask = next(fed[one.name] for one in contract.inputs if one.feed == "attention_mask")
         if tokens + mask.size > _STEP_TOKENS and tokens:
             continue
         tokens += mask.size
-        typed = {name: array.astype(types[name]) for name, array in fed.items()}
+        typed = {name: fed[name].astype(kind) for name, kind in types.items()}
         expected = session.run([output], typed)[0].astype(np.float64)
         for step in steps:
-            expected = step.numpy(expected, mask)
+            if promptlength.excludes_prompt(step):
+                expected = step.numpy(expected, mask, int(fed[promptlength.NAME][0]))
+            else:
+                expected = step.numpy(expected, mask)
         found = decode_vectors(case.embeddings)
         largest = max(largest, _within(f"its source in case {case.id}", found, expected))
     return largest
@@ -90,7 +95,8 @@ def prove_invariance(
     """Check that a vector depends neither on its neighbours nor on padding.
 
     Args:
-        golden: What the baked graph gave; cases of one text show each text alone.
+        golden: What the baked graph gave; cases of one text without a prompt of their own show
+            each text alone.
         contract: Says what to feed.
         session: The baked graph.
 
@@ -101,13 +107,14 @@ def prove_invariance(
         CheckFailed: one exceeds the limit.
     """
     alone = sorted(
-        (case for case in golden if len(case.texts) == 1), key=lambda case: len(case.input_ids[0])
+        (case for case in golden if len(case.texts) == 1 and case.prompt is None),
+        key=lambda case: len(case.input_ids[0]),
     )[:_NEIGHBOURS]
-    rows = [case.input_ids[0] for case in alone]
+    prompt, rows = contract.default_prompt, [case.input_ids[0] for case in alone]
     expected = np.concatenate([decode_vectors(case.embeddings) for case in alone])
-    shuffled = run_ids(session, contract, rows[::-1])[::-1]
+    shuffled = run_ids(session, contract, rows[::-1], prompt=prompt)[::-1]
     wide = min(2 * max(map(len, rows)), contract.max_length)
-    padded = run_ids(session, contract, rows, length=wide)
+    padded = run_ids(session, contract, rows, prompt=prompt, length=wide)
     return {
         "batch": _within("each text alone, in a batch", shuffled, expected),
         "padding": _within("each text alone, under padding", padded, expected),

@@ -44,6 +44,12 @@ class BakedTokenizer:
         return len(self._untruncated.encode(text).ids)
 
     @cached_property
+    def special_ids(self) -> frozenset[int]:
+        """The ids of the tokens that tokenizer.json calls special."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return frozenset(token_id for token_id, token in added.items() if token.special)
+
+    @cached_property
     def _untruncated(self) -> Tokenizer:
         tokenizer = Tokenizer.from_str(self.json)
         tokenizer.no_truncation()

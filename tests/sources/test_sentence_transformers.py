@@ -57,6 +57,15 @@ def test_both_schemas_of_pooling(config: dict[str, object], mode: object, tmp_pa
     assert open_source(folder).recipe == ({"step": "pool", "mode": mode},)
 
 
+def test_prompts_left_out_of_pooling(tmp_path: Path) -> None:
+    """include_prompt: false goes into the recipe; true is what a step does by itself."""
+    for number, included in enumerate((True, False)):
+        config = {"pooling_mode": "max", "include_prompt": included}
+        folder = write_sentence_transformers(tmp_path / str(number), ("Pooling", config))
+        left_out = {} if included else {"include_prompt": False}
+        assert open_source(folder).recipe == ({"step": "pool", "mode": "max", **left_out},)
+
+
 def test_prompts_and_similarity(tmp_path: Path) -> None:
     """config_sentence_transformers.json gives prompts, the default one, and the similarity."""
     folder = write_sentence_transformers(tmp_path / "m", MEAN)
@@ -132,7 +141,6 @@ def test_unknown_module_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "config", "shown"),
     [
-        ("Pooling", {"include_prompt": False}, "include_prompt = False is not supported"),
         ("Normalize", {"module_input_name": "token_embeddings"}, "module_input_name"),
         ("Dense", {"module_output_name": "token_scores"}, "module_input_name"),
         ("Transformer", {}, "Transformer stands after the first module"),
@@ -161,7 +169,7 @@ def test_modules_on_tokens(tmp_path: Path) -> None:
         ("modules.json", [{"path": ""}], "is no module with type and path"),
         ("modules.json", [{"path": "", "type": "x.Pooling"}], "begins with Pooling"),
         ("modules.json", [{"path": "../m", "type": "x.Transformer"}], "outside the model's folder"),
-        ("config_sentence_transformers.json", {"truncate_dim": 8}, "truncate_dim = 8"),
+        ("config_sentence_transformers.json", {"truncate_dim": 0}, "truncate_dim = 0"),
         ("config_sentence_transformers.json", {"prompts": {"query": 1}}, "prompts = "),
         ("config_sentence_transformers.json", {"default_prompt_name": "q"}, "default_prompt_name"),
         ("config_sentence_transformers.json", {"similarity_fn_name": "manhattan"}, "manhattan"),
@@ -183,6 +191,28 @@ def test_refuses_chat_templates(tmp_path: Path) -> None:
     (folder / "chat_template.jinja").write_text("{{ messages }}")
     with pytest.raises(InputError, match="chat_template"):
         open_source(folder)
+
+
+def test_modules_after_pooling(tmp_path: Path) -> None:
+    """LayerNorm and Dropout become steps; the latter needs no file."""
+    modules = [("LayerNorm", {"dimension": 12}), ("Dropout", {"dropout": 0.3}), NORMALIZE]
+    folder = write_sentence_transformers(tmp_path / "m", MEAN, *modules)
+    assert open_source(folder).recipe[1:] == (
+        {"step": "layer_norm", "source": "2_LayerNorm"},
+        {"step": "dropout"},
+        {"step": "normalize"},
+    )
+
+
+def test_truncate_dim_cuts_last(tmp_path: Path) -> None:
+    """truncate_dim cuts after all modules, Normalize included, and does not renormalise."""
+    folder = write_sentence_transformers(tmp_path / "m", MEAN, NORMALIZE)
+    write_json(folder / "config_sentence_transformers.json", {"truncate_dim": 5})
+    assert open_source(folder).recipe == (
+        {"step": "pool", "mode": "mean"},
+        {"step": "normalize"},
+        {"step": "truncate", "dimension": 5},
+    )
 
 
 @pytest.mark.minilm

@@ -28,9 +28,11 @@ def opset(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def run_step() -> RunStep:
-    """Build, check and run ``step`` on ``x`` and the attention mask."""
+    """Build, check and run ``step`` on ``x``, the attention mask, and what else it is fed."""
 
-    def run(step: Step, x: Floats, mask: NDArray[np.int64], opset: int = 18) -> Floats:
+    def run(
+        step: Step, x: Floats, mask: NDArray[np.int64], opset: int = 18, **others: int
+    ) -> Floats:
         from onnxscript import GraphBuilder, ir
 
         graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name="step")
@@ -38,14 +40,17 @@ def run_step() -> RunStep:
         axes = ["batch", "sequence"]
         fed = builder.input("x", ir.DataType.FLOAT, [*axes[: x.ndim - 1], x.shape[-1]])
         fed_mask = builder.input("mask", ir.DataType.INT64, axes)
-        result = step.build(builder.op, fed, fed_mask)
+        more = {name: builder.input(name, ir.DataType.INT64, [1]) for name in others}
+        result = step.build(builder.op, fed, fed_mask, **more)
         builder.add_output(result, "result")
         model = ir.Model(graph, ir_version=8)
         check_graph(model)
         session = ort.InferenceSession(
             ir.to_proto(model).SerializeToString(), providers=["CPUExecutionProvider"]
         )
-        found: Floats = session.run(None, {"x": x.astype(np.float32), "mask": mask})[0]
+        given = {"x": x.astype(np.float32), "mask": mask}
+        given |= {name: np.array([value]) for name, value in others.items()}
+        found: Floats = session.run(None, given)[0]
         return found
 
     return run

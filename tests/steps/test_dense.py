@@ -50,6 +50,24 @@ def test_opsets(run_step, opset: int) -> None:
     assert step.numpy(X, MASK) == pytest.approx(expected(0.0, "gelu"), abs=1e-5)
 
 
+def test_residual_adds_the_input(run_step, opset: int) -> None:
+    """With equal sizes the embedding itself is added, after the activation."""
+    square = RANDOM.normal(size=(7, 7)).astype(np.float32)
+    step = Dense(weight=square, residual="identity")
+    wanted = np.tanh(np.einsum("bi,oi->bo", X.astype(np.float64), square)) + X
+    assert run_step(step, X, MASK, opset) == pytest.approx(wanted, abs=1e-5)
+    assert step.numpy(X, MASK) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_residual_projects_the_input(run_step, opset: int) -> None:
+    """With other sizes the embedding's projection is added, after the activation."""
+    projection = RANDOM.normal(size=(5, 7)).astype(np.float32)
+    step = Dense(weight=WEIGHT, bias=BIAS, residual="projection", residual_weight=projection)
+    wanted = expected(BIAS, "tanh") + np.einsum("bi,oi->bo", X.astype(np.float64), projection)
+    assert run_step(step, X, MASK, opset) == pytest.approx(wanted, abs=1e-5)
+    assert step.numpy(X, MASK) == pytest.approx(wanted, abs=1e-5)
+
+
 def test_default_activation_is_tanh() -> None:
     """Without an activation sentence-transformers applies tanh."""
     assert Dense(weight=WEIGHT).activation == "tanh"
@@ -65,8 +83,15 @@ def test_names_both_sizes(run_step) -> None:
     ("parameters", "shown"),
     [
         ({"weight": WEIGHT, "activation": "os.system"}, "unknown activation 'os.system'"),
-        ({"weight": BIAS}, r"weight must be \[out, in\]"),
-        ({"weight": WEIGHT, "bias": BIAS[:4]}, r"bias has shape \[4\], expected \[5\]"),
+        ({"weight": BIAS}, r"weight\n.*expected rows of finite numbers, found shape \[5\]"),
+        ({"weight": WEIGHT, "bias": BIAS[:4]}, r"bias\n.*has 4 elements and the weight gives 5"),
+        ({"weight": WEIGHT, "residual": "identity"}, r"weight makes 5 elements of 7"),
+        ({"weight": WEIGHT, "residual": "projection"}, r"must be \[5, 7\], found absent"),
+        ({"weight": WEIGHT, "residual_weight": WEIGHT}, r"must be absent, found \[5, 7\]"),
+        (
+            {"weight": WEIGHT, "residual": "projection", "residual_weight": WEIGHT[:4]},
+            r"must be \[5, 7\], found \[4, 7\]",
+        ),
     ],
 )
 def test_refuses_wrong_parameters(parameters: dict, shown: str) -> None:

@@ -24,7 +24,7 @@ def test_subtracts(run_step, opset: int) -> None:
 
 def test_names_both_sizes(run_step) -> None:
     """A vector of another size than the embedding is an error with both sizes."""
-    with pytest.raises(InputError, match="vector has 6 elements and the embedding 7"):
+    with pytest.raises(InputError, match="vector takes 6 elements and the embedding has 7"):
         run_step(Subtract(vector=VECTOR[:6]), X, MASK)
 
 

@@ -38,7 +38,7 @@ _POOLING_BOOLEANS = {
 }
 
 
-_KNOWN = ("Transformer", "Pooling", "Normalize", "Dense")
+_KNOWN = ("Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout")
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,6 @@ def open_sentence_transformers(folder: ModelFolder, export: Encoder | None = Non
     body = folder.inner(modules[0].path)
     settings = _transformer_settings(body)
     config = folder.settings("config_sentence_transformers.json")
-    if config.get("truncate_dim") is not None:
-        raise _unsupported(folder, "truncate_dim", config["truncate_dim"])
     limit = settings.get("max_seq_length")
     return Source(
         encoder=export or open_checkpoint(body),
@@ -80,7 +78,7 @@ def open_sentence_transformers(folder: ModelFolder, export: Encoder | None = Non
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
-        recipe=_recipe(folder, modules[1:]),
+        recipe=(*_recipe(folder, modules[1:]), *_truncation(folder, config)),
         prompts=_prompts(folder, config),
         default_prompt=_default_prompt(folder, config),
         similarity=_similarity(folder, config),
@@ -129,7 +127,7 @@ def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
     for module in modules:
         config = folder.inner(module.path).settings("config.json")
         if module.kind == "Pooling":
-            recipe.append({"step": "pool", "mode": _pooling_mode(folder, config)})
+            recipe.append({"step": "pool", **_pooling(config)})
             pooled = True
             continue
         expected = "sentence_embedding" if pooled else "token_embeddings"
@@ -141,26 +139,43 @@ def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
             recipe.append({"step": "normalize"})
         elif module.kind == "Dense":
             recipe.append({"step": "dense", "source": module.path})
+        elif module.kind == "LayerNorm":
+            recipe.append({"step": "layer_norm", "source": module.path})
+        elif module.kind == "Dropout":
+            recipe.append({"step": "dropout"})
         else:
             raise InputError(
                 f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
-                "expected Pooling, Normalize or Dense"
+                "expected Pooling, Normalize, Dense, LayerNorm or Dropout"
             )
     return tuple(recipe)
 
 
-def _pooling_mode(folder: ModelFolder, config: dict[str, object]) -> object:
-    """The mode, or the list of modes that are concatenated.
+def _truncation(folder: ModelFolder, config: dict[str, object]) -> Recipe:
+    """The cut after all modules, which leaves vectors shorter than 1 behind a Normalize.
+
+    Source: sentence-transformers ``SentenceTransformer.encode``, ``truncate_dim``.
+    """
+    dimension = config.get("truncate_dim")
+    if dimension is None:
+        return ()
+    if not isinstance(dimension, int) or dimension < 1:
+        raise _unsupported(folder, "truncate_dim", dimension)
+    return ({"step": "truncate", "dimension": dimension},)
+
+
+def _pooling(config: dict[str, object]) -> dict[str, object]:
+    """The mode, or the list of modes that are concatenated, and whether prompts are left out.
 
     Source: sentence-transformers ``Pooling.load_config``.
     """
-    if config.get("include_prompt") is False:
-        raise _unsupported(folder, "include_prompt", False)
     if "pooling_mode" in config:
         modes = config["pooling_mode"]
     else:
         modes = [mode for key, mode in _POOLING_BOOLEANS.items() if config.get(key)] or ["mean"]
-    return modes[0] if isinstance(modes, list) and len(modes) == 1 else modes
+    mode = modes[0] if isinstance(modes, list) and len(modes) == 1 else modes
+    left_out = {} if config.get("include_prompt", True) else {"include_prompt": False}
+    return {"mode": mode, **left_out}
 
 
 def _prompts(folder: ModelFolder, config: dict[str, object]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -71,6 +71,7 @@ class Source:
         recipe: The steps that the folder lists, as in polybake.toml; empty where it lists none.
         prompts: Prompt texts by name.
         identifier: How the manifest names the source.
+        pooled: The same encoder up to a pooled output of its own, where it has one.
     """
 
     encoder: Encoder
@@ -82,6 +83,11 @@ class Source:
     default_prompt: str | None = None
     similarity: Similarity = "cosine"
     licence: str | None = None
+    pooled: Encoder | None = None
+
+    def encoder_before(self, steps: Sequence[object]) -> Encoder:
+        """The encoder that ``steps`` continue; where there are none, it pools if it can."""
+        return self.encoder if steps or self.pooled is None else self.pooled
 
     @property
     def max_length(self) -> int:

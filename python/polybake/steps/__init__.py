@@ -1,11 +1,52 @@
 """The post-processing steps, by the name that polybake.toml and the manifest use."""
 
 from polybake.steps.dense import Dense
+from polybake.steps.dropout import Dropout
+from polybake.steps.layer_norm import LayerNorm
 from polybake.steps.normalize import Normalize
+from polybake.steps.onnx_fragment import OnnxFragment
+from polybake.steps.pca import Pca
 from polybake.steps.pool import Pool
+from polybake.steps.python_file import PythonFile
+from polybake.steps.remove_components import RemoveComponents
+from polybake.steps.scale import Scale
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
+from polybake.steps.truncate import Truncate
+from polybake.steps.whiten import Whiten
 
-STEPS: dict[str, type[Step]] = {step.name: step for step in (Pool, Normalize, Subtract, Dense)}
+_ALL: tuple[type[Step], ...] = (
+    Pool,
+    Normalize,
+    Subtract,
+    Scale,
+    Dense,
+    LayerNorm,
+    Dropout,
+    Truncate,
+    Whiten,
+    Pca,
+    RemoveComponents,
+    OnnxFragment,
+    PythonFile,
+)
 
-__all__ = ["STEPS", "Dense", "Normalize", "Pool", "Step", "Subtract"]
+STEPS: dict[str, type[Step]] = {step.name: step for step in _ALL}
+
+__all__ = [
+    "STEPS",
+    "Dense",
+    "Dropout",
+    "LayerNorm",
+    "Normalize",
+    "OnnxFragment",
+    "Pca",
+    "Pool",
+    "PythonFile",
+    "RemoveComponents",
+    "Scale",
+    "Step",
+    "Subtract",
+    "Truncate",
+    "Whiten",
+]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from polybake.activations import ACTIVATIONS
-from polybake.errors import InputError
+from polybake.steps.arrays import Matrix, Vector, check_embedding
 from polybake.steps.step import Floats, Mask, Step
 
 if TYPE_CHECKING:
@@ -17,21 +16,38 @@ if TYPE_CHECKING:
 
 
 class Dense(Step):
-    """Compute ``activation(x @ weight.T + bias)`` over the last axis.
+    """Compute ``activation(x @ weight.T + bias)``, plus a residual, over the last axis.
 
     Attributes:
         weight: float32 ``[out, in]``, as PyTorch stores a linear layer.
         bias: float32 ``[out]``, or None.
         activation: a name of `polybake.activations.ACTIVATIONS`.
+        residual: What is added after the activation: ``identity`` is ``x`` itself,
+            ``projection`` is ``x @ residual_weight.T``, and None is nothing.
+        residual_weight: float32 ``[out, in]``, with ``projection`` only.
 
-    Source: sentence-transformers ``Dense``.
+    Source: sentence-transformers ``Dense``, whose ``use_residual`` is the identity where both
+    sizes agree and a projection elsewhere.
     """
 
     name: ClassVar[str] = "dense"
 
-    weight: NDArray[np.float32]
-    bias: NDArray[np.float32] | None = None
+    weight: Matrix
+    bias: Vector | None = None
     activation: str = "tanh"
+    residual: Literal["identity", "projection"] | None = None
+    residual_weight: Matrix | None = None
+
+    @field_validator("bias")
+    @classmethod
+    def _fits_the_weight(cls, bias: Vector | None, info: ValidationInfo) -> Vector | None:
+        weight = info.data.get("weight")
+        if bias is not None and weight is not None and len(bias) != len(weight):
+            raise ValueError(
+                f"has {len(bias)} elements and the weight gives {len(weight)}; "
+                "give both of one layer"
+            )
+        return bias
 
     @field_validator("activation")
     @classmethod
@@ -43,12 +59,19 @@ class Dense(Step):
         return activation
 
     @model_validator(mode="after")
-    def _shapes_agree(self) -> Dense:
-        if self.weight.ndim != 2:
-            raise ValueError(f"weight must be [out, in], found shape {list(self.weight.shape)}")
-        if self.bias is not None and self.bias.shape != self.weight.shape[:1]:
+    def _residual_fits(self) -> Self:
+        outputs, inputs = self.weight.shape
+        if self.residual == "identity" and outputs != inputs:
             raise ValueError(
-                f"bias has shape {list(self.bias.shape)}, expected [{len(self.weight)}]"
+                f"residual is identity and the weight makes {outputs} elements of {inputs}; "
+                "give residual = 'projection' and its residual_weight"
+            )
+        expected = self.weight.shape if self.residual == "projection" else None
+        found = None if self.residual_weight is None else self.residual_weight.shape
+        if found != expected:
+            raise ValueError(
+                f"residual is {self.residual or 'not given'}, so residual_weight must be "
+                f"{_readable(expected)}, found {_readable(found)}"
             )
         return self
 
@@ -60,21 +83,35 @@ class Dense(Step):
         """
         from onnxscript import ir
 
-        found = x.shape[-1] if x.shape is not None else None
-        if found != self.weight.shape[1]:
-            raise InputError(
-                f"dense: the weight takes {self.weight.shape[1]} elements and the embedding has "
-                f"{found}; give the Dense module that belongs to this encoder"
-            )
-        transposed = ir.tensor(np.ascontiguousarray(self.weight.T))
-        y = op.MatMul(x, op.initializer(transposed, "weight"))
+        check_embedding(x, self.weight.shape[1], "dense: the weight")
+        y = op.MatMul(x, op.initializer(_columns(self.weight), "weight"))
         if self.bias is not None:
             y = op.Add(y, op.initializer(ir.tensor(self.bias), "bias"))
-        return ACTIVATIONS[self.activation].build(op, y)
+        y = ACTIVATIONS[self.activation].build(op, y)
+        if self.residual is None:
+            return y
+        if self.residual_weight is None:
+            return op.Add(y, x)
+        projected = op.MatMul(x, op.initializer(_columns(self.residual_weight), "residual_weight"))
+        return op.Add(y, projected)
 
     def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
         """Compute the layer in NumPy."""
-        y = x @ self.weight.T
+        y: Floats = x @ self.weight.T
         if self.bias is not None:
             y = y + self.bias
-        return ACTIVATIONS[self.activation].numpy(y)
+        y = ACTIVATIONS[self.activation].numpy(y)
+        if self.residual is None:
+            return y
+        return y + (x if self.residual_weight is None else x @ self.residual_weight.T)
+
+
+def _columns(weight: Matrix) -> ir.TensorProtocol:
+    """The transpose, so that the graph holds no Transpose."""
+    from onnxscript import ir
+
+    return ir.tensor(np.ascontiguousarray(weight.T))
+
+
+def _readable(shape: tuple[int, ...] | None) -> str:
+    return "absent" if shape is None else str(list(shape))

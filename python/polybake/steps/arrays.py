@@ -1,0 +1,94 @@
+"""The arrays that steps hold, checked when a step is made and when it meets the embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, ValidationInfo
+
+from polybake.errors import InputError
+
+if TYPE_CHECKING:
+    from onnxscript import ir
+
+
+def _is_row(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise ValueError(f"expected one row of finite numbers, found shape {list(array.shape)}")
+    return array
+
+
+def _is_matrix(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    if array.ndim != 2 or not array.size or not np.isfinite(array).all():
+        raise ValueError(f"expected rows of finite numbers, found shape {list(array.shape)}")
+    return array
+
+
+#: float32 ``[size]``, finite.
+Vector = Annotated[NDArray[np.float32], AfterValidator(_is_row)]
+
+#: float32 ``[rows, columns]``, finite.
+Matrix = Annotated[NDArray[np.float32], AfterValidator(_is_matrix)]
+
+
+def check_mean(size: int, info: ValidationInfo) -> None:
+    """Compare what a matrix takes with the field ``mean``, which stands before it.
+
+    Raises:
+        ValueError: the sizes differ.
+    """
+    mean = info.data.get("mean")
+    if mean is not None and len(mean) != size:
+        raise ValueError(
+            f"takes {size} elements and the mean has {len(mean)}; give both of one fit"
+        )
+
+
+def check_embedding(x: ir.Value, size: int, what: str) -> None:
+    """Compare what a step takes with the embedding that it is given.
+
+    Args:
+        x: float ``[..., dimension]``.
+        size: The elements that the step takes.
+        what: The step and the array, for the message, such as ``whiten: the mean``.
+
+    Raises:
+        InputError: the sizes differ.
+    """
+    found = x.shape[-1] if x.shape is not None else None
+    if found != size:
+        raise InputError(
+            f"{what} takes {size} elements and the embedding has {found}; "
+            f"give one for {found}, made with the same encoder and the same steps before it"
+        )
+
+
+def embedding_size(values: Sequence[ir.Value]) -> int | None:
+    """The dimension, where ``values`` is one value, float32 ``[batch, dimension]``, of any batch.
+
+    Returns:
+        None where it is anything else.
+    """
+    from onnxscript import ir
+
+    if len(values) != 1 or values[0].dtype != ir.DataType.FLOAT or values[0].shape is None:
+        return None
+    axes = tuple(values[0].shape)
+    fits = len(axes) == 2 and not isinstance(axes[0], int)
+    return axes[1] if fits and isinstance(axes[1], int) else None
+
+
+def check_pooled(x: ir.Value, step: str) -> None:
+    """Check that a step is given one float32 vector a text.
+
+    Raises:
+        InputError: token embeddings, or other numbers.
+    """
+    if embedding_size([x]) is None:
+        raise InputError(
+            f"{step} takes float32 [batch, dimension] and is given {x.dtype} {x.shape}; "
+            "put it after a step that pools, and before one that quantizes"
+        )

@@ -1,0 +1,220 @@
+"""An ONNX file as a step: its numbers, its names, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from numpy.typing import NDArray
+
+from polybake.bake import bake, fold
+from polybake.errors import InputError
+from polybake.fixtures.case import decode_vectors
+from polybake.graphcheck import check_graph
+from polybake.modelfile import read_head
+from polybake.recipe import resolve
+from polybake.sources import open_source
+from polybake.steps import Normalize, OnnxFragment, Pool, Step
+from polybake.steps.onnx_fragment import Fragment
+from tiny_models import CONFIG, write_bert
+from tiny_onnx import encoder, write_encoder
+
+RANDOM = np.random.default_rng(21)
+X = RANDOM.normal(size=(3, 7)).astype(np.float32)
+MASK = np.ones((3, 2), np.int64)
+WEIGHT = RANDOM.normal(size=(7, 5)).astype(np.float32)
+
+LAYER = "h = MatMul (x, w)  y = Tanh (h)"
+
+#: The sum's axes are an attribute before opset 13 and an input from there on.
+SOFTMAX = {
+    11: "e = Exp (x)  s = ReduceSum <axes = [1], keepdims = 1> (e)  y = Div (e, s)",
+    13: "e = Exp (x)  a = Constant <value_ints = [1]> ()  s = ReduceSum (e, a)  y = Div (e, s)",
+}
+
+
+def fragment(
+    body: str,
+    *,
+    inputs: str = "float[N, 7] x",
+    outputs: str = "float[N, 5] y",
+    opset: int = 18,
+    weights: dict[str, NDArray[np.float32]] | None = None,
+    domains: str = "",
+    functions: str = "",
+) -> onnx.ModelProto:
+    """Parse a fragment and give it its weights."""
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : {opset}{domains}]>\n'
+        f"head ({inputs}) => ({outputs}) {{{body}}}\n{functions}"
+    )
+    for name, array in (weights or {}).items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    return model
+
+
+def step(body: str, **options: object) -> OnnxFragment:
+    return OnnxFragment(file=Fragment.of("head.onnx", fragment(body, **options)))  # type: ignore[arg-type]
+
+
+def layer(**options: object) -> OnnxFragment:
+    return step(LAYER, weights={"w": WEIGHT}, **options)
+
+
+def test_computes_what_the_file_does(run_step, opset: int) -> None:
+    """A layer with weights gives its formula at every opset, and in the form for the proof."""
+    expected = np.tanh(X.astype(np.float64) @ WEIGHT)
+    assert run_step(layer(opset=opset), X, MASK, opset) == pytest.approx(expected, abs=1e-6)
+    assert layer(opset=opset).numpy(X, MASK) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("own", SOFTMAX)
+def test_takes_the_graph_s_opset(run_step, own: int) -> None:
+    """What an operator is called with changes from opset to opset; the numbers do not."""
+    expected = np.exp(X) / np.exp(X).sum(axis=1, keepdims=True)
+    softmax = step(SOFTMAX[own], opset=own, outputs="float[N, 7] y")
+    for opset in (own, 13, 18, 22):
+        assert run_step(softmax, X, MASK, opset) == pytest.approx(expected, abs=1e-6)
+
+
+def test_names_an_opset_that_is_too_new(run_step) -> None:
+    """An operator that the graph's opset lacks is refused with the opset to export at."""
+    gelu = step("y = Gelu (x)", opset=20, outputs="float[N, 7] y")
+    shown = r"has opset 20 and the encoder 18, .*Gelu.*; export it again at opset 18"
+    with pytest.raises(InputError, match=shown):
+        run_step(gelu, X, MASK, 18)
+
+
+def test_functions_and_branches(run_step) -> None:
+    """Functions of the file's own are written out, and what a branch takes from outside stays."""
+    body = """
+        total = ReduceSum <keepdims = 0> (x)
+        positive = Greater (total, zero)
+        h = If (positive) <
+            then_branch = then () => (float[N, 5] t) { t = MatMul (x, w) },
+            else_branch = other () => (float[N, 5] e) { m = MatMul (x, w)  e = Neg (m) }
+        >
+        y = own.twice (h)
+    """
+    twice = '<domain: "own", opset_import: ["" : 18]> twice (a) => (b) { b = Add (a, a) }'
+    zero = np.array(0, np.float32)
+    both = step(body, weights={"w": WEIGHT, "zero": zero}, domains=', "own" : 1', functions=twice)
+    for x in (X, -X, np.abs(X)):
+        expected = 2 * np.sign(x.sum()) * (x @ WEIGHT)
+        assert run_step(both, x, MASK) == pytest.approx(expected, abs=1e-5)
+
+
+def test_old_files_list_weights_as_inputs(run_step) -> None:
+    """An initializer that is also an input is a weight, which nobody feeds."""
+    old = layer(inputs="float[N, 7] x, float[7, 5] w")
+    assert run_step(old, X, MASK) == pytest.approx(np.tanh(X @ WEIGHT), abs=1e-6)
+
+
+def test_names_stay_apart(tmp_path: Path) -> None:
+    """Two fragments whose names are those of the encoder and of each other are one valid graph."""
+    body = """
+        input_ids = MatMul (x, table)
+        sentence_embedding = Tanh (input_ids)
+    """
+    square = RANDOM.normal(size=(12, 12)).astype(np.float32)
+    one = step(
+        body,
+        inputs="float[N, 12] x",
+        outputs="float[N, 12] sentence_embedding",
+        weights={"table": square},
+    )
+    source = open_source(write_bert(tmp_path))
+    graph = source.encoder.place()
+    assert fold([Pool(mode="mean"), one, one], graph) == 12
+    check_graph(graph.model)
+    carried = [name for name in graph.model.graph.initializers if name.endswith("table")]
+    assert carried == ["steps.1.table", "steps.2.table"]
+
+
+@pytest.mark.parametrize("kind", ["checkpoint", "onnx"])
+def test_is_baked(kind: str, tmp_path: Path) -> None:
+    """Vectors of a baked model are those without the step, sent through the layer in NumPy."""
+    if kind == "onnx":
+        source = open_source(write_encoder(tmp_path / "model", encoder(opset=12)))
+    else:
+        source = open_source(write_bert(tmp_path / "model"))
+    size = 6 if kind == "onnx" else CONFIG["hidden_size"]
+    weight = RANDOM.normal(size=(size, 5)).astype(np.float32)
+    model = fragment(LAYER, inputs=f"float[N, {size}] x", opset=13, weights={"w": weight})
+    onnx.save(model, tmp_path / "head.onnx")
+    specs = [{"step": "pool", "mode": "mean"}, {"step": "onnx", "file": "head.onnx"}]
+    steps = resolve([*specs, {"step": "normalize"}], base=tmp_path, source=source)
+    report = bake(source, steps, tmp_path / "out.onnx", name="tiny")
+    assert report.manifest.steps[1] == "onnx(file=head.onnx)"
+    plain: list[Step] = [Pool(mode="mean")]
+    before = read_head(bake(source, plain, tmp_path / "plain.onnx", name="tiny").path)
+    for found, pooled in zip(
+        read_head(report.path).fixture.cases, before.fixture.cases, strict=True
+    ):
+        expected = np.tanh(decode_vectors(pooled.embeddings).astype(np.float64) @ weight)
+        expected = Normalize().numpy(expected, MASK)
+        assert decode_vectors(found.embeddings) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"),
+    [
+        (fragment("y = Identity (x)"), "is not valid ONNX"),
+        (fragment("y = my.Op (x)", domains=', "my" : 1'), r"the custom operator my\.Op"),
+        (fragment("y = Relu (x)", inputs="float[1, 7] x", outputs="float[1, 7] y"), r"\[1,7\]"),
+        (fragment("y = Relu (x)", inputs="float[N, M] x", outputs="float[N, M] y"), r"\[N,M\]"),
+        (fragment("y = Relu (x)", inputs="float[7] x", outputs="float[7] y"), r"x FLOAT \[7\]"),
+        (
+            fragment("y = Relu (x)", inputs="double[N, 7] x", outputs="double[N, 7] y"),
+            "takes x DOUBLE",
+        ),
+        (
+            fragment("y = Add (x, z)", inputs="float[N, 5] x, float[N, 5] z"),
+            r"takes x FLOAT \[N,5\], z FLOAT \[N,5\] and gives y FLOAT",
+        ),
+        (
+            fragment("y = Relu (x) z = Neg (x)", outputs="float[N, 7] y, float[N, 7] z"),
+            r"gives y FLOAT \[N,7\], z FLOAT \[N,7\]; expected one",
+        ),
+    ],
+)
+def test_refuses_what_is_no_step(model: onnx.ModelProto, shown: str, tmp_path: Path) -> None:
+    """A file with other inputs, outputs or operators is an error with its key and what it has."""
+    onnx.save(model, tmp_path / "head.onnx")
+    source = open_source(write_bert(tmp_path / "model"))
+    with pytest.raises(InputError, match=rf"^steps\[0\]\.file: .*head\.onnx .*{shown}.*export it"):
+        resolve([{"step": "onnx", "file": "head.onnx"}], base=tmp_path, source=source)
+
+
+def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """A missing file, half a file, no file, and weights in another file are errors by key."""
+    source = open_source(write_bert(tmp_path / "model"))
+    model = fragment(LAYER, weights={"w": WEIGHT})
+    (tmp_path / "half.onnx").write_bytes(model.SerializeToString()[:-9])
+    onnx.save(
+        model,
+        tmp_path / "split.onnx",
+        save_as_external_data=True,
+        location="split.data",
+        size_threshold=0,
+    )
+    for spec, shown in (
+        ({"file": "none.onnx"}, r"file: .*none\.onnx is no file; name an \.onnx file"),
+        ({"file": "half.onnx"}, r"file: .*half\.onnx: is not a whole ONNX file"),
+        ({"file": "split.onnx"}, r"file: .*split\.onnx has weights in split\.data; put them"),
+        ({"file": 3}, "file: expected a path, found 3"),
+        ({}, "file: is missing; add it"),
+    ):
+        with pytest.raises(InputError, match=rf"^steps\[0\]\.{shown}"):
+            resolve([{"step": "onnx", **spec}], base=tmp_path, source=source)
+
+
+def test_names_both_sizes(run_step) -> None:
+    """An embedding of another size, and tokens, are errors with what was given."""
+    with pytest.raises(InputError, match=r"head\.onnx takes 7 elements and the embedding has 6"):
+        run_step(layer(), X[:, :6], MASK)
+    with pytest.raises(InputError, match=r"is given FLOAT \[batch,sequence,7\]; put it after"):
+        run_step(layer(), np.stack([X, X]), np.ones((2, 3), np.int64))
