@@ -1,4 +1,4 @@
-"""``polybake init``: write a polybake.toml from a source."""
+"""``polybake init``: write a polybake.toml from a source, or a template of a step."""
 
 from __future__ import annotations
 
@@ -8,32 +8,51 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polybake.atomic import replacing
 from polybake.commands.target import name_from, usable_name
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
     from polybake.sources.source import Source
 
+#: What ``--step`` writes: a module that the bake runs, here read as text only.
+_STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
+
 
 def init(
-    source: Annotated[Path, typer.Argument(help="A model folder or an .onnx file.")],
+    source: Annotated[Path | None, typer.Argument(help="A model folder or an .onnx file.")] = None,
     output: Annotated[Path, typer.Option(help="The file to write.")] = Path("polybake.toml"),
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    step: Annotated[
+        Path | None, typer.Option(help="Write a template of a python step to this file instead.")
+    ] = None,
 ) -> None:
-    """Write a polybake.toml from a source.
+    """Write a polybake.toml from a source, or a template of a step.
 
     Example: polybake init models/all-MiniLM-L6-v2
     """
-    from polybake.atomic import replacing
-    from polybake.sources import open_source
+    if (source is None) == (step is None):
+        raise InputError("give a source, for its polybake.toml, or --step FILE, for a template")
+    if step is not None:
+        _write(step, _STEP_TEMPLATE.read_text(encoding="utf-8"), force=force)
+        typer.echo(
+            f'wrote {step}; next, in polybake.toml: step = "python", file = {_toml(str(step))}'
+        )
+    if source is not None:
+        from polybake.sources import open_source
 
-    if output.exists() and not force:
-        raise InputError(f"{output}: exists already; edit it, or overwrite it with --force")
-    text = settings_text(open_source(source), source, name or name_from(source), output.parent)
-    with replacing(output) as file:
+        opened = open_source(source)
+        text = settings_text(opened, source, name or name_from(source), output.parent)
+        _write(output, text, force=force)
+        typer.echo(f"wrote {output}; next: polybake build {output}")
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; edit it, or overwrite it with --force")
+    with replacing(path) as file:
         file.write(text.encode("utf-8"))
-    typer.echo(f"wrote {output}; next: polybake build {output}")
 
 
 def settings_text(opened: Source, source: Path, name: str, folder: Path) -> str:

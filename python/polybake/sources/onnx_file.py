@@ -9,29 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from onnx_ir.passes.common import (
-    ClearMetadataAndDocStringPass,
-    RemoveUnusedNodesPass,
-    ShapeInferencePass,
-)
+from onnx_ir.passes.common import RemoveUnusedNodesPass
 from onnxscript import GraphBuilder, ir
 
 from polybake.errors import InputError
 from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
-from polybake.sources.external_data import load_model
 from polybake.sources.identity import identifier
-from polybake.sources.onnx_signature import embeddings_output, input_feeds, last_axis
+from polybake.sources.onnx_graph import load_graph
+from polybake.sources.onnx_recipe import remaining_steps
+from polybake.sources.onnx_signature import embedding_outputs, input_feeds
 from polybake.sources.sentence_transformers import open_sentence_transformers
 from polybake.sources.source import EncoderGraph, Reference, Source
 from polybake.tokenizer import bake_tokenizer
 
-_OLDEST_OPSET = 11
-#: The first in which a weight need not also be an input of the graph.
-_OLDEST_IR_VERSION = 4
-
-#: Operators that every build of ONNX Runtime carries.
-_DOMAINS = {"", "ai.onnx", "com.microsoft"}
+#: Their positions start behind the padding id, where every client's start at 0.
+_OTHER_POSITIONS = {"camembert", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl"}
 
 
 @dataclass(frozen=True)
@@ -41,20 +34,18 @@ class OnnxFile:
     Attributes:
         path: The file.
         output: The output that steps begin with.
-        pooled: Whether that output is ``[batch, dimension]`` already.
         beside: The names of the files that hold external data.
     """
 
     path: Path
     output: str
-    pooled: bool
     beside: frozenset[str]
     name: str = "onnx"
     proves: Literal["source"] = "source"
 
     def place(self) -> EncoderGraph:
         """Load the graph and leave only what gives the chosen output."""
-        model, _ = _load(self.path)
+        model, _ = load_graph(self.path)
         graph = model.graph
         feeds = input_feeds(graph, self.path)
         embeddings = next(value for value in graph.outputs if value.name == self.output)
@@ -64,9 +55,12 @@ class OnnxFile:
         _name_axes(graph)
         _prefix_names(graph)
         fed = {feed: _fed_as_int64(graph, name) for name, feed in feeds.items()}
+        builder = GraphBuilder(graph)
+        if embeddings.dtype != ir.DataType.FLOAT:
+            embeddings = builder.op.Cast(embeddings, to=ir.DataType.FLOAT)
         return EncoderGraph(
             model=model,
-            builder=GraphBuilder(graph),
+            builder=builder,
             inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
             attention_mask=fed["attention_mask"],
             embeddings=embeddings,
@@ -99,58 +93,32 @@ def open_onnx_file(path: Path) -> Source:
         ),
         ModelFolder.at(path.parent),
     )
-    model, beside = _load(path)
-    input_feeds(model.graph, path)
-    output, pooled = embeddings_output(model.graph, path)
-    encoder = OnnxFile(path, output, pooled, beside)
+    model, beside = load_graph(path)
+    feeds = input_feeds(model.graph, path)
+    kind = folder.settings("config.json").get("model_type")
+    if "position_ids" in feeds.values() and kind in _OTHER_POSITIONS:
+        raise InputError(
+            f"{path}: wants position_ids as {kind} counts them, which clients do not; "
+            "export it without this input"
+        )
+    outputs = embedding_outputs(model.graph, path)
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
+    encoder = OnnxFile(path, outputs.first, beside)
+    pooled = OnnxFile(path, outputs.pooled, beside) if outputs.pooled else None
     if folder.file("modules.json") is not None:
         source = open_sentence_transformers(folder, encoder)
-        return dataclasses.replace(source, recipe=() if encoder.pooled else source.recipe)
+        recipe = remaining_steps(source.recipe, outputs, path)
+        return dataclasses.replace(source, recipe=recipe, pooled=pooled)
     return Source(
         encoder=encoder,
+        pooled=pooled,
         tokenizer=bake_tokenizer(folder),
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
     )
-
-
-def _load(path: Path) -> tuple[ir.Model, frozenset[str]]:
-    """Load the model without anything that is not computation, and check what it may do."""
-    proto, beside = load_model(path)
-    try:
-        model = ir.from_proto(proto)
-    except ir.serde.SerdeError as error:
-        raise InputError(f"{path}: is not a valid ONNX graph ({error.__cause__})") from error
-    model.opset_imports.setdefault("", model.opset_imports.pop("ai.onnx", 0))
-    opset = model.opset_imports[""]
-    if opset < _OLDEST_OPSET:
-        raise InputError(
-            f"{path}: has opset {opset}, expected {_OLDEST_OPSET} or later; export it again"
-        )
-    allowed = _DOMAINS | {function.domain for function in model.functions.values()}
-    bodies: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
-    for body in bodies:
-        for node in ir.traversal.RecursiveGraphIterator(body):
-            if node.domain not in allowed:
-                raise InputError(
-                    f"{path}: uses the custom operator {node.domain}.{node.op_type}, which no "
-                    "client has; export it with standard operators"
-                )
-    ClearMetadataAndDocStringPass()(model)
-    model.metadata_props.clear()
-    model.producer_name, model.producer_version = "polybake", None
-    model.doc_string = model.domain = model.model_version = None
-    model.ir_version = max(model.ir_version, _OLDEST_IR_VERSION)
-    # In old files every weight is an input too; a client feeds none of them.
-    inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
-    model.graph.inputs[:] = inputs
-    if any(last_axis(value) is None for value in model.graph.outputs):
-        ShapeInferencePass()(model)
-    return model, beside
 
 
 def _name_axes(graph: ir.Graph) -> None:

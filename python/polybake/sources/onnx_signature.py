@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from onnxscript import ir
 
@@ -20,7 +22,9 @@ _FEEDS: dict[str, Feed] = {
 
 #: What exporters call the outputs, preferred where several have the same rank.
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
-_POOLED_OUTPUTS = ("sentence_embedding", "pooler_output")
+_POOLED_OUTPUTS = ("sentence_embedding", "embeddings")
+
+_FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16)
 
 
 def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
@@ -55,31 +59,49 @@ def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
     return feeds
 
 
-def embeddings_output(graph: ir.Graph, path: Path) -> tuple[str, bool]:
-    """Choose the output that steps begin with: by shape, then by name, never by position.
+class EmbeddingOutputs(NamedTuple):
+    """Names of the outputs that embeddings come from.
 
-    Returns:
-        Its name, and whether it is a pooled vector already, which is only taken where there are
-        no token embeddings.
+    Attributes:
+        first: What steps begin with: ``[batch, sequence, hidden]``, or `pooled` where there are
+            no token embeddings.
+        pooled: ``[batch, dimension]``; beside token embeddings only by its name, since BERT's
+            ``pooler_output`` is no embedding of a sentence.
+    """
+
+    first: str
+    pooled: str | None
+
+
+def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
+    """Choose the outputs that steps can begin with: by shape, then by name, never by position.
 
     Raises:
         InputError: no output is surely either.
     """
-    floats = [value for value in graph.outputs if value.dtype == ir.DataType.FLOAT]
+    floats = [value for value in graph.outputs if value.dtype in _FLOATS]
     tokens = [value for value in floats if _rank(value) == 3 and not _is_fixed(value, axis=1)]
     pooled = [value for value in floats if _rank(value) == 2]
-    for found, preferred in ((tokens, _TOKEN_OUTPUTS), (pooled, _POOLED_OUTPUTS)):
-        named = [value for name in preferred for value in found if value.name == name]
-        if (named or len(found) == 1) and last_axis((named or found)[0]) is not None:
-            chosen = (named or found)[0]
-            return str(chosen.name), found is pooled
-        if found:
-            break
+    whole = _named(pooled, _POOLED_OUTPUTS) or (None if tokens else _only(pooled))
+    first = _named(tokens, _TOKEN_OUTPUTS) or _only(tokens) if tokens else whole
+    if first is not None:
+        return EmbeddingOutputs(first, whole)
     shown = ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in graph.outputs)
     raise InputError(
-        f"{path}: no output is surely the embeddings: {shown}; expected float32 "
+        f"{path}: no output is surely the embeddings: {shown}; expected float32 or float16 "
         "last_hidden_state [batch, sequence, hidden] or sentence_embedding [batch, dimension]"
     )
+
+
+def _named(found: list[ir.Value], names: Sequence[str]) -> str | None:
+    """The first of ``names`` that is there, its last axis known."""
+    sized = {value.name for value in found if last_axis(value) is not None}
+    return next((name for name in names if name in sized), None)
+
+
+def _only(found: list[ir.Value]) -> str | None:
+    one = found[0] if len(found) == 1 else None
+    return one.name if one is not None and last_axis(one) is not None else None
 
 
 def _rank(value: ir.Value) -> int | None:
