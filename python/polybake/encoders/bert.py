@@ -5,87 +5,66 @@ Source: transformers ``BertModel``, without pooler, in evaluation.
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Literal
+from typing import ClassVar, Literal, Self
 
-import numpy as np
 from onnxscript import OpBuilder, ir, nn
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import model_validator
 
 from polybake.activations import ACTIVATIONS
+from polybake.encoders.architecture import (
+    Architecture,
+    EncoderConfig,
+    HiddenAct,
+    Size,
+    check_heads,
+)
+from polybake.encoders.attention import attend, padding_bias, split_heads
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
+from polybake.encoders.positions import positions
 from polybake.manifest import Feed
 
-_SMALLEST = float(np.finfo(np.float32).min)
 
-#: transformers' ``hidden_act`` to our name of the same function.
-_HIDDEN_ACTS = {
-    "gelu": "gelu",
-    "gelu_python": "gelu",
-    "gelu_new": "gelu_tanh",
-    "gelu_pytorch_tanh": "gelu_tanh",
-    "gelu_fast": "gelu_tanh",
-    "relu": "relu",
-    "silu": "silu",
-    "swish": "silu",
-    "tanh": "tanh",
-}
+class BertConfig(EncoderConfig):
+    """BERT's configuration."""
 
-Size = Annotated[int, Field(gt=0, strict=True)]
-#: Far above any BERT's; a hostile number would build layers until the memory is full.
-Layers = Annotated[int, Field(gt=0, le=256, strict=True)]
-
-
-class BertConfig(BaseModel):
-    """The keys of config.json that decide the computation."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    vocab_size: Size
-    hidden_size: Size
-    num_hidden_layers: Layers
-    num_attention_heads: Size
     intermediate_size: Size
     max_position_embeddings: Size
     type_vocab_size: Size = 2
     layer_norm_eps: float = 1e-12
-    hidden_act: str = "gelu"
+    hidden_act: HiddenAct = "gelu"
     position_embedding_type: Literal["absolute"] = "absolute"
-    is_decoder: Literal[False] = False
 
     @model_validator(mode="after")
-    def _fits(self) -> BertConfig:
-        if self.hidden_size % self.num_attention_heads:
-            raise ValueError(
-                f"hidden_size {self.hidden_size} is no multiple of "
-                f"num_attention_heads {self.num_attention_heads}"
-            )
-        if self.hidden_act not in _HIDDEN_ACTS:
-            raise ValueError(
-                f"unknown hidden_act {self.hidden_act!r}; "
-                f"known are: {', '.join(sorted(_HIDDEN_ACTS))}"
-            )
+    def _fits(self) -> Self:
+        check_heads(self)
         return self
 
 
 class Embeddings(nn.Module):
     """The sum of word, position and token type embeddings, normalised."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: BertConfig, size: int) -> None:
         super().__init__()
-        self.word_embeddings = Embedding(config.vocab_size, config.hidden_size)
-        self.position_embeddings = Embedding(config.max_position_embeddings, config.hidden_size)
-        self.token_type_embeddings = Embedding(config.type_vocab_size, config.hidden_size)
-        self.LayerNorm = LayerNorm(config.hidden_size, config.layer_norm_eps)
+        self.word_embeddings = Embedding(config.vocab_size, size)
+        self.position_embeddings = Embedding(config.max_position_embeddings, size)
+        self.token_type_embeddings = Embedding(config.type_vocab_size, size)
+        self.LayerNorm = LayerNorm(size, config.layer_norm_eps)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
-        length = op.Squeeze(op.Shape(input_ids, start=1, end=2), axes=[0])
-        positions = op.Range(0, length, 1)
+    def forward(
+        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None
+    ) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, size]``.
+
+        Without token types every token is of type 0.
+        """
         words = self.word_embeddings(op, input_ids)
-        types = self.token_type_embeddings(op, token_type_ids)
-        places = self.position_embeddings(op, positions)
+        types = self.token_type_embeddings(op, token_type_ids or op.Constant(value_int=0))
+        places = self.position_embeddings(op, self.positions(op, input_ids))
         return self.LayerNorm(op, op.Add(op.Add(words, types), places))
+
+    def positions(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+        """Row of the position table for each token: int64 that broadcasts to the ids."""
+        return positions(op, input_ids)
 
 
 class SelfAttention(nn.Module):
@@ -101,29 +80,23 @@ class SelfAttention(nn.Module):
 
     def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        query = op.Transpose(self._split(op, self.query(op, x)), perm=[0, 2, 1, 3])
-        key = op.Transpose(self._split(op, self.key(op, x)), perm=[0, 2, 3, 1])
-        value = op.Transpose(self._split(op, self.value(op, x)), perm=[0, 2, 1, 3])
-        scores = op.Div(op.MatMul(query, key), math.sqrt(self.head_size))
-        attention = op.Softmax(op.Add(scores, bias), axis=-1)
-        mixed = op.Transpose(op.MatMul(attention, value), perm=[0, 2, 1, 3])
-        return op.Reshape(mixed, [0, 0, self.heads * self.head_size])
-
-    def _split(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Split hidden into heads: ``[batch, sequence, heads, head_size]``."""
-        return op.Reshape(x, [0, 0, self.heads, self.head_size])
+        query, key, value = (
+            split_heads(op, part(op, x), self.heads, self.head_size)
+            for part in (self.query, self.key, self.value)
+        )
+        return attend(op, query, key, value, bias, heads=self.heads, head_size=self.head_size)
 
 
 class ResidualOutput(nn.Module):
     """A linear layer whose result is added to the block's input and normalised."""
 
-    def __init__(self, inputs: int, config: BertConfig) -> None:
+    def __init__(self, inputs: int, outputs: int, epsilon: float) -> None:
         super().__init__()
-        self.dense = Linear(inputs, config.hidden_size)
-        self.LayerNorm = LayerNorm(config.hidden_size, config.layer_norm_eps)
+        self.dense = Linear(inputs, outputs)
+        self.LayerNorm = LayerNorm(outputs, epsilon)
 
     def forward(self, op: OpBuilder, x: ir.Value, residual: ir.Value) -> ir.Value:
-        """Map float32 ``[batch, sequence, inputs]`` to ``[batch, sequence, hidden]``."""
+        """Map float32 ``[batch, sequence, inputs]`` to ``[batch, sequence, outputs]``."""
         return self.LayerNorm(op, op.Add(self.dense(op, x), residual))
 
 
@@ -133,7 +106,7 @@ class Attention(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.self = SelfAttention(config)
-        self.output = ResidualOutput(config.hidden_size, config)
+        self.output = ResidualOutput(config.hidden_size, config.hidden_size, config.layer_norm_eps)
 
     def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
@@ -143,13 +116,13 @@ class Attention(nn.Module):
 class Intermediate(nn.Module):
     """The widening half of the feed-forward block."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, inputs: int, outputs: int, activation: str) -> None:
         super().__init__()
-        self.dense = Linear(config.hidden_size, config.intermediate_size)
-        self.activation = ACTIVATIONS[_HIDDEN_ACTS[config.hidden_act]]
+        self.dense = Linear(inputs, outputs)
+        self.activation = ACTIVATIONS[activation]
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Map float32 ``[..., hidden]`` to ``[..., intermediate]``."""
+        """Map float32 ``[..., inputs]`` to ``[..., outputs]``."""
         return self.activation.build(op, self.dense(op, x))
 
 
@@ -159,8 +132,9 @@ class Layer(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.attention = Attention(config)
-        self.intermediate = Intermediate(config)
-        self.output = ResidualOutput(config.intermediate_size, config)
+        hidden, wide = config.hidden_size, config.intermediate_size
+        self.intermediate = Intermediate(hidden, wide, config.hidden_act)
+        self.output = ResidualOutput(wide, hidden, config.layer_norm_eps)
 
     def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
@@ -182,17 +156,22 @@ class Stack(nn.Module):
         return x
 
 
-class Bert(nn.Module):
+class Bert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
-    Config = BertConfig
-    feeds: tuple[Feed, ...] = ("input_ids", "attention_mask", "token_type_ids")
-    #: Weights that other uses of a checkpoint need, and buffers that are no weights.
-    ignored = ("pooler.", "cls.", "embeddings.position_ids", "embeddings.token_type_ids")
+    Config: ClassVar[type[BertConfig]] = BertConfig
+    feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask", "token_type_ids")
+    prefix: ClassVar[str] = "bert."
+    ignored: ClassVar[tuple[str, ...]] = (
+        "pooler.",
+        "cls.",
+        "embeddings.position_ids",
+        "embeddings.token_type_ids",
+    )
 
     def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.embeddings = Embeddings(config)
+        super().__init__(config)
+        self.embeddings = Embeddings(config, config.hidden_size)
         self.encoder = Stack(config)
 
     def forward(
@@ -200,9 +179,14 @@ class Bert(nn.Module):
         op: OpBuilder,
         input_ids: ir.Value,
         attention_mask: ir.Value,
-        token_type_ids: ir.Value,
+        token_type_ids: ir.Value | None = None,
     ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        masked = op.Sub(1.0, op.Cast(attention_mask, to=ir.DataType.FLOAT))
-        bias = op.Unsqueeze(op.Mul(masked, _SMALLEST), axes=[1, 2])
-        return self.encoder(op, self.embeddings(op, input_ids, token_type_ids), bias)
+        embeddings = self.embed(op, input_ids, token_type_ids)
+        return self.encoder(op, embeddings, padding_bias(op, attention_mask))
+
+    def embed(
+        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None
+    ) -> ir.Value:
+        """Give what the first layer takes: float32 ``[batch, sequence, hidden]``."""
+        return self.embeddings(op, input_ids, token_type_ids)

@@ -18,29 +18,31 @@ class Embedding(nn.Module):
 
 
 class Linear(nn.Module):
-    """``x @ weight + bias``.
+    """``x @ weight + bias``, or ``x @ weight`` without a bias.
 
     The weight is ``[in, out]``, the transpose of what a checkpoint stores, so that the graph
     holds no Transpose; `polybake.encoders.weights` turns it.
     """
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:
         super().__init__()
         self.weight = nn.Parameter([inputs, outputs])
-        self.bias = nn.Parameter([outputs])
+        self.bias = nn.Parameter([outputs]) if bias else None
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Map float32 ``[..., in]`` to ``[..., out]``."""
-        return op.Add(op.MatMul(x, self.weight), self.bias)
+        product = op.MatMul(x, self.weight)
+        return product if self.bias is None else op.Add(product, self.bias)
 
 
 class LayerNorm(nn.Module):
-    """Normalise the last axis, then scale and shift it."""
+    """Normalise the last axis, then scale it, and shift it where there is a bias."""
 
-    def __init__(self, size: int, epsilon: float) -> None:
+    def __init__(self, size: int, epsilon: float, *, bias: bool = True) -> None:
         super().__init__()
         self.weight = nn.Parameter([size])
-        self.bias = nn.Parameter([size])
+        # Zeros, as ONNX Runtime (SkipLayerNormFusion, 1.20 to 1.31) crashes where none are given.
+        self.bias = nn.Parameter([size]) if bias else [0.0] * size
         self.epsilon = epsilon
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:

@@ -10,6 +10,7 @@ import numpy as np
 from onnxscript import ir, nn
 from safetensors import SafetensorError, safe_open
 
+from polybake.encoders.architecture import Architecture
 from polybake.encoders.layers import Linear
 from polybake.errors import InputError
 
@@ -35,22 +36,18 @@ class _Stored:
         return ir.tensor(np.ascontiguousarray(array.T) if transposed else array)
 
 
-def load_weights(
-    encoder: nn.Module, files: Sequence[Path], *, prefix: str, ignored: Sequence[str]
-) -> None:
+def load_weights(encoder: Architecture, files: Sequence[Path]) -> None:
     """Give every parameter of ``encoder`` its tensor, read only when it is written.
 
     Args:
         encoder: The module tree; a `Linear` weight is transposed from ``[out, in]``.
         files: The safetensors files that together hold the checkpoint.
-        prefix: What some checkpoints put before each name, such as ``bert.``.
-        ignored: Beginnings of names that belong to other uses of the checkpoint.
 
     Raises:
         InputError: a file is damaged, or weights are missing, unexpected, wrongly shaped or of
             an unknown dtype; one message lists them all.
     """
-    stored = dict(_stored(files, prefix))
+    stored = dict(_stored(files, encoder.prefix))
     problems: list[str] = []
     for name, parameter, transposed in _parameters(encoder):
         tensor = stored.pop(name, None)
@@ -66,7 +63,7 @@ def load_weights(
             problems.append(f"{name} is {tensor.dtype}, expected one of {', '.join(_FLOATS)}")
         else:
             parameter.const_value = _lazy(tensor, transposed, expected)
-    problems += [f"unexpected {name}" for name in stored if not name.startswith(tuple(ignored))]
+    problems += [f"unexpected {name}" for name in stored if not name.startswith(encoder.ignored)]
     if problems:
         raise InputError(
             f"{files[0]}: does not fit its config.json: {'; '.join(problems)}; "

@@ -10,7 +10,7 @@ from onnxscript import GraphBuilder, ir
 from pydantic import ValidationError
 
 from polybake.encoders import ENCODERS
-from polybake.encoders.bert import Bert, BertConfig
+from polybake.encoders.architecture import Architecture, EncoderConfig
 from polybake.encoders.weights import load_weights
 from polybake.errors import InputError
 from polybake.graphfile import serialize
@@ -30,8 +30,8 @@ class Checkpoint:
     """An encoder of a known architecture and the files that hold its weights."""
 
     name: str
-    architecture: type[Bert]
-    config: BertConfig
+    architecture: type[Architecture]
+    config: EncoderConfig
     files: tuple[Path, ...]
     proves: Literal["steps"] = "steps"
 
@@ -54,7 +54,7 @@ class Checkpoint:
         encoder = self.architecture(self.config)
         embeddings: ir.Value = encoder(builder.op, **values)
         embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
-        load_weights(encoder, self.files, prefix=f"{self.name}.", ignored=self.architecture.ignored)
+        load_weights(encoder, self.files)
         _check_every_parameter_is_placed(encoder, model.graph)
         return EncoderGraph(
             model=model,
@@ -121,7 +121,7 @@ def _weight_files(folder: ModelFolder) -> tuple[Path, ...]:
     )
 
 
-def _check_every_parameter_is_placed(encoder: Bert, graph: ir.Graph) -> None:
+def _check_every_parameter_is_placed(encoder: Architecture, graph: ir.Graph) -> None:
     """Find a parameter whose module was never called: it would leave a dangling name."""
     names = {name for name, _ in encoder.named_parameters()}
     missing = names - set(graph.initializers)

@@ -1,0 +1,85 @@
+"""What every architecture is: a configuration, and a module tree named as its checkpoint."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from onnxscript import nn
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from polybake.manifest import Feed
+
+#: transformers' ``hidden_act`` to our name of the same function.
+_HIDDEN_ACTS = {
+    "gelu": "gelu",
+    "gelu_python": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_fast": "gelu_tanh",
+    "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
+    "tanh": "tanh",
+}
+
+
+def _known_act(name: str) -> str:
+    if name not in _HIDDEN_ACTS:
+        raise ValueError(f"unknown {name!r}; known are: {', '.join(sorted(_HIDDEN_ACTS))}")
+    return _HIDDEN_ACTS[name]
+
+
+Size = Annotated[int, Field(gt=0, strict=True)]
+#: Far above any encoder's; a hostile number would build layers until the memory is full.
+Layers = Annotated[int, Field(gt=0, le=256, strict=True)]
+#: An activation by transformers' name, read as a key of `polybake.activations.ACTIVATIONS`.
+HiddenAct = Annotated[str, AfterValidator(_known_act)]
+
+
+class EncoderConfig(BaseModel):
+    """The keys of config.json that decide the computation, each with transformers' default.
+
+    An architecture adds its own. A key that it does not compute is declared with the one value
+    that changes nothing, such as ``Literal[False]``, and any other value is refused by its name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", validate_default=True)
+
+    vocab_size: Size
+    hidden_size: Size
+    num_hidden_layers: Layers
+    num_attention_heads: Size
+    is_decoder: Literal[False] = False
+
+
+def check_heads(config: EncoderConfig) -> None:
+    """Check that the hidden size is cut into heads without a rest.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if config.hidden_size % config.num_attention_heads:
+        raise ValueError(
+            f"hidden_size {config.hidden_size} is no multiple of "
+            f"num_attention_heads {config.num_attention_heads}"
+        )
+
+
+class Architecture(nn.Module):
+    """An encoder: token ids to token embeddings.
+
+    Its attributes are named as the checkpoint names its weights, without `prefix`.
+    A subclass is made from its `Config`, and its ``forward(op, **feeds)`` maps int64
+    ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``.
+    """
+
+    Config: ClassVar[type[EncoderConfig]]
+    #: What ``forward`` takes, by name and in the order of the graph's inputs.
+    feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask")
+    #: What checkpoints that also hold a head put before each name, such as ``bert.``.
+    prefix: ClassVar[str]
+    #: Beginnings of names of weights that other uses need, and of buffers that are no weights.
+    ignored: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, config: EncoderConfig) -> None:  # noqa: ARG002 - what subclasses take
+        super().__init__()

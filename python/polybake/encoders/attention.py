@@ -1,0 +1,80 @@
+"""Scaled dot-product attention, and the additive bias that masks tokens in it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from onnxscript import OpBuilder, ir
+
+#: What masks a score: the softmax of it is 0, and a row of nothing else is not NaN.
+SMALLEST = float(np.finfo(np.float32).min)
+
+
+def padding_bias(op: OpBuilder, attention_mask: ir.Value) -> ir.Value:
+    """Map int64 ``[batch, sequence]`` to float32 ``[batch, 1, 1, sequence]``.
+
+    0 where a token is kept, the smallest float32 where it is masked.
+    """
+    masked = op.Sub(1.0, op.Cast(attention_mask, to=ir.DataType.FLOAT))
+    return op.Unsqueeze(op.Mul(masked, SMALLEST), axes=[1, 2])
+
+
+def split_heads(op: OpBuilder, x: ir.Value, heads: int, head_size: int) -> ir.Value:
+    """Map float32 ``[batch, sequence, hidden]`` to ``[batch, heads, sequence, head_size]``."""
+    return op.Transpose(op.Reshape(x, [0, 0, heads, head_size]), perm=[0, 2, 1, 3])
+
+
+def merge_heads(op: OpBuilder, x: ir.Value, heads: int, head_size: int) -> ir.Value:
+    """Undo `split_heads`."""
+    return op.Reshape(op.Transpose(x, perm=[0, 2, 1, 3]), [0, 0, heads * head_size])
+
+
+def attend(
+    op: OpBuilder,
+    query: ir.Value,
+    key: ir.Value,
+    value: ir.Value,
+    bias: ir.Value,
+    *,
+    heads: int,
+    head_size: int,
+    key_value_heads: int | None = None,
+    scale: float | None = None,
+) -> ir.Value:
+    """Mix the values of the tokens that each token attends to.
+
+    Args:
+        op: The builder.
+        query: float32 ``[batch, heads, sequence, head_size]``.
+        key: float32 ``[batch, key_value_heads, sequence, head_size]``.
+        value: The same shape as ``key``.
+        bias: Added to the scores; float32 that broadcasts to ``[batch, heads, query, key]``. Masks
+            and position biases are summed into it.
+        heads: Query heads.
+        head_size: Elements of one head.
+        key_value_heads: A divisor of ``heads``; that many query heads in a row share one key and
+            value head. None: each query head has its own.
+        scale: What scores are multiplied with; None: ``1 / sqrt(head_size)``.
+
+    Returns:
+        float32 ``[batch, sequence, heads * head_size]``.
+    """
+    if key_value_heads is not None and key_value_heads != heads:
+        key, value = (_repeat(op, x, heads, head_size, key_value_heads) for x in (key, value))
+    scores = op.MatMul(query, op.Transpose(key, perm=[0, 1, 3, 2]))
+    if scale is None:
+        scores = op.Div(scores, math.sqrt(head_size))
+    elif scale != 1.0:
+        scores = op.Mul(scores, scale)
+    attention = op.Softmax(op.Add(scores, bias), axis=-1)
+    return merge_heads(op, op.MatMul(attention, value), heads, head_size)
+
+
+def _repeat(
+    op: OpBuilder, x: ir.Value, heads: int, head_size: int, key_value_heads: int
+) -> ir.Value:
+    """Give each query head its key or value head: ``[batch, heads, sequence, head_size]``."""
+    repeats = heads // key_value_heads
+    grouped = op.Expand(op.Unsqueeze(x, axes=[2]), [1, 1, repeats, 1, 1])
+    return op.Reshape(grouped, [0, heads, -1, head_size])

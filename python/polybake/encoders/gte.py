@@ -1,0 +1,126 @@
+"""GTE: BERT with rotary positions and a gated feed-forward block, normalised after each block.
+
+Source: transformers ``GteModel``, in evaluation.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from onnxscript import OpBuilder, ir, nn
+
+from polybake.encoders.architecture import Architecture, HiddenAct
+from polybake.encoders.attention import padding_bias
+from polybake.encoders.gated_mlp import gated
+from polybake.encoders.layers import Embedding, LayerNorm, Linear
+from polybake.encoders.rotary import Rotation, attend_fused, rotation
+from polybake.encoders.rotary_config import OneThetaConfig, Theta
+
+
+class GteConfig(OneThetaConfig):
+    """GTE's configuration."""
+
+    type_vocab_size: Literal[0, 1] = 1
+    layer_norm_eps: float = 1e-12
+    hidden_act: HiddenAct = "gelu"
+    rope_theta: Theta = 160_000.0
+
+
+class Embeddings(nn.Module):
+    """Word embeddings and the one token type's, if there is one, normalised."""
+
+    def __init__(self, config: GteConfig) -> None:
+        super().__init__()
+        size, types = config.hidden_size, config.type_vocab_size
+        self.word_embeddings = Embedding(config.vocab_size, size)
+        self.token_type_embeddings = Embedding(types, size) if types else None
+        self.LayerNorm = LayerNorm(size, config.layer_norm_eps)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
+        x = self.word_embeddings(op, input_ids)
+        if self.token_type_embeddings is not None:
+            x = op.Add(x, self.token_type_embeddings(op, op.Constant(value_int=0)))
+        return self.LayerNorm(op, x)
+
+
+class Attention(nn.Module):
+    """Attention with rotary positions."""
+
+    def __init__(self, config: GteConfig) -> None:
+        super().__init__()
+        self.heads, self.head_size = config.num_attention_heads, config.head_size
+        self.qkv_proj = Linear(config.hidden_size, 3 * config.hidden_size)
+        self.o_proj = Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        qkv = self.qkv_proj(op, x)
+        mixed = attend_fused(op, qkv, rotation, bias, heads=self.heads, head_size=self.head_size)
+        return self.o_proj(op, mixed)
+
+
+class MLP(nn.Module):
+    """A gated block; the second half of the wide layer is the gate."""
+
+    def __init__(self, config: GteConfig) -> None:
+        super().__init__()
+        size, wide = config.hidden_size, config.intermediate_size
+        self.up_gate_proj = Linear(size, 2 * wide, bias=False)
+        self.down_proj = Linear(wide, size)
+        self.activation = config.hidden_act
+
+    def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        up, gate = op.Split(self.up_gate_proj(op, x), num_outputs=2, axis=-1, _outputs=2)
+        return self.down_proj(op, gated(op, self.activation, gate, up))
+
+
+class Layer(nn.Module):
+    """One layer, normalised after each block."""
+
+    def __init__(self, config: GteConfig) -> None:
+        super().__init__()
+        self.attention = Attention(config)
+        self.attn_ln = LayerNorm(config.hidden_size, config.layer_norm_eps)
+        self.mlp = MLP(config)
+        self.mlp_ln = LayerNorm(config.hidden_size, config.layer_norm_eps)
+
+    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        x = self.attn_ln(op, op.Add(x, self.attention(op, x, rotation, bias)))
+        return self.mlp_ln(op, op.Add(x, self.mlp(op, x)))
+
+
+class Stack(nn.Module):
+    """The layers, one after another."""
+
+    def __init__(self, config: GteConfig) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
+
+    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        for layer in self.layer:
+            x = layer(op, x, rotation, bias)
+        return x
+
+
+class Gte(Architecture):
+    """GTE: token ids to token embeddings."""
+
+    Config: ClassVar[type[GteConfig]] = GteConfig
+    prefix: ClassVar[str] = "new."
+    ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "classifier.")
+
+    def __init__(self, config: GteConfig) -> None:
+        super().__init__(config)
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.encoder = Stack(config)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
+        turned = rotation(op, input_ids, head_size=self.config.head_size, theta=self.config.theta)
+        x = self.embeddings(op, input_ids)
+        return self.encoder(op, x, turned, padding_bias(op, attention_mask))

@@ -1,0 +1,147 @@
+"""ModernBERT: layers of full attention among layers that attend within a local window.
+
+Source: transformers ``ModernBertModel``, in evaluation.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from onnxscript import OpBuilder, ir, nn
+
+from polybake.encoders.architecture import Architecture, HiddenAct, Size
+from polybake.encoders.gated_mlp import gated
+from polybake.encoders.layers import Embedding, LayerNorm, Linear
+from polybake.encoders.reach import Reach, reach_bias
+from polybake.encoders.rotary import Rotation, attend_fused, rotation
+from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
+
+
+class ModernBertConfig(TwoThetasConfig):
+    """ModernBERT's configuration."""
+
+    hidden_activation: HiddenAct = "gelu"
+    norm_eps: float = 1e-5
+    norm_bias: bool = False
+    attention_bias: bool = False
+    mlp_bias: bool = False
+    local_attention: Size = 128
+    global_attn_every_n_layers: Size = 3
+    global_rope_theta: Theta = 160_000.0
+    local_rope_theta: Theta = 10_000.0
+
+    def types(self) -> tuple[LayerType, ...]:
+        """Each layer's type."""
+        return self.layer_types or tuple(
+            "sliding_attention" if layer % self.global_attn_every_n_layers else "full_attention"
+            for layer in range(self.num_hidden_layers)
+        )
+
+    def thetas(self) -> dict[LayerType, float]:
+        """The base of the frequencies of each type of layer."""
+        return {
+            "full_attention": self.theta("full_attention", self.global_rope_theta),
+            "sliding_attention": self.theta("sliding_attention", self.local_rope_theta),
+        }
+
+    def reaches(self) -> dict[LayerType, Reach]:
+        """How far tokens attend in each type of layer: half the window to each side."""
+        half = self.local_attention // 2
+        return {"full_attention": Reach(), "sliding_attention": Reach(half, half)}
+
+
+class Embeddings(nn.Module):
+    """Word embeddings, normalised."""
+
+    def __init__(self, config: ModernBertConfig) -> None:
+        super().__init__()
+        self.tok_embeddings = Embedding(config.vocab_size, config.hidden_size)
+        self.norm = LayerNorm(config.hidden_size, config.norm_eps, bias=config.norm_bias)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
+        return self.norm(op, self.tok_embeddings(op, input_ids))
+
+
+class Attention(nn.Module):
+    """Attention with rotary positions."""
+
+    def __init__(self, config: ModernBertConfig) -> None:
+        super().__init__()
+        self.heads = config.num_attention_heads
+        self.head_size = config.head_size
+        size = config.hidden_size
+        self.Wqkv = Linear(size, 3 * size, bias=config.attention_bias)
+        self.Wo = Linear(size, size, bias=config.attention_bias)
+
+    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        qkv = self.Wqkv(op, x)
+        mixed = attend_fused(op, qkv, rotation, bias, heads=self.heads, head_size=self.head_size)
+        return self.Wo(op, mixed)
+
+
+class MLP(nn.Module):
+    """GeGLU; the first half of the wide layer is the gate."""
+
+    def __init__(self, config: ModernBertConfig) -> None:
+        super().__init__()
+        size, wide = config.hidden_size, config.intermediate_size
+        self.Wi = Linear(size, 2 * wide, bias=config.mlp_bias)
+        self.Wo = Linear(wide, size, bias=config.mlp_bias)
+        self.activation = config.hidden_activation
+
+    def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        gate, up = op.Split(self.Wi(op, x), num_outputs=2, axis=-1, _outputs=2)
+        return self.Wo(op, gated(op, self.activation, gate, up))
+
+
+class Layer(nn.Module):
+    """One layer, normalised before each block; the first one's input is normalised already."""
+
+    def __init__(self, config: ModernBertConfig, *, first: bool) -> None:
+        super().__init__()
+        size, epsilon, bias = config.hidden_size, config.norm_eps, config.norm_bias
+        self.attn_norm = None if first else LayerNorm(size, epsilon, bias=bias)
+        self.attn = Attention(config)
+        self.mlp_norm = LayerNorm(size, epsilon, bias=bias)
+        self.mlp = MLP(config)
+
+    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        normalised = x if self.attn_norm is None else self.attn_norm(op, x)
+        x = op.Add(x, self.attn(op, normalised, rotation, bias))
+        return op.Add(x, self.mlp(op, self.mlp_norm(op, x)))
+
+
+class ModernBert(Architecture):
+    """ModernBERT: token ids to token embeddings."""
+
+    Config: ClassVar[type[ModernBertConfig]] = ModernBertConfig
+    prefix: ClassVar[str] = "model."
+    ignored: ClassVar[tuple[str, ...]] = ("head.", "decoder.", "classifier.")
+
+    def __init__(self, config: ModernBertConfig) -> None:
+        super().__init__(config)
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.layers = nn.ModuleList(
+            [Layer(config, first=layer == 0) for layer in range(config.num_hidden_layers)]
+        )
+        self.final_norm = LayerNorm(config.hidden_size, config.norm_eps, bias=config.norm_bias)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
+        config = self.config
+        biases = {
+            kind: reach_bias(op, attention_mask, reach) for kind, reach in config.reaches().items()
+        }
+        rotations = {
+            kind: rotation(op, input_ids, head_size=config.head_size, theta=theta)
+            for kind, theta in config.thetas().items()
+        }
+        x = self.embeddings(op, input_ids)
+        for layer, kind in zip(self.layers, config.types(), strict=True):
+            x = layer(op, x, rotations[kind], biases[kind])
+        return self.final_norm(op, x)

@@ -1,0 +1,130 @@
+"""MPNet: BERT's layers with one relative position bias for all, beside absolute positions.
+
+Source: transformers ``MPNetModel``, without pooler, in evaluation.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from onnxscript import OpBuilder, ir, nn
+
+from polybake.encoders.architecture import Architecture
+from polybake.encoders.attention import attend, padding_bias, split_heads
+from polybake.encoders.bert import BertConfig, Intermediate, ResidualOutput
+from polybake.encoders.layers import Embedding, LayerNorm, Linear
+from polybake.encoders.positions import positions_after_padding
+from polybake.encoders.relative_bias import RelativeBias
+
+#: Constants of transformers' code, which no configuration changes.
+_PADDING_ID = 1
+_BUCKETS = 32
+_MAX_DISTANCE = 128
+
+
+class MPNetConfig(BertConfig):
+    """MPNet's configuration."""
+
+    relative_attention_num_buckets: Literal[32] = 32
+
+
+class Embeddings(nn.Module):
+    """The sum of word and position embeddings, normalised."""
+
+    def __init__(self, config: MPNetConfig) -> None:
+        super().__init__()
+        self.word_embeddings = Embedding(config.vocab_size, config.hidden_size)
+        self.position_embeddings = Embedding(config.max_position_embeddings, config.hidden_size)
+        self.LayerNorm = LayerNorm(config.hidden_size, config.layer_norm_eps)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
+        positions = positions_after_padding(op, input_ids, _PADDING_ID)
+        places = self.position_embeddings(op, positions)
+        return self.LayerNorm(op, op.Add(self.word_embeddings(op, input_ids), places))
+
+
+class SelfAttention(nn.Module):
+    """Scaled dot-product attention and its output layer."""
+
+    def __init__(self, config: MPNetConfig) -> None:
+        super().__init__()
+        self.heads = config.num_attention_heads
+        self.head_size = config.hidden_size // config.num_attention_heads
+        self.q = Linear(config.hidden_size, config.hidden_size)
+        self.k = Linear(config.hidden_size, config.hidden_size)
+        self.v = Linear(config.hidden_size, config.hidden_size)
+        self.o = Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        query, key, value = (
+            split_heads(op, part(op, x), self.heads, self.head_size)
+            for part in (self.q, self.k, self.v)
+        )
+        mixed = attend(op, query, key, value, bias, heads=self.heads, head_size=self.head_size)
+        return self.o(op, mixed)
+
+
+class Attention(nn.Module):
+    """Self-attention, added to its input and normalised."""
+
+    def __init__(self, config: MPNetConfig) -> None:
+        super().__init__()
+        self.attn = SelfAttention(config)
+        self.LayerNorm = LayerNorm(config.hidden_size, config.layer_norm_eps)
+
+    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        return self.LayerNorm(op, op.Add(self.attn(op, x, bias), x))
+
+
+class Layer(nn.Module):
+    """One transformer layer, normalised after each block."""
+
+    def __init__(self, config: MPNetConfig) -> None:
+        super().__init__()
+        self.attention = Attention(config)
+        hidden, wide = config.hidden_size, config.intermediate_size
+        self.intermediate = Intermediate(hidden, wide, config.hidden_act)
+        self.output = ResidualOutput(wide, hidden, config.layer_norm_eps)
+
+    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        x = self.attention(op, x, bias)
+        return self.output(op, self.intermediate(op, x), x)
+
+
+class Stack(nn.Module):
+    """The layers, one after another, with one position bias."""
+
+    def __init__(self, config: MPNetConfig) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
+        self.relative_attention_bias = RelativeBias(
+            config.num_attention_heads, _BUCKETS, _MAX_DISTANCE
+        )
+
+    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        bias = op.Add(self.relative_attention_bias(op, x), bias)
+        for layer in self.layer:
+            x = layer(op, x, bias)
+        return x
+
+
+class MPNet(Architecture):
+    """The whole encoder: token ids to token embeddings."""
+
+    Config: ClassVar[type[MPNetConfig]] = MPNetConfig
+    prefix: ClassVar[str] = "mpnet."
+    ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "embeddings.position_ids")
+
+    def __init__(self, config: MPNetConfig) -> None:
+        super().__init__(config)
+        self.embeddings = Embeddings(config)
+        self.encoder = Stack(config)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
+        return self.encoder(op, self.embeddings(op, input_ids), padding_bias(op, attention_mask))

@@ -1,0 +1,106 @@
+"""GTE against an independent forward pass in NumPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from polybake.errors import InputError
+from polybake.sources import open_source
+from rotary_numpy import (
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    SIZES,
+    WIDE,
+    Floats,
+    Weights,
+    assert_matches,
+    gelu,
+    heads_of,
+    layer_norm,
+    linear,
+    mixed,
+    near,
+    turned,
+    weights_of,
+)
+from tiny_models import write_bert
+
+GTE: dict[str, Any] = SIZES | {
+    "model_type": "gte",
+    "rope_parameters": {"rope_type": "default", "rope_theta": 50.0},
+}
+
+
+def weights(types: int = 1) -> dict[str, Floats]:
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (SIZES["vocab_size"], HIDDEN),
+        "embeddings.LayerNorm.weight": (HIDDEN,),
+        "embeddings.LayerNorm.bias": (HIDDEN,),
+    }
+    if types:
+        shapes["embeddings.token_type_embeddings.weight"] = (types, HIDDEN)
+    for number in range(LAYERS):
+        layer = f"encoder.layer.{number}"
+        shapes |= {
+            f"{layer}.attention.qkv_proj.weight": (3 * HIDDEN, HIDDEN),
+            f"{layer}.attention.qkv_proj.bias": (3 * HIDDEN,),
+            f"{layer}.attention.o_proj.weight": (HIDDEN, HIDDEN),
+            f"{layer}.attention.o_proj.bias": (HIDDEN,),
+            f"{layer}.mlp.up_gate_proj.weight": (2 * WIDE, HIDDEN),
+            f"{layer}.mlp.down_proj.weight": (HIDDEN, WIDE),
+            f"{layer}.mlp.down_proj.bias": (HIDDEN,),
+        }
+        shapes |= {
+            f"{layer}.{norm}_ln.{part}": (HIDDEN,)
+            for norm in ("attn", "mlp")
+            for part in ("weight", "bias")
+        }
+    return weights_of(shapes)
+
+
+def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
+    x = w["embeddings.word_embeddings.weight"][ids]
+    x = x + w.get("embeddings.token_type_embeddings.weight", np.zeros((1, 1)))[0]
+    x = layer_norm(x, w, "embeddings.LayerNorm")
+    for number in range(LAYERS):
+        layer = f"encoder.layer.{number}"
+        query, key, value = (
+            heads_of(part, HIDDEN // HEADS)
+            for part in np.split(linear(x, w, f"{layer}.attention.qkv_proj"), 3, axis=-1)
+        )
+        attended = mixed(turned(query, 50.0), turned(key, 50.0), value, near(len(ids)))
+        x = layer_norm(x + linear(attended, w, f"{layer}.attention.o_proj"), w, f"{layer}.attn_ln")
+        wide = linear(x, w, f"{layer}.mlp.up_gate_proj")
+        down = linear(wide[:, :WIDE] * gelu(wide[:, WIDE:]), w, f"{layer}.mlp.down_proj")
+        x = layer_norm(x + down, w, f"{layer}.mlp_ln")
+    return x
+
+
+@pytest.mark.parametrize("types", [0, 1])
+def test_matches_numpy(types: int, tmp_path: Path) -> None:
+    """Every kept token's embedding equals the formula's, with and without a token type."""
+    assert_matches(GTE | {"type_vocab_size": types}, weights(types), forward, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "shown"),
+    [
+        ("type_vocab_size", 2, "type_vocab_size: "),
+        ("rope_scaling", {"type": "ntk", "factor": 8.0}, "rope_scaling.*type: "),
+        ("hidden_act", "mish", "hidden_act: .*'mish'"),
+        ("model_type", "new", "unknown architecture 'new'"),
+    ],
+)
+def test_refuses_what_it_does_not_compute(
+    key: str, value: object, shown: str, tmp_path: Path
+) -> None:
+    """A configuration outside the formula is an error that names the key."""
+    folder = write_bert(tmp_path / "model", GTE | {key: value}, weights())
+    with pytest.raises(InputError, match=shown):
+        open_source(folder)
