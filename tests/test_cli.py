@@ -19,7 +19,8 @@ def polybake(*arguments: object, cwd: Path | None = None) -> subprocess.Complete
 def test_help_lists_every_command_with_an_example() -> None:
     """Each verb says in a line what it does, and its own help shows a call."""
     listed = polybake("--help").stdout
-    for verb in ("init", "inspect", "bake", "fixtures", "generate", "build", "check", "verify"):
+    verbs = ("init", "inspect", "bake", "fit", "fixtures", "generate", "build", "check", "verify")
+    for verb in verbs:
         assert verb in listed
         assert f"Example: polybake {verb}" in polybake(verb, "--help").stdout
 
@@ -41,6 +42,7 @@ def test_version() -> None:
         (["generate", "no.json"], "no.json: cannot be read"),
         (["verify", "no.onnx"], "no.onnx: cannot be read"),
         (["fixtures", "no.onnx"], "no.onnx: cannot be read"),
+        (["fit", "no.onnx", "no.txt"], "no.onnx: cannot be read"),
         (["nonsense"], "No such command 'nonsense'"),
         (["bake", "--nonsense"], "No such option: --nonsense"),
     ],

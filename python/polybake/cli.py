@@ -11,6 +11,7 @@ from polybake import __version__
 from polybake.commands.bake import bake
 from polybake.commands.build import build
 from polybake.commands.check import check
+from polybake.commands.fit import fit
 from polybake.commands.fixtures import fixtures
 from polybake.commands.generate import generate
 from polybake.commands.init import init
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (init, inspect, bake, fixtures, generate, build, check, verify):
+for _command in (init, inspect, bake, fit, fixtures, generate, build, check, verify):
     app.command()(_command)
 
 

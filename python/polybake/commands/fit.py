@@ -1,0 +1,80 @@
+"""``polybake fit``: the arrays of steps, made from the embeddings of a corpus."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polybake.commands.target import JsonOption
+from polybake.errors import RequirementMissing
+
+#: The step that each file is for, and the key that names it there, besides the mean.
+_STEPS = {
+    "components.npy": ("pca", "components"),
+    "matrix.npy": ("whiten", "matrix"),
+    "top.npy": ("remove_components", "components"),
+}
+
+
+def fit(
+    model: Annotated[Path, typer.Argument(help="A baked model file, without the steps to fit.")],
+    texts: Annotated[Path, typer.Argument(help="UTF-8, one text a line, or a .parquet file.")],
+    output: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("fitted"),
+    pca: Annotated[int | None, typer.Option(help="Fit this many principal components.")] = None,
+    whiten: Annotated[int | None, typer.Option(help="Fit whitening to this many elements.")] = None,
+    remove_components: Annotated[
+        int | None, typer.Option(help="Fit this many top components, to be removed.")
+    ] = None,
+    ranges: Annotated[
+        bool, typer.Option("--ranges", help="Fit the smallest and largest values.")
+    ] = False,
+    prompt: Annotated[
+        str | None, typer.Option(help="Embed with this prompt; else the model's default.")
+    ] = None,
+    column: Annotated[str, typer.Option(help="The texts' column of a .parquet file.")] = "text",
+    as_json: JsonOption = False,
+) -> None:
+    """Fit the mean and, where asked, the arrays of other steps to a corpus.
+
+    Example: polybake fit build/minilm.onnx corpus.txt --whiten 256
+    """
+    try:
+        from polybake.fit import Wanted
+        from polybake.fit import fit as fit_corpus
+    except ModuleNotFoundError as error:
+        raise RequirementMissing(
+            f'fitting needs the package {error.name}; pip install "polybake[bake,cpu]"'
+        ) from error
+    from rich.console import Console
+
+    from polybake.corpus import Corpus
+
+    record = fit_corpus(
+        model,
+        Corpus(texts, column),
+        Wanted(pca, whiten, remove_components, ranges),
+        output,
+        prompt=prompt,
+        console=Console(stderr=True),
+    )
+    typer.echo(json.dumps(record, indent=2) if as_json else _readable(record, output))
+
+
+def _readable(record: dict[str, Any], output: Path) -> str:
+    """What was fitted, and the tables that polybake.toml takes."""
+    texts, names = record["corpus"]["texts"], list(record["arrays"])
+    lines = [f"fitted {', '.join(names)} to {texts} texts, in {output}"]
+    if names == ["mean.npy"]:
+        lines += ["", "[[steps]]", 'step = "subtract"', f"vector = {_toml(output / 'mean.npy')}"]
+    for name in filter(_STEPS.__contains__, names):
+        step, key = _STEPS[name]
+        lines += ["", "[[steps]]", f'step = "{step}"', f"mean = {_toml(output / 'mean.npy')}"]
+        lines += [f"{key} = {_toml(output / name)}"]
+    return "\n".join(lines)
+
+
+def _toml(path: Path) -> str:
+    return json.dumps(path.as_posix(), ensure_ascii=False)

@@ -1,0 +1,184 @@
+"""Fit the arrays of steps to a corpus: its mean, principal components, whitening and ranges."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from polybake import __version__
+from polybake.atomic import replacing
+from polybake.corpus import Corpus
+from polybake.embed import embed
+from polybake.errors import CheckFailed, InputError
+from polybake.manifest import Manifest
+from polybake.modelfile import read_head
+from polybake.moments import Moments
+from polybake.progress import tracked
+
+Arrays = dict[str, NDArray[np.float32]]
+
+#: Says what the arrays beside it came from.
+RECORD = "fit.json"
+
+#: Every file that a fit may write; those of an earlier fit do not go with a new mean.
+_FILES = ("mean.npy", "components.npy", "matrix.npy", "top.npy", "ranges.npy")
+
+#: Of the largest variance; what lies below is the rounding of float32 embeddings.
+_LEAST_VARIANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is fitted besides the mean; None leaves it out.
+
+    Attributes:
+        pca: Components of the ``pca`` step, ``components.npy``.
+        whiten: Elements that the ``whiten`` step gives, the columns of ``matrix.npy``.
+        remove_components: Components that the ``remove_components`` step removes, ``top.npy``.
+        ranges: Whether the smallest and largest values are kept, ``ranges.npy``.
+    """
+
+    pca: int | None = None
+    whiten: int | None = None
+    remove_components: int | None = None
+    ranges: bool = False
+
+
+def fit(
+    model: Path,
+    corpus: Corpus,
+    wanted: Wanted,
+    out: Path,
+    *,
+    prompt: str | None = None,
+    console: Console,
+) -> dict[str, object]:
+    """Embed a corpus with a baked model file and write the fitted arrays to the folder ``out``.
+
+    Args:
+        model: A baked model file without the steps that are fitted.
+        corpus: Its texts.
+        wanted: What is fitted.
+        out: Gets the ``.npy`` files and the record.
+        prompt: The prompt that the texts are embedded with; None takes the model's default.
+        console: Where the progress is shown.
+
+    Returns:
+        The record: what the arrays came from, as written to ``fit.json``.
+
+    Raises:
+        InputError: not a model file of float32 embeddings, an unknown prompt, a corpus that cannot
+            be read, or too few texts for what is wanted.
+        CheckFailed: an embedding holds NaN or infinity.
+    """
+    head = read_head(model)
+    output = head.manifest.contract.output
+    if output.dtype != "float32":
+        raise InputError(
+            f"{model}: gives {output.dtype}; fit on a model file baked without its quantize step"
+        )
+    total = sum(1 for _ in corpus)  # also finds a damaged file before the long run
+    moments = Moments(output.dimension)
+    batches = embed(model, head, corpus, prompt)
+    for batch in tracked(batches, "embedding texts", total, console):
+        moments.add(batch)
+    arrays = fitted(moments, wanted)
+    record = _record(head.manifest, prompt, corpus, moments.count, arrays)
+    _write(out, arrays, record)
+    return record
+
+
+def fitted(moments: Moments, wanted: Wanted) -> Arrays:
+    """Compute the arrays of the steps.
+
+    Returns:
+        float32 arrays by file name: ``mean.npy`` ``[dimension]``, ``components.npy``
+        ``[pca, dimension]``, ``matrix.npy`` ``[dimension, whiten]``, ``top.npy``
+        ``[remove_components, dimension]`` and ``ranges.npy`` ``[2, dimension]``.
+
+    Raises:
+        InputError: there are too few texts for what is wanted.
+        CheckFailed: an embedding holds NaN or infinity.
+    """
+    if not moments.count:
+        raise InputError("the corpus holds no text that has tokens; give one text a line")
+    if not np.isfinite(moments.products).all():
+        raise CheckFailed(
+            "an embedding of the corpus holds NaN or infinity; find it with: polybake check MODEL"
+        )
+    arrays = {"mean.npy": moments.mean()}
+    if wanted.ranges:
+        arrays["ranges.npy"] = moments.ranges
+    if _check_counts(moments, wanted):
+        variances, components = moments.principal()
+        if wanted.pca:
+            arrays["components.npy"] = components[: wanted.pca]
+        if wanted.whiten:
+            deviations = _deviations(variances, wanted.whiten)
+            arrays["matrix.npy"] = components[: wanted.whiten].T / deviations
+        if wanted.remove_components:
+            arrays["top.npy"] = components[: wanted.remove_components]
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def _check_counts(moments: Moments, wanted: Wanted) -> bool:
+    """Whether any components are wanted, and the texts give as many."""
+    dimension = len(moments.total)
+    most = min(dimension, moments.count - 1)
+    counts = {
+        "pca": wanted.pca,
+        "whiten": wanted.whiten,
+        "remove-components": wanted.remove_components,
+    }
+    asked = {name: count for name, count in counts.items() if count is not None}
+    for name, count in asked.items():
+        if not 0 < count <= most:
+            raise InputError(
+                f"--{name} {count}: {moments.count} texts of {dimension} elements give 1 to {most} "
+                "components; ask for fewer or give more texts"
+            )
+    return bool(asked)
+
+
+def _deviations(variances: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    known = int(np.sum(variances > _LEAST_VARIANCE * variances[0]))
+    if count > known:
+        raise InputError(
+            f"--whiten {count}: the corpus varies in {known} directions only; "
+            f"ask for at most {known}"
+        )
+    return np.sqrt(variances[:count])
+
+
+def _record(
+    manifest: Manifest, prompt: str | None, corpus: Corpus, texts: int, arrays: Arrays
+) -> dict[str, object]:
+    return {
+        "model": {
+            "name": manifest.name,
+            "fingerprint": manifest.fingerprint,
+            "steps": manifest.steps,
+            "prompt": prompt or manifest.contract.default_prompt,
+        },
+        "corpus": {"file": corpus.path.name, "sha256": corpus.sha256(), "texts": texts},
+        "arrays": {name: list(array.shape) for name, array in arrays.items()},
+        "polybake": __version__,
+    }
+
+
+def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
+    for name in (RECORD, *_FILES):
+        (out / name).unlink(missing_ok=True)
+    for name, array in arrays.items():
+        content = io.BytesIO()
+        np.save(content, array)
+        with replacing(out / name) as file:
+            file.write(content.getbuffer())
+    with replacing(out / RECORD) as file:
+        file.write(json.dumps(record, indent=2).encode("ascii") + b"\n")

@@ -1,0 +1,73 @@
+"""``polybake fit`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+def polybake(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    texts = [f"{first} {second}" for first in "abcdef" for second in ("boat", "river", "")]
+    (tmp_path / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
+    return tmp_path
+
+
+def test_writes_arrays_and_shows_their_steps(every_feed: Path, project: Path) -> None:
+    """The tables that are printed name the files that were written; progress is plain lines."""
+    arguments = ("--pca", "3", "--remove-components", "1", "--output", "out")
+    done = polybake("fit", every_feed, "corpus.txt", *arguments, cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "embedding texts: 18 of 18\n"
+    first, tables = done.stdout.split("\n", 1)
+    assert first == "fitted mean.npy, components.npy, top.npy to 18 texts, in out"
+    pca, remove = tomllib.loads(tables)["steps"]
+    assert (pca["step"], remove["step"]) == ("pca", "remove_components")
+    assert np.load(project / pca["mean"]).shape == (7,)
+    assert np.load(project / pca["components"]).shape == (3, 7)
+    assert np.load(project / remove["components"]).shape == (1, 7)
+
+
+def test_the_prompt_counts(every_feed: Path, project: Path) -> None:
+    """Another prompt gives another mean, and the record names it."""
+    for prompt in ("query", "document"):
+        arguments = ("--prompt", prompt, "--output", prompt, "--json")
+        done = polybake("fit", every_feed, "corpus.txt", *arguments, cwd=project)
+        record = json.loads(done.stdout)
+        assert record == json.loads((project / prompt / "fit.json").read_text())
+        assert record["model"]["prompt"] == prompt
+    means = [np.load(project / prompt / "mean.npy") for prompt in ("query", "document")]
+    assert np.abs(means[0] - means[1]).max() > 0.01
+
+
+def test_wrong_input_writes_nothing(every_feed: Path, project: Path) -> None:
+    """Too many components end with 2 and one line."""
+    done = polybake("fit", every_feed, "corpus.txt", "--whiten", "8", cwd=project)
+    assert done.returncode == 2
+    assert "--whiten 8: 18 texts of 7 elements give 1 to 7 components" in done.stderr
+    assert not (project / "fitted").exists()
+
+
+def test_a_missing_package_is_named(project: Path) -> None:
+    """Without ONNX Runtime the remedy is an extra, and the exit code 3."""
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None;"
+        "sys.argv = ['polybake', 'fit', 'm.onnx', 'corpus.txt'];"
+        "import polybake.cli; polybake.cli.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert 'pip install "polybake[bake,cpu]"' in done.stderr

@@ -1,0 +1,54 @@
+"""The texts of a large file."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from polybake.corpus import Corpus
+from polybake.errors import InputError, RequirementMissing
+
+
+def test_lines(tmp_path: Path) -> None:
+    """One text a line; empty lines are left out, and only line breaks end a line."""
+    path = tmp_path / "texts.txt"
+    path.write_bytes("one\n\n zwei \u2028 Wörter\r\nthree".encode())
+    assert list(Corpus(path)) == ["one", " zwei \u2028 Wörter", "three"]
+    assert Corpus(path).sha256() == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("content", [None, b"fine\n\xff\n"])
+def test_names_an_unreadable_file(content: bytes | None, tmp_path: Path) -> None:
+    """A missing file and one that is not UTF-8 are errors with the remedy."""
+    path = tmp_path / "texts.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=r"texts\.txt: cannot be read .*; give a UTF-8 file"):
+        list(Corpus(path))
+
+
+def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package a Parquet file is an error that names it."""
+    monkeypatch.setitem(sys.modules, "pyarrow.lib", None)
+    with pytest.raises(RequirementMissing, match=r"needs the package pyarrow.*pip install pyarrow"):
+        list(Corpus(tmp_path / "texts.parquet"))
+
+
+def test_parquet(tmp_path: Path) -> None:
+    """The texts of one column are given, without empty and missing ones."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "texts.parquet"
+    texts = ["one", "", None, "zwei\nWörter"]
+    parquet.write_table(pyarrow.table({"id": [1, 2, 3, 4], "body": texts}), path, row_group_size=2)
+    assert list(Corpus(path, "body")) == ["one", "zwei\nWörter"]
+    with pytest.raises(InputError, match=r"has no column 'text'; choose one of: id, body"):
+        list(Corpus(path))
+    with pytest.raises(InputError, match="column 'id' holds int64"):
+        list(Corpus(path, "id"))
+    path.write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match=r"texts\.parquet: cannot be read"):
+        list(Corpus(path, "body"))
