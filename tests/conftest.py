@@ -11,6 +11,8 @@ import pytest
 
 from every_feed import write_every_feed_model
 
+pytest_plugins = ["proven"]
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 #: Languages whose tests may not be skipped.

@@ -17,6 +17,7 @@ from polybake.fixtures.texts import CaseText
 from polybake.manifest import Manifest
 from polybake.modelfile import read_head
 from polybake.oracle import compare, golden, main, regenerate
+from proven import Proven
 
 LIMIT = 1e-5
 
@@ -124,7 +125,9 @@ def run(baked: Path, batches: Sequence[Sequence[str]]) -> dict[str, np.ndarray]:
 
 @needs_oracle
 @pytest.mark.oracle
-def test_baked_minilm_agrees_with_sentence_transformers(baked: Path, fresh: list[Case]) -> None:
+def test_baked_minilm_agrees_with_sentence_transformers(
+    baked: Path, fresh: list[Case], proven: Proven
+) -> None:
     """Over all committed texts the ids are equal and no element differs by more than 1e-5."""
     from polybake.fixtures.golden import make_fixture
 
@@ -135,6 +138,12 @@ def test_baked_minilm_agrees_with_sentence_transformers(baked: Path, fresh: list
     assert agreement.ids_equal
     assert agreement.max_abs <= LIMIT
     assert agreement.one_minus_cosine <= 1e-6
+    proven(
+        kind="all-MiniLM-L6-v2",
+        source="sentence-transformers folder",
+        steps=" -> ".join(read_head(baked).manifest.steps),
+        difference=agreement.max_abs,
+    )
 
 
 @needs_oracle

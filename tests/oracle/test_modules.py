@@ -1,0 +1,109 @@
+"""Modules that stand after the pooling, against sentence-transformers: baked tiny models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polybake.bake import bake
+from polybake.fixtures.case import decode_vectors
+from polybake.fixtures.golden import cases_for, make_fixture
+from polybake.modelfile import read_head
+from polybake.oracle import golden
+from polybake.proof import LIMIT, largest_difference
+from polybake.recipe import resolve
+from polybake.sources import open_source
+from proven import Proven
+from tiny_models import CONFIG, write_bert
+
+torch = pytest.importorskip("torch", reason="the oracle is not installed")
+pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
+
+from sentence_transformers import SentenceTransformer  # noqa: E402 - skipped where it is missing
+from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
+    Dense,
+    Dropout,
+    LayerNorm,
+    Normalize,
+    Pooling,
+    Transformer,
+)
+
+pytestmark = pytest.mark.oracle
+
+HIDDEN = CONFIG["hidden_size"]
+
+#: What stands after the mean pooling; no two sizes are equal but those of a plain residual.
+MODULES: dict[str, Callable[[], list[Any]]] = {
+    "layer_norm": lambda: [LayerNorm(HIDDEN)],
+    "dropout": lambda: [Dropout(0.4), Normalize()],
+    "dense": lambda: [Dense(HIDDEN, 7), Normalize()],
+    "dense_no_bias": lambda: [Dense(HIDDEN, 7, bias=False, activation_function=torch.nn.GELU())],
+    "dense_residual": lambda: [Dense(HIDDEN, HIDDEN, use_residual=True)],
+    "dense_projected_residual": lambda: [Dense(HIDDEN, 7, use_residual=True)],
+    "dense_on_tokens": lambda: [Dense(HIDDEN, 7, module_input_name="token_embeddings")],
+    "all": lambda: [
+        Dense(HIDDEN, 9, use_residual=True),
+        Dropout(0.1),
+        LayerNorm(9),
+        Dense(9, 7, activation_function=torch.nn.Identity()),
+        Normalize(),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_agrees_with_sentence_transformers(name: str, tmp_path: Path, proven: Proven) -> None:
+    """Ids are equal, and vectors to 1e-5 of their length."""
+    assert_agreement(save(tmp_path, name), tmp_path / "tiny.onnx", proven)
+
+
+@pytest.mark.parametrize("name", ["dense", "layer_norm"])
+def test_truncate_dim_cuts_after_the_modules(name: str, tmp_path: Path, proven: Proven) -> None:
+    """The cut comes last; behind a Normalize the vectors are then shorter than 1."""
+    out = tmp_path / "tiny.onnx"
+    assert_agreement(save(tmp_path, name, truncate_dim=5), out, proven)
+    manifest = read_head(out).manifest
+    assert manifest.contract.output.dimension == 5
+    assert manifest.steps[-1] == "truncate(dimension=5, renormalize=False)"
+
+
+def assert_agreement(folder: Path, out: Path, proven: Proven) -> None:
+    """Bake the model and compare every built-in case; print the largest difference."""
+    source = open_source(folder)
+    report = bake(source, resolve(source.recipe, base=folder, source=source), out, name="tiny")
+    cases = cases_for(out)
+    expected, _ = golden(folder, cases, read_head(out).manifest.contract)
+    found = make_fixture(out, cases).cases
+    assert [case.input_ids for case in found] == [case.input_ids for case in expected]
+    ours, theirs = (
+        np.concatenate([decode_vectors(case.embeddings) for case in cases])
+        for cases in (found, expected)
+    )
+    assert ours.shape == theirs.shape
+    difference = largest_difference(ours, theirs)
+    steps = " -> ".join(report.manifest.steps)
+    print(f"\n{steps}: largest difference {difference:.2e}")  # noqa: T201
+    assert difference <= LIMIT
+    proven(kind="bert", source="sentence-transformers folder", steps=steps, difference=difference)
+
+
+def save(folder: Path, name: str, truncate_dim: int | None = None) -> Path:
+    """Let sentence-transformers save a tiny BERT with these modules, their weights of std 0.2."""
+    torch.manual_seed(5)
+    parts = MODULES[name]()
+    for part in parts:
+        for key, weight in part.named_parameters():
+            torch.nn.init.normal_(weight, mean=float(key == "norm.weight"), std=0.2)
+    on_tokens = [p for p in parts if getattr(p, "module_input_name", None) == "token_embeddings"]
+    after = [part for part in parts if part not in on_tokens]
+    size = on_tokens[-1].out_features if on_tokens else HIDDEN
+    body = Transformer(str(write_bert(folder / "body")))
+    modules = [body, *on_tokens, Pooling(size, pooling_mode="mean"), *after]
+    model = SentenceTransformer(modules=modules, device="cpu", truncate_dim=truncate_dim)
+    model.save(str(folder / "saved"))
+    return folder / "saved"

@@ -1,0 +1,116 @@
+"""Tiny random models saved by transformers and sentence-transformers, and how far a bake is off."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polybake.bake import bake
+from polybake.fixtures.case import decode_vectors
+from polybake.fixtures.golden import cases_for, make_fixture
+from polybake.modelfile import read_head
+from polybake.oracle import golden
+from polybake.proof import largest_difference
+from polybake.recipe import resolve
+from polybake.sources import open_source
+
+#: Tokens of a tiny model's longest text, special tokens included.
+MAX_LENGTH = 60
+
+_PIECES = ["\u2581", "\u2581the", "\u2581water", "\u2581river", "\u2581boat", "ing", "s", "er"]
+_LETTERS = [letter for letter in string.ascii_lowercase + ".,:!?" if letter != "s"]
+
+
+def wordpiece_vocabulary(*special: str) -> dict[str, int]:
+    """Ids of special tokens, some words, and letters inside and at the beginning of words."""
+    words = ["the", "water", "river", "boat", "##s", "##ing", *string.punctuation]
+    letters = [f"{prefix}{letter}" for prefix in ("", "##") for letter in string.ascii_lowercase]
+    tokens = dict.fromkeys([*special, *words, *letters])
+    return {token: number for number, token in enumerate(tokens)}
+
+
+def unigram_vocabulary(*special: str) -> list[tuple[str, float]]:
+    """Scores of special tokens, some words, and letters."""
+    scored = [(piece, -2.0 - number / 8) for number, piece in enumerate(_PIECES)]
+    return [(token, 0.0) for token in special] + scored + [(letter, -6.0) for letter in _LETTERS]
+
+
+def byte_vocabulary(*special: str) -> dict[str, int]:
+    """Ids of special tokens, of every byte, and of what the merges of `MERGES` give."""
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    merged = ["".join(pair) for pair in MERGES]
+    return {
+        token: number
+        for number, token in enumerate([*special, *sorted(ByteLevel.alphabet()), *merged])
+    }
+
+
+MERGES = [("t", "h"), ("th", "e"), ("\u0120", "the"), ("e", "r"), ("w", "a"), ("\u0120", "wa")]
+
+
+def randomise(model: Any, seed: int = 3) -> Any:
+    """Draw every weight anew with a standard deviation of 0.2; norms' scales around 1."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            scale = parameter.dim() == 1 and name.endswith("orm.weight")
+            torch.nn.init.normal_(parameter, 1.0 if scale else 0.0, 0.2, generator=generator)
+    return model.eval()
+
+
+def save(folder: Path, model: Any, tokenizer: Any, pooling: str = "mean") -> Path:
+    """Save as transformers does, then as sentence-transformers does with a pooling.
+
+    Args:
+        folder: Gets the folders ``body`` and ``saved``.
+        model: A transformers model; its weights are drawn by `randomise`.
+        tokenizer: A transformers tokenizer.
+        pooling: sentence-transformers' name of the mode.
+
+    Returns:
+        The sentence-transformers folder.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    randomise(model).save_pretrained(folder / "body")
+    tokenizer.save_pretrained(folder / "body")
+    body = Transformer(str(folder / "body"), max_seq_length=MAX_LENGTH)
+    pool = Pooling(body.get_embedding_dimension(), pooling_mode=pooling)
+    SentenceTransformer(modules=[body, pool], device="cpu").save(str(folder / "saved"))
+    return folder / "saved"
+
+
+def bake_folder(folder: Path, out: Path) -> Path:
+    """Bake with the recipe of the folder, or with mean pooling where it has none."""
+    source = open_source(folder)
+    recipe = source.recipe or ({"step": "pool", "mode": "mean"},)
+    steps = resolve(recipe, base=folder, source=source)
+    return bake(source, steps, out, name="tiny").path
+
+
+def difference(folder: Path, out: Path) -> float:
+    """Bake, and compare every built-in case with sentence-transformers; ids must be equal.
+
+    Among the cases are the empty text, the longest one, and batches with padding. The oracle
+    embeds each text alone.
+
+    Returns:
+        The largest difference of one element, relative to the vector's length.
+    """
+    baked = bake_folder(folder, out)
+    texts = cases_for(baked, [])
+    expected, _ = golden(folder, texts, read_head(baked).manifest.contract)
+    found = {case.id: case for case in make_fixture(baked, texts).cases}
+    worst = 0.0
+    for case in expected:
+        assert found[case.id].input_ids == case.input_ids, case.id
+        rows = decode_vectors(case.embeddings).astype(np.float64)
+        worst = max(worst, largest_difference(decode_vectors(found[case.id].embeddings), rows))
+    return worst

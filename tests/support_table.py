@@ -1,0 +1,99 @@
+"""docs/support.md: what is supported, one row for each thing that a test proves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import ROUND_UP, Context
+from typing import NamedTuple
+
+REMEDY = "nox -s oracle -- --write-support"
+
+#: Differences below it are shown as it: they are rounding, and change from run to run.
+_SMALLEST = 1e-8
+#: A difference may be this many times the committed one: another processor rounds differently.
+_SLACK = 10
+
+_PAGE = f"""# What is supported
+
+Each row was written by the test it links to, which saves a model with its own library, bakes it, and
+compares the two: token ids are equal, and no element of a vector differs by more than 1e-5 of the
+vector's length. The difference shown is the largest that was found, rounded up to one digit; one of
+all-MiniLM-L6-v2 is of its real weights, every other of a tiny model with random ones.
+
+**A model kind, a source or a module of a model folder that has no row is unsupported.** Steps that you
+add in polybake.toml work behind every row; [settings](settings.md#steps) lists them, and each bake
+compares them with NumPy.
+
+The oracle tests fail where a row is missing, is left over, or has grown more than tenfold.
+`{REMEDY}` writes this page.
+
+| model kind | source | steps | largest difference | shown by |
+|---|---|---|---|---|
+"""
+_LINE = re.compile(
+    r"^\| (.+) \| (.+) \| `(.+)` \| (\S+) \| \[(\w+)\]\(\.\./(\S+)\) \|$", re.MULTILINE
+)
+
+
+class Row(NamedTuple):
+    """What a test proved.
+
+    Attributes:
+        kind: The model, such as ``bert``.
+        source: What it was saved as, such as ``sentence-transformers folder``.
+        steps: What follows the encoder, such as ``pool(mode=mean)``.
+        test: The test's file and function, such as ``tests/oracle/test_pooling.py::test_modes``.
+    """
+
+    kind: str
+    source: str
+    steps: str
+    test: str
+
+
+def render(rows: Mapping[Row, float]) -> str:
+    """The page with these rows and their differences, sorted."""
+    lines = []
+    for row, difference in sorted(rows.items()):
+        path, _, function = row.test.partition("::")
+        link = f"[{function}](../{path})"
+        shown = f"{_rounded_up(difference):.0e}"
+        lines.append(f"| {row.kind} | {row.source} | `{row.steps}` | {shown} | {link} |\n")
+    return _PAGE + "".join(lines)
+
+
+def parse(page: str) -> dict[Row, float]:
+    """The rows of a page that `render` made, and the differences shown."""
+    return {
+        Row(kind, source, steps, f"{path}::{function}"): float(shown)
+        for kind, source, steps, shown, function, path in _LINE.findall(page)
+    }
+
+
+def faults(found: Mapping[Row, float], committed: Mapping[Row, float], *, whole: bool) -> list[str]:
+    """How the rows that tests wrote differ from the committed ones, a line each.
+
+    Args:
+        found: What the tests of this run proved.
+        committed: What the page says.
+        whole: Every oracle test ran, so a committed row that none of them wrote is left over.
+    """
+    missing = [f"has no row for {_name(row)}" for row in sorted(found.keys() - committed.keys())]
+    grown = [
+        f"shows {committed[row]:.0e} for {_name(row)}; found {found[row]:.1e}"
+        for row in sorted(found.keys() & committed.keys())
+        if found[row] > _SLACK * committed[row]
+    ]
+    left = sorted(committed.keys() - found.keys()) if whole else []
+    left_over = [f"has a row that no test wrote: {_name(row)}" for row in left]
+    return [*missing, *grown, *left_over]
+
+
+def _rounded_up(difference: float) -> float:
+    context = Context(prec=1, rounding=ROUND_UP)
+    return float(context.create_decimal_from_float(max(difference, _SMALLEST)))
+
+
+def _name(row: Row) -> str:
+    return f"{row.kind}, {row.source}, {row.steps} ({row.test})"

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support_table import parse
+
+pytest_plugins = ["pytester"]
+
+FOLDER = Path(__file__).parent
+INI = f"""
+[pytest]
+testpaths = tests
+pythonpath = {FOLDER}
+markers =
+    oracle: compares
+"""
+TESTS = """
+import pytest
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("difference", [2.5e-7, 1e-8])
+def test_a(proven, difference):
+    proven(kind="a", source="folder", steps="pool", difference=difference)
+
+@pytest.mark.oracle
+def test_b(proven):
+    proven(kind="b", source="folder", steps="pool", difference=1e-7)
+"""
+
+
+class Project:
+    """A folder with two oracle tests, and the page that they write."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self._pytester = pytester
+        pytester.makeini(INI)
+        self.page = pytester.mkdir("docs") / "support.md"
+        self.tests = pytester.mkdir("tests") / "test_tiny.py"
+        self.tests.write_text(TESTS, encoding="utf-8")
+        conftest = pytester.path / "tests" / "conftest.py"
+        conftest.write_text('pytest_plugins = ["proven"]\n', encoding="utf-8")
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        done = self._pytester.runpytest_subprocess("-m", "oracle", *arguments)
+        return done.ret, done.stdout.str()
+
+    def change(self, old: str, new: str) -> None:
+        text = self.tests.read_text(encoding="utf-8")
+        assert old in text
+        self.tests.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The project, with its page written."""
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    made = Project(pytester)
+    assert made.run("--write-support")[0] == 0
+    return made
+
+
+def test_a_run_writes_its_rows(project: Project) -> None:
+    """The largest difference of a test's parameters is shown, and the next run agrees."""
+    rows = parse(project.page.read_text(encoding="utf-8"))
+    shown = {(row.kind, row.test): difference for row, difference in rows.items()}
+    assert shown == {
+        ("a", "tests/test_tiny.py::test_a"): 3e-7,
+        ("b", "tests/test_tiny.py::test_b"): 1e-7,
+    }
+    assert project.run()[0] == 0
+
+
+def test_a_missing_row_fails_the_run(project: Project) -> None:
+    """A new kind is named with the command that adds it, also when it ran alone."""
+    project.change('kind="b"', 'kind="c"')
+    code, output = project.run("-k", "test_b")
+    assert code == 1
+    assert "docs/support.md has no row for c, folder, pool (tests/test_tiny.py::test_b)" in output
+    assert "nox -s oracle -- --write-support" in output
+
+
+@pytest.mark.parametrize("part", [("-k", "test_b"), ("tests/test_tiny.py",)])
+def test_only_a_whole_run_misses_rows(project: Project, part: tuple[str, ...]) -> None:
+    """A row that nothing proves any more fails a run of everything, and of no less."""
+    project.change("def test_a(", "def skipped(")
+    assert project.run(*part)[0] == 0
+    code, output = project.run()
+    assert code == 1
+    assert "docs/support.md has a row that no test wrote: a, folder, pool" in output
+
+
+def test_a_part_is_not_written(project: Project) -> None:
+    """Rows of tests that did not run or did not pass are not lost."""
+    before = project.page.read_text(encoding="utf-8")
+    code, output = project.run("--write-support", "-k", "test_b")
+    assert code == 1
+    assert "was not written: not every oracle test ran and passed" in output
+    project.change("difference=1e-7", "difference=2e-5")
+    assert project.run("--write-support")[0] == 1
+    assert project.page.read_text(encoding="utf-8") == before
+
+
+def test_no_number_proves_nothing(project: Project) -> None:
+    """NaN is within no limit."""
+    project.change("difference=1e-7", "difference=float('nan')")
+    assert project.run("-k", "test_b")[0] == 1
