@@ -42,7 +42,8 @@ class _SupportPage:
     def __init__(self, config: pytest.Config) -> None:
         self.path = config.rootpath / "docs" / "support.md"
         self.write = config.getoption("--write-support")
-        self.all_files = config.args_source is not pytest.Config.ArgsSource.ARGS
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        self.all_tests = not (named or config.getoption("keyword"))
         self.rows: dict[Row, float] = {}
         self.collected: set[str] = set()
         self.passed: set[str] = set()
@@ -61,7 +62,7 @@ class _SupportPage:
                     self.rows[row] = max(self.rows.get(row, 0.0), difference)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        whole = self.all_files and bool(self.collected) and self.collected <= self.passed
+        whole = self.all_tests and bool(self.collected) and self.collected <= self.passed
         if self.write and whole:
             self.path.write_text(render(self.rows), encoding="utf-8")
         elif self.write:

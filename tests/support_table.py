@@ -16,14 +16,14 @@ _SLACK = 10
 
 _PAGE = f"""# What is supported
 
-Each row was written by the test it links to, which saves a model with its own library, bakes it, and
-compares the two: token ids are equal, and no element of a vector differs by more than 1e-5 of the
-vector's length. The difference shown is the largest that was found, rounded up to one digit; one of
-all-MiniLM-L6-v2 is of its real weights, every other of a tiny model with random ones.
+Each row was written by the test it links to, which saves a model with its own library, bakes it,
+and compares the two: token ids are equal, and no element of a vector differs by more than 1e-5 of
+the vector's length. The difference shown is the largest that was found, rounded up to one digit;
+one of all-MiniLM-L6-v2 is of its real weights, every other of a tiny model with random ones.
 
-**A model kind, a source or a module of a model folder that has no row is unsupported.** Steps that you
-add in polybake.toml work behind every row; [settings](settings.md#steps) lists them, and each bake
-compares them with NumPy.
+**A model kind, a source or a module of a model folder that has no row is unsupported.** Steps that
+you add in polybake.toml work behind every row; [settings](settings.md#steps) lists them, and each
+bake compares them with NumPy.
 
 The oracle tests fail where a row is missing, is left over, or has grown more than tenfold.
 `{REMEDY}` writes this page.
@@ -92,7 +92,7 @@ def faults(found: Mapping[Row, float], committed: Mapping[Row, float], *, whole:
 
 def _rounded_up(difference: float) -> float:
     context = Context(prec=1, rounding=ROUND_UP)
-    return float(context.create_decimal_from_float(max(difference, _SMALLEST)))
+    return float(context.create_decimal(repr(max(difference, _SMALLEST))))
 
 
 def _name(row: Row) -> str:

@@ -158,12 +158,14 @@ def fold(steps: Sequence[Step], graph: EncoderGraph) -> int:
     Raises:
         InputError: a step does not fit what stands before it, or nothing pools the tokens.
     """
-    builder = graph.builder
+    builder, tokens = graph.builder, graph.tokens
+    if any(map(promptlength.excludes_prompt, steps)):
+        tokens.prompt_length = builder.input(promptlength.NAME, ir.DataType.INT64, [1])
     x = graph.embeddings
     for index, step in enumerate(steps):
         builder.push_module(f"steps.{index}", type(step).__name__)
         try:
-            x = _build(step, x, graph)
+            x = step.build(builder.op, x, tokens)
         except InputError as error:
             raise InputError(f"steps[{index}]: {error}") from error
         finally:
@@ -180,15 +182,6 @@ def fold(steps: Sequence[Step], graph: EncoderGraph) -> int:
     x.shape = ir.Shape(["batch", dimension])
     graph.model.graph.outputs.append(x)
     return dimension
-
-
-def _build(step: Step, x: ir.Value, graph: EncoderGraph) -> ir.Value:
-    """Add one step, and the input that it may need."""
-    op = graph.builder.op
-    if promptlength.excludes_prompt(step):
-        length = graph.builder.input(promptlength.NAME, ir.DataType.INT64, [1])
-        return step.build(op, x, graph.attention_mask, length)
-    return step.build(op, x, graph.attention_mask)
 
 
 def _run(

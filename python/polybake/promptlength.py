@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeGuard
 
 from polybake.manifest import Input
 from polybake.steps import Pool, Step
@@ -13,8 +12,8 @@ from polybake.tokenizer import BakedTokenizer
 NAME = "prompt_length"
 
 
-def excludes_prompt(step: Step) -> TypeGuard[Pool]:
-    """Whether a step pools a text without its prompt, and so takes the prompt's length."""
+def excludes_prompt(step: Step) -> bool:
+    """Whether a step pools a text without its prompt, and so reads the prompt's length."""
     return isinstance(step, Pool) and not step.include_prompt
 
 

@@ -14,7 +14,7 @@ from polybake.errors import CheckFailed
 from polybake.fixtures.case import Case, decode_vectors
 from polybake.manifest import Contract
 from polybake.runtime import feeds, run_ids
-from polybake.steps import Step
+from polybake.steps import Step, Tokens
 
 Floats = NDArray[np.floating[Any]]
 
@@ -70,17 +70,16 @@ def prove_steps(
     for case in golden:
         prompt = contract.default_prompt if case.prompt is None else case.prompt
         fed = feeds(contract, case.input_ids, prompt=prompt)
-        mask = next(fed[one.name] for one in contract.inputs if one.feed == "attention_mask")
+        by_feed = {one.feed: fed[one.name] for one in contract.inputs}
+        mask = by_feed["attention_mask"]
         if tokens + mask.size > _STEP_TOKENS and tokens:
             continue
         tokens += mask.size
         typed = {name: fed[name].astype(kind) for name, kind in types.items()}
         expected = session.run([output], typed)[0].astype(np.float64)
+        read = Tokens(by_feed["input_ids"], mask, fed.get(promptlength.NAME))
         for step in steps:
-            if promptlength.excludes_prompt(step):
-                expected = step.numpy(expected, mask, int(fed[promptlength.NAME][0]))
-            else:
-                expected = step.numpy(expected, mask)
+            expected = step.numpy(expected, read)
         found = decode_vectors(case.embeddings)
         largest = max(largest, _within(f"its source in case {case.id}", found, expected))
     return largest

@@ -17,8 +17,8 @@ from polybake.fixtures.texts import CaseText
 from polybake.proof import LIMIT, largest_difference
 from polybake.recipe import resolve
 from polybake.sources import open_source
-from saved_models import MERGES, byte_vocabulary, difference, save
 from proven import Proven
+from saved_models import MERGES, byte_vocabulary, difference, save
 from tiny_models import VOCABULARY, change_json, write_tokenizer
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")

@@ -21,6 +21,7 @@ from polybake.sources import open_source
 from polybake.steps import Pool
 from proven import Proven
 from tiny_models import CONFIG, write_json, write_tokenizer
+from tiny_tokens import tokens
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
@@ -45,7 +46,7 @@ def test_step_agrees_on_either_side(mode: str | tuple[str, ...], side: str) -> N
     mask = np.tri(4, 6, 2, dtype=np.int64)[:, :: 1 if side == "right" else -1].copy()
     given = {"token_embeddings": torch.tensor(x), "attention_mask": torch.tensor(mask)}
     expected = Pooling(5, pooling_mode=mode)(given)["sentence_embedding"].numpy()
-    assert largest_difference(Pool(mode=mode).numpy(x, mask), expected) <= LIMIT
+    assert largest_difference(Pool(mode=mode).numpy(x, tokens(mask)), expected) <= LIMIT
 
 
 @pytest.mark.parametrize("mode", [*MODES, *LISTS], ids=str)
@@ -70,7 +71,7 @@ def test_step_leaves_out_a_prompt_on_either_side(
     given = {"token_embeddings": torch.tensor(x), "attention_mask": torch.tensor(mask)}
     pooling = Pooling(5, pooling_mode=mode, include_prompt=False)
     expected = pooling({**given, "prompt_length": length})["sentence_embedding"].numpy()
-    found = Pool(mode=mode, include_prompt=False).numpy(x, mask, length)
+    found = Pool(mode=mode, include_prompt=False).numpy(x, tokens(mask, length))
     assert largest_difference(found, expected) <= LIMIT
 
 

@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from polybake.graphcheck import check_graph
-from polybake.steps import Step
+from polybake.steps import Step, Tokens
+from tiny_tokens import tokens
 
 Floats = NDArray[np.floating[Any]]
 RunStep = Callable[..., Floats]
@@ -28,10 +29,14 @@ def opset(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def run_step() -> RunStep:
-    """Build, check and run ``step`` on ``x``, the attention mask, and what else it is fed."""
+    """Build, check and run ``step`` on ``x``, which has the tokens of a mask and a prompt."""
 
     def run(
-        step: Step, x: Floats, mask: NDArray[np.int64], opset: int = 18, **others: int
+        step: Step,
+        x: Floats,
+        mask: NDArray[np.int64],
+        opset: int = 18,
+        prompt_length: int | None = None,
     ) -> Floats:
         from onnxscript import GraphBuilder, ir
 
@@ -39,18 +44,23 @@ def run_step() -> RunStep:
         builder = GraphBuilder(graph)
         axes = ["batch", "sequence"]
         fed = builder.input("x", ir.DataType.FLOAT, [*axes[: x.ndim - 1], x.shape[-1]])
-        fed_mask = builder.input("mask", ir.DataType.INT64, axes)
-        more = {name: builder.input(name, ir.DataType.INT64, [1]) for name in others}
-        result = step.build(builder.op, fed, fed_mask, **more)
+        given = {
+            name: value
+            for name, value in vars(tokens(mask, prompt_length)).items()
+            if value is not None
+        }
+        read = {
+            name: builder.input(name, ir.DataType.INT64, axes if value.ndim == 2 else [1])
+            for name, value in given.items()
+        }
+        result = step.build(builder.op, fed, Tokens(**read))
         builder.add_output(result, "result")
         model = ir.Model(graph, ir_version=8)
         check_graph(model)
         session = ort.InferenceSession(
             ir.to_proto(model).SerializeToString(), providers=["CPUExecutionProvider"]
         )
-        given = {"x": x.astype(np.float32), "mask": mask}
-        given |= {name: np.array([value]) for name, value in others.items()}
-        found: Floats = session.run(None, given)[0]
+        found: Floats = session.run(None, {"x": x.astype(np.float32), **given})[0]
         return found
 
     return run

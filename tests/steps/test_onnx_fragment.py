@@ -21,6 +21,7 @@ from polybake.steps import Normalize, OnnxFragment, Pool, Step
 from polybake.steps.onnx_fragment import Fragment
 from tiny_models import CONFIG, write_bert
 from tiny_onnx import encoder, write_encoder
+from tiny_tokens import tokens
 
 RANDOM = np.random.default_rng(21)
 X = RANDOM.normal(size=(3, 7)).astype(np.float32)
@@ -68,7 +69,7 @@ def test_computes_what_the_file_does(run_step, opset: int) -> None:
     """A layer with weights gives its formula at every opset, and in the form for the proof."""
     expected = np.tanh(X.astype(np.float64) @ WEIGHT)
     assert run_step(layer(opset=opset), X, MASK, opset) == pytest.approx(expected, abs=1e-6)
-    assert layer(opset=opset).numpy(X, MASK) == pytest.approx(expected, abs=1e-6)
+    assert layer(opset=opset).numpy(X, tokens(MASK)) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("own", SOFTMAX)
@@ -155,7 +156,7 @@ def test_is_baked(kind: str, tmp_path: Path) -> None:
         read_head(report.path).fixture.cases, before.fixture.cases, strict=True
     ):
         expected = np.tanh(decode_vectors(pooled.embeddings).astype(np.float64) @ weight)
-        expected = Normalize().numpy(expected, MASK)
+        expected = Normalize().numpy(expected, tokens(MASK))
         assert decode_vectors(found.embeddings) == pytest.approx(expected, abs=1e-5)
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from polybake.errors import InputError
 from polybake.steps import Subtract
+from tiny_tokens import tokens
 
 X = np.random.default_rng(6).normal(size=(3, 7)).astype(np.float32)
 VECTOR = np.random.default_rng(7).normal(size=7).astype(np.float32)
@@ -19,7 +20,7 @@ def test_subtracts(run_step, opset: int) -> None:
     step = Subtract(vector=VECTOR)
     expected = np.stack([row - VECTOR for row in X])
     assert run_step(step, X, MASK, opset) == pytest.approx(expected, abs=1e-6)
-    assert step.numpy(X, MASK) == pytest.approx(expected, abs=1e-6)
+    assert step.numpy(X, tokens(MASK)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_names_both_sizes(run_step) -> None:

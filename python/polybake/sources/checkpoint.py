@@ -17,6 +17,7 @@ from polybake.graphfile import serialize
 from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
 from polybake.sources.source import EncoderGraph, Reference
+from polybake.steps.tokens import Tokens
 
 #: Loaded by runtimes years old.
 _OPSET = 18
@@ -60,7 +61,7 @@ class Checkpoint:
             model=model,
             builder=builder,
             inputs=tuple(Input(name=feed, feed=feed) for feed in values),
-            attention_mask=values["attention_mask"],
+            tokens=Tokens(values["input_ids"], values["attention_mask"]),
             embeddings=embeddings,
         )
 

@@ -21,6 +21,7 @@ from polybake.sources.onnx_recipe import remaining_steps
 from polybake.sources.onnx_signature import embedding_outputs, input_feeds
 from polybake.sources.sentence_transformers import open_sentence_transformers
 from polybake.sources.source import EncoderGraph, Reference, Source
+from polybake.steps.tokens import Tokens
 from polybake.tokenizer import bake_tokenizer
 
 #: Their positions start behind the padding id, where every client's start at 0.
@@ -62,7 +63,7 @@ class OnnxFile:
             model=model,
             builder=builder,
             inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
-            attention_mask=fed["attention_mask"],
+            tokens=Tokens(fed["input_ids"], fed["attention_mask"]),
             embeddings=embeddings,
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from polybake.manifest import Input, Similarity
+from polybake.steps.tokens import Tokens
 from polybake.tokenizer import BakedTokenizer
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class EncoderGraph:
         model: The graph with its inputs set and no outputs yet.
         builder: Adds nodes to that graph; it knows the constants that are there already.
         inputs: What a client feeds; every one int64.
-        attention_mask: int64 ``[batch, sequence]``.
+        tokens: The inputs that steps may read, too.
         embeddings: float32 ``[batch, sequence, hidden]``, or ``[batch, dimension]`` where the
             source pools by itself.
     """
@@ -32,7 +33,7 @@ class EncoderGraph:
     model: ir.Model
     builder: GraphBuilder
     inputs: tuple[Input, ...]
-    attention_mask: ir.Value
+    tokens: Tokens[ir.Value]
     embeddings: ir.Value
 
 

@@ -12,6 +12,7 @@ from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.scale import Scale
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
+from polybake.steps.tokens import Tokens
 from polybake.steps.truncate import Truncate
 from polybake.steps.whiten import Whiten
 
@@ -47,6 +48,7 @@ __all__ = [
     "Scale",
     "Step",
     "Subtract",
+    "Tokens",
     "Truncate",
     "Whiten",
 ]

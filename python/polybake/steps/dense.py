@@ -9,7 +9,8 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from polybake.activations import ACTIVATIONS
 from polybake.steps.arrays import Matrix, Vector, check_embedding
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -75,7 +76,7 @@ class Dense(Step):
             )
         return self
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the layer to the graph.
 
         Raises:
@@ -95,7 +96,7 @@ class Dense(Step):
         projected = op.MatMul(x, op.initializer(_columns(self.residual_weight), "residual_weight"))
         return op.Add(y, projected)
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Compute the layer in NumPy."""
         y: Floats = x @ self.weight.T
         if self.bias is not None:

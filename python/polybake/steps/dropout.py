@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -18,11 +19,11 @@ class Dropout(Step):
 
     name: ClassVar[str] = "dropout"
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add nothing to the graph."""
         return x
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Return ``x``."""
         return x
 

@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
 from polybake.steps.arrays import Vector, check_embedding
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -44,7 +45,7 @@ class LayerNorm(Step):
             )
         return bias
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the formula to the graph; ONNX has an operator for it only from opset 17 on.
 
         Raises:
@@ -63,7 +64,7 @@ class LayerNorm(Step):
             y = op.Add(y, op.initializer(ir.tensor(self.bias), "bias"))
         return y
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Compute the formula in NumPy."""
         y = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + self.eps)
         if self.weight is not None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from polybake.errors import InputError
 from polybake.steps.arrays import check_embedding, check_pooled, embedding_size
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     import onnx
@@ -104,7 +105,7 @@ class OnnxFragment(Step):
 
     file: Fragment
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the fragment's operators to the graph.
 
         Raises:
@@ -133,7 +134,7 @@ class OnnxFragment(Step):
         y.dtype, y.shape = ir.DataType.FLOAT, ir.Shape(["batch", self.file.outputs])
         return y
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Run the fragment alone in ONNX Runtime."""
         from polybake.runtime import open_session
 

@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import ValidationInfo, field_validator
 
 from polybake.steps.arrays import Matrix, Vector, check_embedding, check_mean
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -34,7 +35,7 @@ class Pca(Step):
         check_mean(components.shape[1], info)
         return components
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add ``(x - mean) @ components.T`` to the graph.
 
         Raises:
@@ -47,6 +48,6 @@ class Pca(Step):
         columns = ir.tensor(np.ascontiguousarray(self.components.T))
         return op.MatMul(centred, op.initializer(columns, "components"))
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Compute ``(x - mean) @ components.T``."""
         return (x - self.mean) @ self.components.T

@@ -9,7 +9,8 @@ from pydantic import field_validator
 
 from polybake.errors import InputError
 from polybake.steps.pooling_modes import POOLING_MODES, PoolingMode
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -43,20 +44,8 @@ class Pool(Step):
                 raise ValueError(f"unknown mode {name!r}; choose from: {choices}")
         return mode
 
-    def build(
-        self,
-        op: OpBuilder,
-        x: ir.Value,
-        attention_mask: ir.Value,
-        prompt_length: ir.Value | None = None,
-    ) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the pooling to the graph.
-
-        Args:
-            op: The builder of the graph.
-            x: The token embeddings.
-            attention_mask: 1 at a token.
-            prompt_length: int64 ``[1]``, how many of a text's first tokens are left out.
 
         Raises:
             InputError: ``x`` is already pooled.
@@ -66,20 +55,21 @@ class Pool(Step):
                 f"pool needs token embeddings [batch, sequence, hidden], and {x.name!r} is "
                 f"{x.shape}, one vector a text already; drop the pool step"
             )
-        tokens = op.Cast(attention_mask, to=x.dtype)
-        kept = tokens
-        if prompt_length is not None:
-            place = op.CumSum(tokens, 1)
-            after_prompt = op.Greater(place, op.Cast(prompt_length, to=x.dtype))
-            kept = op.Mul(tokens, op.Cast(after_prompt, to=x.dtype))
-        pooled = [mode.build(op, x, tokens, kept) for mode in self._modes]
+        present = op.Cast(tokens.attention_mask, to=x.dtype)
+        kept = present
+        if tokens.prompt_length is not None and not self.include_prompt:
+            place = op.CumSum(present, 1)
+            after_prompt = op.Greater(place, op.Cast(tokens.prompt_length, to=x.dtype))
+            kept = op.Mul(present, op.Cast(after_prompt, to=x.dtype))
+        pooled = [mode.build(op, x, present, kept) for mode in self._modes]
         return op.Concat(*pooled, axis=-1) if len(pooled) > 1 else pooled[0]
 
-    def numpy(self, x: Floats, attention_mask: Mask, prompt_length: int = 0) -> Floats:
-        """Pool in NumPy, without the first ``prompt_length`` tokens of each text."""
-        tokens = attention_mask.astype(x.dtype)
-        kept = tokens * (np.cumsum(tokens, axis=1) > prompt_length)
-        pooled = [mode.numpy(x, tokens, kept) for mode in self._modes]
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+        """Pool in NumPy."""
+        kept = present = tokens.attention_mask.astype(x.dtype)
+        if tokens.prompt_length is not None and not self.include_prompt:
+            kept = present * (np.cumsum(present, axis=1) > tokens.prompt_length)
+        pooled = [mode.numpy(x, present, kept) for mode in self._modes]
         return np.concatenate(pooled, axis=-1)
 
     def __str__(self) -> str:

@@ -11,7 +11,8 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from polybake.errors import InputError
 from polybake.steps.arrays import check_pooled, embedding_size
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -61,7 +62,7 @@ class PythonFile(Step):
             )
         return function
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add what the function adds to the graph.
 
         Raises:
@@ -80,7 +81,7 @@ class PythonFile(Step):
             )
         return y
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Call the file's reference, or else run the step alone in ONNX Runtime.
 
         Raises:

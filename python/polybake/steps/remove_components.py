@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import ValidationInfo, field_validator
 
 from polybake.steps.arrays import Matrix, Vector, check_embedding, check_mean
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -45,7 +46,7 @@ class RemoveComponents(Step):
             )
         return components
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the formula to the graph.
 
         Raises:
@@ -59,7 +60,7 @@ class RemoveComponents(Step):
         columns = op.Transpose(rows, perm=[1, 0])
         return op.Sub(centred, op.MatMul(op.MatMul(centred, columns), rows))
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Compute the formula in NumPy."""
         centred = x - self.mean
         return centred - (centred @ self.components.T) @ self.components

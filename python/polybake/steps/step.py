@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from polybake.steps.tokens import Tokens
+
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
 
 Floats = NDArray[np.floating[Any]]
-Mask = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 
 class Step(BaseModel, abc.ABC):
     """One post-processing function with its parameters, as ONNX operators and in NumPy.
 
     Both forms take ``x``, which is float ``[batch, sequence, hidden]`` before pooling and
-    ``[batch, dimension]`` after it, and the attention mask, int64 ``[batch, sequence]``, 1 at
-    a token. The NumPy form is the independent formula that a bake is proven with.
+    ``[batch, dimension]`` after it, and the tokens that it comes from. The NumPy form is the
+    independent formula that a bake is proven with.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -29,11 +31,11 @@ class Step(BaseModel, abc.ABC):
     name: ClassVar[str]
 
     @abc.abstractmethod
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the step's operators to the graph and return its result."""
 
     @abc.abstractmethod
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Compute the same in NumPy."""
 
     def __str__(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from polybake.steps.arrays import Vector, check_embedding
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -22,7 +23,7 @@ class Subtract(Step):
 
     vector: Vector
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add ``x - vector`` to the graph.
 
         Raises:
@@ -33,6 +34,6 @@ class Subtract(Step):
         check_embedding(x, len(self.vector), "subtract: the vector")
         return op.Sub(x, op.initializer(ir.tensor(self.vector), "vector"))
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Compute ``x - vector``."""
         return x - self.vector

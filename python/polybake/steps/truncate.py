@@ -8,7 +8,8 @@ from pydantic import Field
 
 from polybake.errors import InputError
 from polybake.steps.normalize import Normalize
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -29,7 +30,7 @@ class Truncate(Step):
     dimension: int = Field(gt=0, strict=True)
     renormalize: bool = Field(default=False, strict=True)
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the cut to the graph.
 
         Raises:
@@ -42,9 +43,9 @@ class Truncate(Step):
                 f"elements; give at most {found}"
             )
         y = op.Slice(x, [0], [self.dimension], [-1])
-        return Normalize().build(op, y, attention_mask) if self.renormalize else y
+        return Normalize().build(op, y, tokens) if self.renormalize else y
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Cut in NumPy."""
         y = x[..., : self.dimension]
-        return Normalize().numpy(y, attention_mask) if self.renormalize else y
+        return Normalize().numpy(y, tokens) if self.renormalize else y

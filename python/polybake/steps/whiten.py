@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import ValidationInfo, field_validator
 
 from polybake.steps.arrays import Matrix, Vector, check_embedding, check_mean
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -35,7 +36,7 @@ class Whiten(Step):
         check_mean(matrix.shape[0], info)
         return matrix
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add ``(x - mean) @ matrix`` to the graph.
 
         Raises:
@@ -47,6 +48,6 @@ class Whiten(Step):
         centred = op.Sub(x, op.initializer(ir.tensor(self.mean), "mean"))
         return op.MatMul(centred, op.initializer(ir.tensor(self.matrix), "matrix"))
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Compute ``(x - mean) @ matrix``."""
         return (x - self.mean) @ self.matrix

@@ -1,0 +1,25 @@
+"""What a step may know of the texts beside their embeddings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+#: A value of the graph, or an array.
+Value = TypeVar("Value")
+
+
+@dataclass
+class Tokens(Generic[Value]):
+    """The tokens that the embeddings of a batch come from.
+
+    Attributes:
+        input_ids: int64 ``[batch, sequence]``.
+        attention_mask: int64 ``[batch, sequence]``, 1 at a token and 0 at padding.
+        prompt_length: int64 ``[1]``, how many of each text's first tokens are the prompt's; None
+            where no step leaves them out.
+    """
+
+    input_ids: Value
+    attention_mask: Value
+    prompt_length: Value | None = None
