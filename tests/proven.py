@@ -1,80 +1,73 @@
-"""The fixture `proven`, whose rows an oracle run compares with docs/support.md at its end."""
+"""The fixture `proven`, by which a test of the oracle writes a row of the support table."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from polybake.proof import LIMIT
-from support_table import REMEDY, Row, faults, parse, render
+from polybake.fixtures.case import TOLERANCES, Fixture, MadeBy
+from polybake.fixtures.store import write_fixture
+from polybake.modelfile import read_head
+from support_pages import SupportPages
+from support_table import Row, family
+
+if TYPE_CHECKING:
+    from agreement import Agreement
+
+FOLDER = "sentence-transformers folder"
 
 
 class Proven(Protocol):
-    def __call__(self, *, kind: str, source: str, steps: str, difference: float) -> None: ...
+    def __call__(self, kind: str, found: Agreement, *, source: str = FOLDER) -> None: ...
 
 
 @pytest.fixture
 def proven(request: pytest.FixtureRequest) -> Proven:
-    """Call it last: it writes a row of the support table, which counts if the test passes."""
+    """Call it last: it judges an agreement and writes its row, which counts if the test passes."""
 
-    def write_row(*, kind: str, source: str, steps: str, difference: float) -> None:
-        assert difference <= LIMIT
+    def write_row(kind: str, found: Agreement, *, source: str = FOLDER) -> None:
+        from polybake.proof import LIMIT
+
+        steps = " -> ".join(read_head(found.baked).manifest.steps)
+        print(f"\n{kind}, {source}, {steps}: largest difference {found.difference:.2e}")  # noqa: T201
+        assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
-        request.node.user_properties.append(("proven", [*row, difference]))
+        request.node.user_properties.append(("proven", [*row, found.difference]))
+        kept = request.config.getoption("--keep-models")
+        if kept is not None:
+            keep(found, kept / f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
 
     return write_row
 
 
+def keep(found: Agreement, folder: Path) -> None:
+    """Copy the model and its golden cases, unless one of this kind with such inputs is there."""
+    inputs = read_head(found.baked).manifest.contract.inputs
+    folder = folder.with_name("-".join([folder.name, *(one.feed for one in inputs)]))
+    if folder.exists():
+        return
+    folder.mkdir(parents=True)
+    model = shutil.copy(found.baked, folder / "model.onnx")
+    write_fixture(
+        Fixture(
+            fingerprint=read_head(Path(model)).manifest.fingerprint,
+            made_by=MadeBy(kind="oracle", packages={}),
+            tolerances=TOLERANCES,
+            cases=found.expected,
+        ),
+        folder / "golden",
+    )
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-support", action="store_true", help="write the support table anew")
     parser.addoption(
-        "--write-support", action="store_true", help="write docs/support.md instead of comparing it"
+        "--keep-models", type=Path, help="a folder for one baked model of each kind, to verify"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(_SupportPage(config))
-
-
-class _SupportPage:
-    """Collects the rows of a run, then compares or writes the page."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.path = config.rootpath / "docs" / "support.md"
-        self.write = config.getoption("--write-support")
-        named = config.args_source is pytest.Config.ArgsSource.ARGS
-        self.all_tests = not (named or config.getoption("keyword"))
-        self.rows: dict[Row, float] = {}
-        self.collected: set[str] = set()
-        self.passed: set[str] = set()
-        self.faults: list[str] = []
-
-    def pytest_itemcollected(self, item: pytest.Item) -> None:
-        if item.get_closest_marker("oracle"):
-            self.collected.add(item.nodeid)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and report.passed:
-            self.passed.add(report.nodeid)
-            for name, value in report.user_properties:
-                if name == "proven":
-                    row, difference = Row(*value[:-1]), value[-1]
-                    self.rows[row] = max(self.rows.get(row, 0.0), difference)
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        whole = self.all_tests and bool(self.collected) and self.collected <= self.passed
-        if self.write and whole:
-            self.path.write_text(render(self.rows), encoding="utf-8")
-        elif self.write:
-            self.faults = ["was not written: not every oracle test ran and passed"]
-        else:
-            committed = parse(self.path.read_text("utf-8")) if self.path.is_file() else {}
-            self.faults = faults(self.rows, committed, whole=whole)
-        if self.faults and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        for fault in self.faults:
-            terminalreporter.write_line(f"docs/support.md {fault}", red=True)
-        if self.faults:
-            terminalreporter.write_line(f"to write docs/support.md anew: {REMEDY}")
+    config.pluginmanager.register(SupportPages(config))

@@ -1,21 +1,10 @@
-"""Tiny random models saved by transformers and sentence-transformers, and how far a bake is off."""
+"""Tiny random models, saved by transformers and sentence-transformers."""
 
 from __future__ import annotations
 
 import string
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-
-from polybake.bake import bake
-from polybake.fixtures.case import decode_vectors
-from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.modelfile import read_head
-from polybake.oracle import golden
-from polybake.proof import largest_difference
-from polybake.recipe import resolve
-from polybake.sources import open_source
 
 #: Tokens of a tiny model's longest text, special tokens included.
 MAX_LENGTH = 60
@@ -85,32 +74,3 @@ def save(folder: Path, model: Any, tokenizer: Any, pooling: str = "mean") -> Pat
     pool = Pooling(body.get_embedding_dimension(), pooling_mode=pooling)
     SentenceTransformer(modules=[body, pool], device="cpu").save(str(folder / "saved"))
     return folder / "saved"
-
-
-def bake_folder(folder: Path, out: Path) -> Path:
-    """Bake with the recipe of the folder, or with mean pooling where it has none."""
-    source = open_source(folder)
-    recipe = source.recipe or ({"step": "pool", "mode": "mean"},)
-    steps = resolve(recipe, base=folder, source=source)
-    return bake(source, steps, out, name="tiny").path
-
-
-def difference(folder: Path, out: Path) -> float:
-    """Bake, and compare every built-in case with sentence-transformers; ids must be equal.
-
-    Among the cases are the empty text, the longest one, and batches with padding. The oracle
-    embeds each text alone.
-
-    Returns:
-        The largest difference of one element, relative to the vector's length.
-    """
-    baked = bake_folder(folder, out)
-    texts = cases_for(baked, [])
-    expected, _ = golden(folder, texts, read_head(baked).manifest.contract)
-    found = {case.id: case for case in make_fixture(baked, texts).cases}
-    worst = 0.0
-    for case in expected:
-        assert found[case.id].input_ids == case.input_ids, case.id
-        rows = decode_vectors(case.embeddings).astype(np.float64)
-        worst = max(worst, largest_difference(decode_vectors(found[case.id].embeddings), rows))
-    return worst

@@ -1,10 +1,11 @@
-"""docs/support.md: what is supported, one row for each thing that a test proves."""
+"""What is supported: docs/support.md has a row for each proof, README.md one for each kind."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_UP, Context
+from pathlib import Path
 from typing import NamedTuple
 
 REMEDY = "nox -s oracle -- --write-support"
@@ -13,6 +14,8 @@ REMEDY = "nox -s oracle -- --write-support"
 _SMALLEST = 1e-8
 #: A difference may be this many times the committed one: another processor rounds differently.
 _SLACK = 10
+
+_HEAD = "| model kind | source | steps | largest difference | shown by |\n|---|---|---|---|---|\n"
 
 _PAGE = f"""# What is supported
 
@@ -28,19 +31,21 @@ bake compares them with NumPy.
 The oracle tests fail where a row is missing, is left over, or has grown more than tenfold.
 `{REMEDY}` writes this page.
 
-| model kind | source | steps | largest difference | shown by |
-|---|---|---|---|---|
-"""
+{_HEAD}"""
 _LINE = re.compile(
     r"^\| (.+) \| (.+) \| `(.+)` \| (\S+) \| \[(\w+)\]\(\.\./(\S+)\) \|$", re.MULTILINE
 )
+
+
+#: README.md's part between these is written by `summarised`.
+_BEGIN, _END = "<!-- support: begin -->\n", "<!-- support: end -->\n"
 
 
 class Row(NamedTuple):
     """What a test proved.
 
     Attributes:
-        kind: The model, such as ``bert``.
+        kind: The model, such as ``bert``, with its variant after a comma.
         source: What it was saved as, such as ``sentence-transformers folder``.
         steps: What follows the encoder, such as ``pool(mode=mean)``.
         test: The test's file and function, such as ``tests/oracle/test_pooling.py::test_modes``.
@@ -61,6 +66,35 @@ def render(rows: Mapping[Row, float]) -> str:
         shown = f"{_rounded_up(difference):.0e}"
         lines.append(f"| {row.kind} | {row.source} | `{row.steps}` | {shown} | {link} |\n")
     return _PAGE + "".join(lines)
+
+
+def family(kind: str) -> str:
+    """The kind without its variant."""
+    return kind.partition(",")[0]
+
+
+def summarised(readme: str, rows: Mapping[Row, float]) -> str:
+    """The README with one row for each kind of model: every source and step that was proven."""
+    before, rest = readme.split(_BEGIN)
+    _, after = rest.split(_END)
+    return f"{before}{_BEGIN}{_HEAD}{''.join(_summary(rows))}{_END}{after}"
+
+
+def _summary(rows: Mapping[Row, float]) -> Iterator[str]:
+    for kind in sorted({family(row.kind) for row in rows}, key=str.lower):
+        of_kind = [row for row in sorted(rows) if family(row.kind) == kind]
+        sources = _distinct(row.source for row in of_kind)
+        steps = _distinct(
+            step.partition("(")[0] for row in of_kind for step in row.steps.split(" -> ")
+        )
+        shown = _rounded_up(max(rows[row] for row in of_kind))
+        tests = _distinct(row.test.partition("::")[0] for row in of_kind)
+        links = ", ".join(f"[{Path(test).stem.removeprefix('test_')}]({test})" for test in tests)
+        yield f"| {kind} | {'; '.join(sources)} | {', '.join(steps)} | {shown:.0e} | {links} |\n"
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
 
 
 def parse(page: str) -> dict[Row, float]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agreement import Agreement
 from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.fixtures.case import Case, Fixture, decode_vectors, encode_vectors
 from polybake.fixtures.store import read_fixture
@@ -138,12 +139,7 @@ def test_baked_minilm_agrees_with_sentence_transformers(
     assert agreement.ids_equal
     assert agreement.max_abs <= LIMIT
     assert agreement.one_minus_cosine <= 1e-6
-    proven(
-        kind="all-MiniLM-L6-v2",
-        source="sentence-transformers folder",
-        steps=" -> ".join(read_head(baked).manifest.steps),
-        difference=agreement.max_abs,
-    )
+    proven("all-MiniLM-L6-v2", Agreement(baked, tuple(fresh), agreement.max_abs))
 
 
 @needs_oracle

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from polybake.fixtures.store import read_fixture
+from polybake.modelfile import read_head
 from support_table import parse
 
 pytest_plugins = ["pytester"]
@@ -19,14 +21,30 @@ markers =
 TESTS = """
 import pytest
 
-@pytest.mark.oracle
-@pytest.mark.parametrize("difference", [2.5e-7, 1e-8])
-def test_a(proven, difference):
-    proven(kind="a", source="folder", steps="pool", difference=difference)
+from agreement import Agreement
+from every_feed import write_every_feed_model
+
+@pytest.fixture
+def shown(proven, tmp_path):
+    def show(kind, difference):
+        model = write_every_feed_model(tmp_path / "model.onnx")
+        proven(kind, Agreement(model, (), difference), source="folder")
+
+    return show
 
 @pytest.mark.oracle
-def test_b(proven):
-    proven(kind="b", source="folder", steps="pool", difference=1e-7)
+@pytest.mark.parametrize("difference", [2.5e-7, 1e-8])
+def test_a(shown, difference):
+    shown("a", difference)
+
+@pytest.mark.oracle
+def test_b(shown):
+    shown("b", difference=1e-7)
+"""
+README = """# Tiny
+<!-- support: begin -->
+<!-- support: end -->
+Licence
 """
 
 
@@ -37,6 +55,8 @@ class Project:
         self._pytester = pytester
         pytester.makeini(INI)
         self.page = pytester.mkdir("docs") / "support.md"
+        self.readme = pytester.path / "README.md"
+        self.readme.write_text(README, encoding="utf-8")
         self.tests = pytester.mkdir("tests") / "test_tiny.py"
         self.tests.write_text(TESTS, encoding="utf-8")
         conftest = pytester.path / "tests" / "conftest.py"
@@ -69,15 +89,29 @@ def test_a_run_writes_its_rows(project: Project) -> None:
         ("a", "tests/test_tiny.py::test_a"): 3e-7,
         ("b", "tests/test_tiny.py::test_b"): 1e-7,
     }
+    readme = project.readme.read_text(encoding="utf-8")
+    assert readme.startswith("# Tiny\n<!-- support: begin -->\n| model kind | source |")
+    assert "| a | folder | mean | 3e-07 | [tiny](tests/test_tiny.py) |\n" in readme
+    assert readme.endswith("<!-- support: end -->\nLicence\n")
     assert project.run()[0] == 0
+
+
+def test_models_are_kept(project: Project) -> None:
+    """One model of each kind, beside its golden cases, which no earlier one is replaced by."""
+    assert project.run("--keep-models", "kept", "-k", "test_a or test_b")[0] == 0
+    folders = sorted(path.name for path in Path("kept").iterdir())
+    feeds = "input_ids-attention_mask-token_type_ids-position_ids-prompt_value"
+    assert folders == [f"a-tiny-{feeds}", f"b-tiny-{feeds}"]
+    assert read_head(Path("kept") / folders[0] / "model.onnx").manifest.name == "every-feed"
+    assert read_fixture(Path("kept") / folders[0] / "golden").cases == ()
 
 
 def test_a_missing_row_fails_the_run(project: Project) -> None:
     """A new kind is named with the command that adds it, also when it ran alone."""
-    project.change('kind="b"', 'kind="c"')
+    project.change('"b"', '"c"')
     code, output = project.run("-k", "test_b")
     assert code == 1
-    assert "docs/support.md has no row for c, folder, pool (tests/test_tiny.py::test_b)" in output
+    assert "docs/support.md has no row for c, folder, mean (tests/test_tiny.py::test_b)" in output
     assert "nox -s oracle -- --write-support" in output
 
 
@@ -88,7 +122,7 @@ def test_only_a_whole_run_misses_rows(project: Project, part: tuple[str, ...]) -
     assert project.run(*part)[0] == 0
     code, output = project.run()
     assert code == 1
-    assert "docs/support.md has a row that no test wrote: a, folder, pool" in output
+    assert "docs/support.md has a row that no test wrote: a, folder, mean" in output
 
 
 def test_a_part_is_not_written(project: Project) -> None:

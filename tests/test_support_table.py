@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from polybake.encoders import ENCODERS
-from support_table import Row, faults, parse, render
+from support_table import Row, faults, parse, render, summarised
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "support.md"
@@ -58,6 +58,24 @@ def test_the_committed_page_is_one_that_tests_write() -> None:
     for row in rows:
         path, _, function = row.test.partition("::")
         assert f"def {function}(" in (REPOSITORY / path).read_text(encoding="utf-8")
+
+
+def test_the_readme_has_a_row_for_each_kind() -> None:
+    """Variants of a kind are one row, with all its sources, steps and tests."""
+    variant = ROW._replace(kind="bert, gelu", source="folder", test="tests/test_c.py::test_d")
+    readme = "before\n<!-- support: begin -->\nold\n<!-- support: end -->\nafter\n"
+    *_, bert, end, after = summarised(readme, {ROW: 2e-7, variant: 3e-6, OTHER: 1e-7}).splitlines()
+    assert bert == (
+        "| bert | folder, with a head; folder | pool, normalize | 3e-06 "
+        "| [a](tests/test_a.py), [c](tests/test_c.py) |"
+    )
+    assert (end, after) == ("<!-- support: end -->", "after")
+
+
+def test_the_committed_readme_is_the_pages_summary() -> None:
+    """Nobody edits the README's table by hand."""
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert readme == summarised(readme, parse(PAGE.read_text(encoding="utf-8")))
 
 
 def test_every_architecture_has_a_row() -> None:

@@ -173,8 +173,6 @@ def _record(
 
 
 def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
-    for name in (RECORD, *_FILES):
-        (out / name).unlink(missing_ok=True)
     for name, array in arrays.items():
         content = io.BytesIO()
         np.save(content, array)
@@ -182,3 +180,5 @@ def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
             file.write(content.getbuffer())
     with replacing(out / RECORD) as file:
         file.write(json.dumps(record, indent=2).encode("ascii") + b"\n")
+    for name in sorted(set(_FILES) - set(arrays)):
+        (out / name).unlink(missing_ok=True)

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
+from agreement import agreement_with_folder
 from polybake.encoders.log_buckets import log_buckets
 from polybake.encoders.relative_bias import relative_buckets
-from proven import Proven
+from proven import FOLDER, Proven
 from saved_models import (
     MAX_LENGTH,
     MERGES,
     byte_vocabulary,
-    difference,
     randomise,
     save,
     unigram_vocabulary,
@@ -26,10 +26,6 @@ from saved_models import (
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")
-
-LIMIT = 1e-5
-
-MEAN = "pool(mode=mean)"
 
 BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 #: No two sizes are equal, and embeddings are of another size than hidden vectors.
@@ -190,10 +186,8 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Ids are equal and mean-pooled vectors agree, for every built-in case."""
-    found = difference(save(tmp_path, *KINDS[kind]()), tmp_path / "tiny.onnx")
-    print(f"\n{kind}: largest difference {found:.2e}")  # noqa: T201
-    assert found <= LIMIT
-    proven(kind=kind, source="sentence-transformers folder", steps=MEAN, difference=found)
+    found = agreement_with_folder(save(tmp_path, *KINDS[kind]()), tmp_path / "tiny.onnx")
+    proven(kind, found)
 
 
 #: How transformers loads a model with the head that it was trained with.
@@ -222,10 +216,8 @@ def test_a_head_is_left_out(kind: str, tmp_path: Path, proven: Proven) -> None:
     randomise(whole).save_pretrained(tmp_path / "model")
     tokenizer.model_max_length = MAX_LENGTH
     tokenizer.save_pretrained(tmp_path / "model")
-    found = difference(tmp_path / "model", tmp_path / "tiny.onnx")
-    print(f"\n{kind} with a head: largest difference {found:.2e}")  # noqa: T201
-    assert found <= LIMIT
-    proven(kind=kind, source="Hugging Face folder, with a head", steps=MEAN, difference=found)
+    found = agreement_with_folder(tmp_path / "model", tmp_path / "tiny.onnx")
+    proven(kind, found, source="Hugging Face folder, with a head")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -240,11 +232,8 @@ def test_half_precision_is_widened(kind: str, dtype: str, tmp_path: Path, proven
         stored = {file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
     # transformers keeps a few of T5's in float32.
     assert {"float16": "F16", "bfloat16": "BF16"}[dtype] in stored <= {"F16", "BF16", "F32"}
-    found = difference(folder, tmp_path / "tiny.onnx")
-    print(f"\n{kind} in {dtype}: largest difference {found:.2e}")  # noqa: T201
-    assert found <= LIMIT
-    source = f"sentence-transformers folder, {dtype}"
-    proven(kind=kind, source=source, steps=MEAN, difference=found)
+    found = agreement_with_folder(folder, tmp_path / "tiny.onnx")
+    proven(kind, found, source=f"{FOLDER}, {dtype}")
 
 
 def test_shards_of_transformers(tmp_path: Path, proven: Proven) -> None:
@@ -254,10 +243,8 @@ def test_shards_of_transformers(tmp_path: Path, proven: Proven) -> None:
     model.save_pretrained(folder, max_shard_size="20KB")
     (folder / "model.safetensors").unlink()
     assert len(list(folder.glob("model-*.safetensors"))) > 2
-    found = difference(folder, tmp_path / "tiny.onnx")
-    assert found <= LIMIT
-    source = "sentence-transformers folder, in shards"
-    proven(kind="roberta", source=source, steps=MEAN, difference=found)
+    found = agreement_with_folder(folder, tmp_path / "tiny.onnx")
+    proven("roberta", found, source=f"{FOLDER}, in shards")
 
 
 @pytest.mark.parametrize(("buckets", "furthest"), [(32, 128), (10, 19), (64, 256), (32, 100)])

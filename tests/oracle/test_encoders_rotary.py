@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from polybake.bake import bake
-from polybake.fixtures.case import decode_vectors
-from polybake.fixtures.golden import make_fixture
+from agreement import agreement_with_folder
 from polybake.fixtures.texts import CaseText
-from polybake.proof import LIMIT, largest_difference
-from polybake.recipe import resolve
-from polybake.sources import open_source
 from proven import Proven
-from saved_models import MERGES, byte_vocabulary, difference, save
+from saved_models import MERGES, byte_vocabulary, save
 from tiny_models import VOCABULARY, change_json, write_tokenizer
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
@@ -85,12 +80,12 @@ OLDER = {"layer_types": None, "rope_parameters": None}
 
 KINDS = {
     "modernbert": Kind("ModernBert", MODERN),
-    "modernbert-biases": Kind(
+    "modernbert, biases": Kind(
         "ModernBert",
         MODERN | {"norm_bias": True, "attention_bias": True, "mlp_bias": True},
         "cls",
     ),
-    "modernbert-transformers4": Kind(
+    "modernbert, of transformers 4": Kind(
         "ModernBert",
         MODERN,
         "mean",
@@ -98,23 +93,25 @@ KINDS = {
         | {"global_attn_every_n_layers": 2, "global_rope_theta": 300.0, "local_rope_theta": 20.0},
     ),
     "qwen2": QWEN2,
-    "qwen2-windows": Kind("Qwen2", QWEN2.settings | WINDOW, "mean"),
-    "qwen2-transformers4": Kind(
+    "qwen2, windows": Kind("Qwen2", QWEN2.settings | WINDOW, "mean"),
+    "qwen2, of transformers 4": Kind(
         "Qwen2", QWEN2.settings | WINDOW, "mean", OLDER | {"rope_theta": 50.0, "rope_scaling": None}
     ),
-    "qwen2-both-ways": Kind("Qwen2", QWEN2.settings, "mean", {"is_causal": False}),
-    "qwen2-both-ways-windows": Kind("Qwen2", QWEN2.settings | WINDOW, "mean", {"is_causal": False}),
+    "qwen2, both ways": Kind("Qwen2", QWEN2.settings, "mean", {"is_causal": False}),
+    "qwen2, both ways windows": Kind(
+        "Qwen2", QWEN2.settings | WINDOW, "mean", {"is_causal": False}
+    ),
     "qwen3": QWEN3,
-    "qwen3-biases-windows": Kind(
+    "qwen3, biases, windows": Kind(
         "Qwen3", QWEN3.settings | WINDOW | {"attention_bias": True}, "mean"
     ),
     "mistral": Kind("Mistral", GROUPED | MISTRAL, "lasttoken"),
-    "mistral-no-window": Kind(
+    "mistral, no window": Kind(
         "Mistral", GROUPED | {"rope_parameters": one(50.0), "sliding_window": None}, "mean"
     ),
-    "gemma3-both-ways": Kind("Gemma3Text", GEMMA | {"use_bidirectional_attention": True}),
-    "gemma3-causal": Kind("Gemma3Text", GEMMA, "lasttoken"),
-    "gemma3-transformers4": Kind(
+    "gemma3_text, both ways": Kind("Gemma3Text", GEMMA | {"use_bidirectional_attention": True}),
+    "gemma3_text, causal": Kind("Gemma3Text", GEMMA, "lasttoken"),
+    "gemma3_text, of transformers 4": Kind(
         "Gemma3Text",
         GEMMA | {"use_bidirectional_attention": True},
         "mean",
@@ -128,7 +125,7 @@ KINDS = {
     ),
     "nomic_bert": Kind("NomicBert", BERT_LIKE),
     "gte": Kind("Gte", BERT_LIKE),
-    "gte-no-token-types": Kind("Gte", BERT_LIKE | {"type_vocab_size": 0}, "cls"),
+    "gte, no token types": Kind("Gte", BERT_LIKE | {"type_vocab_size": 0}, "cls"),
 }
 
 
@@ -136,25 +133,10 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 def test_baked_model_agrees(name: str, side: str, tmp_path: Path, proven: Proven) -> None:
     """Ids are equal and vectors agree, alone and in one batch padded on each side."""
-    from sentence_transformers import SentenceTransformer
-
     folder = save_kind(KINDS[name], tmp_path / "model", side)
-    model = SentenceTransformer(str(folder), device="cpu")
     cases = [CaseText("batch", "", (), None, TEXTS)]
     cases += [CaseText(f"alone-{i}", "", (), None, (text,)) for i, text in enumerate(TEXTS)]
-    source = open_source(folder)
-    steps = resolve(source.recipe, base=folder, source=source)
-    bake(source, steps, tmp_path / "baked.onnx", name="tiny")
-    differences = {}
-    for case in make_fixture(tmp_path / "baked.onnx", cases).cases:
-        assert [list(ids) for ids in case.input_ids] == token_ids(model, case.texts)
-        expected = model.encode(list(case.texts), show_progress_bar=False)
-        differences[case.id] = largest_difference(decode_vectors(case.embeddings), expected)
-    largest = max(differences.values())
-    print(f"\n{name}, padded on the {side}: largest difference {largest:.2e}")  # noqa: T201
-    assert largest <= LIMIT
-    source, pool = "sentence-transformers folder", f"pool(mode={KINDS[name].pooling})"
-    proven(kind=name, source=source, steps=pool, difference=largest)
+    proven(name, agreement_with_folder(folder, tmp_path / "baked.onnx", cases))
 
 
 def save_kind(kind: Kind, folder: Path, side: str) -> Path:
@@ -177,14 +159,6 @@ def save_kind(kind: Kind, folder: Path, side: str) -> Path:
     SentenceTransformer(modules=modules, device="cpu").save(str(folder))
     change_json(folder / "config.json", **kind.rewritten)
     return folder
-
-
-def token_ids(model: Any, texts: Sequence[str]) -> list[list[int]]:
-    found = model.tokenize(list(texts))
-    return [
-        ids[mask.bool()].tolist()
-        for ids, mask in zip(found["input_ids"], found["attention_mask"], strict=True)
-    ]
 
 
 def qwen2_tokenizer() -> Any:
@@ -237,17 +211,16 @@ def pieces_and_bytes(*special: str) -> dict[str, int]:
         ("qwen2", qwen2_tokenizer),
         ("qwen3", qwen2_tokenizer),
         ("mistral", mistral_tokenizer),
-        ("gemma3-both-ways", gemma_tokenizer),
+        ("gemma3_text, both ways", gemma_tokenizer),
     ],
 )
 def test_agrees_with_its_own_tokenizer(
-    name: str, tokenizer: Callable[[], Any], tmp_path: Path
+    name: str, tokenizer: Callable[[], Any], tmp_path: Path, proven: Proven
 ) -> None:
     """Ids are equal and vectors agree for every built-in case of the family's tokenizer."""
     kind, built = KINDS[name], tokenizer()
     settings = kind.settings | {"vocab_size": len(built), "pad_token_id": built.pad_token_id}
     config = getattr(transformers, f"{kind.model}Config")(**settings)
     model = getattr(transformers, f"{kind.model}Model")(config)
-    found = difference(save(tmp_path, model, built, kind.pooling), tmp_path / "tiny.onnx")
-    print(f"\n{name} with its own tokenizer: largest difference {found:.2e}")  # noqa: T201
-    assert found <= LIMIT
+    folder = save(tmp_path, model, built, kind.pooling)
+    proven(f"{name}, its tokenizer", agreement_with_folder(folder, tmp_path / "tiny.onnx"))

@@ -6,17 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from polybake.bake import bake
-from polybake.fixtures.case import decode_vectors
-from polybake.fixtures.golden import cases_for, make_fixture
+from agreement import agreement_with_folder
 from polybake.modelfile import read_head
-from polybake.oracle import golden
-from polybake.proof import LIMIT, largest_difference
-from polybake.recipe import resolve
-from polybake.sources import open_source
 from proven import Proven
 from tiny_models import CONFIG, write_bert
 
@@ -59,37 +52,17 @@ MODULES: dict[str, Callable[[], list[Any]]] = {
 @pytest.mark.parametrize("name", MODULES)
 def test_agrees_with_sentence_transformers(name: str, tmp_path: Path, proven: Proven) -> None:
     """Ids are equal, and vectors to 1e-5 of their length."""
-    assert_agreement(save(tmp_path, name), tmp_path / "tiny.onnx", proven)
+    proven("bert", agreement_with_folder(save(tmp_path, name), tmp_path / "tiny.onnx"))
 
 
 @pytest.mark.parametrize("name", ["dense", "layer_norm"])
 def test_truncate_dim_cuts_after_the_modules(name: str, tmp_path: Path, proven: Proven) -> None:
     """The cut comes last; behind a Normalize the vectors are then shorter than 1."""
     out = tmp_path / "tiny.onnx"
-    assert_agreement(save(tmp_path, name, truncate_dim=5), out, proven)
+    proven("bert", agreement_with_folder(save(tmp_path, name, truncate_dim=5), out))
     manifest = read_head(out).manifest
     assert manifest.contract.output.dimension == 5
     assert manifest.steps[-1] == "truncate(dimension=5, renormalize=False)"
-
-
-def assert_agreement(folder: Path, out: Path, proven: Proven) -> None:
-    """Bake the model and compare every built-in case; print the largest difference."""
-    source = open_source(folder)
-    report = bake(source, resolve(source.recipe, base=folder, source=source), out, name="tiny")
-    cases = cases_for(out)
-    expected, _ = golden(folder, cases, read_head(out).manifest.contract)
-    found = make_fixture(out, cases).cases
-    assert [case.input_ids for case in found] == [case.input_ids for case in expected]
-    ours, theirs = (
-        np.concatenate([decode_vectors(case.embeddings) for case in cases])
-        for cases in (found, expected)
-    )
-    assert ours.shape == theirs.shape
-    difference = largest_difference(ours, theirs)
-    steps = " -> ".join(report.manifest.steps)
-    print(f"\n{steps}: largest difference {difference:.2e}")  # noqa: T201
-    assert difference <= LIMIT
-    proven(kind="bert", source="sentence-transformers folder", steps=steps, difference=difference)
 
 
 def save(folder: Path, name: str, truncate_dim: int | None = None) -> Path:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from polybake.bake import bake
-from polybake.fixtures.case import Case, decode_vectors
-from polybake.fixtures.golden import make_fixture
+from agreement import agreement_with_folder
 from polybake.fixtures.texts import CaseText
-from polybake.modelfile import read_head
-from polybake.oracle import golden
 from polybake.proof import LIMIT, largest_difference
-from polybake.recipe import resolve
-from polybake.sources import open_source
 from polybake.steps import Pool
 from proven import Proven
 from tiny_models import CONFIG, write_json, write_tokenizer
@@ -54,7 +47,7 @@ def test_baked_model_agrees(mode: str | tuple[str, ...], tmp_path: Path, proven:
     """A model of each mode, saved by its library and baked, gives the same ids and vectors."""
     folder = write_pooled(tmp_path / "model", pooling_mode=mode)
     cases = [CaseText(name, "", (), None, texts) for name, texts in TEXTS]
-    assert_agreement(folder, tmp_path / "baked.onnx", cases, proven)
+    proven("bert", agreement_with_folder(folder, tmp_path / "baked.onnx", cases))
 
 
 @pytest.mark.parametrize("mode", [*MODES, *LISTS], ids=str)
@@ -89,7 +82,7 @@ def test_baked_model_leaves_out_prompts(
         for name, texts in TEXTS
         for prompt in (None, *PROMPTS)
     ]
-    assert_agreement(folder, tmp_path / "baked.onnx", cases, proven)
+    proven("bert", agreement_with_folder(folder, tmp_path / "baked.onnx", cases))
 
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "max"])
@@ -107,7 +100,7 @@ def test_prompt_that_leaves_nothing(mode: str, tmp_path: Path, proven: Proven) -
         CaseText("nothing", "", (), "joined", ("b",)),
         CaseText("joined", "", (), "joined", ("bab", "b and more", "")),
     ]
-    assert_agreement(folder, tmp_path / "baked.onnx", cases, proven)
+    proven("bert", agreement_with_folder(folder, tmp_path / "baked.onnx", cases))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -116,22 +109,7 @@ def test_prompt_that_fills_the_window(mode: str, tmp_path: Path, proven: Proven)
     prompts = {"long": LONGEST}
     folder = write_pooled(tmp_path / "model", prompts, pooling_mode=mode, include_prompt=False)
     cases = [CaseText(name, "", (), "long", texts) for name, texts in TEXTS]
-    assert_agreement(folder, tmp_path / "baked.onnx", cases, proven)
-
-
-def assert_agreement(folder: Path, out: Path, cases: Sequence[CaseText], proven: Proven) -> None:
-    """Bake the model and compare every case; print the largest difference."""
-    source = open_source(folder)
-    steps = resolve(source.recipe, base=folder, source=source)
-    report = bake(source, steps, out, name="tiny")
-    expected = golden(folder, cases, read_head(out).manifest.contract)[0]
-    found = make_fixture(out, cases).cases
-    assert [case.input_ids for case in found] == [case.input_ids for case in expected]
-    difference = largest_difference(vectors(found), vectors(expected))
-    (step,) = report.manifest.steps
-    print(f"\n{step}: largest difference {difference:.2e}")  # noqa: T201
-    assert difference <= LIMIT
-    proven(kind="bert", source="sentence-transformers folder", steps=step, difference=difference)
+    proven("bert", agreement_with_folder(folder, tmp_path / "baked.onnx", cases))
 
 
 @pytest.mark.parametrize("include_prompt", [True, False])
@@ -142,11 +120,7 @@ def test_older_configuration_agrees(include_prompt: bool, tmp_path: Path, proven
     config = {f"pooling_mode_{name}": True for name in old} | {"include_prompt": include_prompt}
     write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": 12, **config})
     cases = [CaseText(name, "", (), "query", texts) for name, texts in TEXTS]
-    assert_agreement(folder, tmp_path / "baked.onnx", cases, proven)
-
-
-def vectors(cases: Sequence[Case]) -> np.ndarray:
-    return np.concatenate([decode_vectors(case.embeddings) for case in cases])
+    proven("bert", agreement_with_folder(folder, tmp_path / "baked.onnx", cases))
 
 
 def write_pooled(
