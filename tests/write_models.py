@@ -1,0 +1,30 @@
+"""Write every tiny model that the oracle is asked about: python tests/write_models.py FOLDER.
+
+Weights are random with a standard deviation of 0.2 and fixed seeds; each model is saved by
+sentence-transformers to a folder of its kind.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import bert_models
+import rotary_models
+from saved_models import save
+
+
+def main(folder: Path) -> None:
+    for kind, make in bert_models.KINDS.items():
+        save(folder / slug(kind), *make())
+    for kind, model in rotary_models.KINDS.items():
+        rotary_models.save_kind(model, folder / slug(kind) / "saved")
+
+
+def slug(kind: str) -> str:
+    return re.sub(r"\W+", "-", kind)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
