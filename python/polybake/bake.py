@@ -10,24 +10,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxscript import ir
-
 from polybake import __version__, modelfile, promptlength
 from polybake import manifest as manifests
 from polybake.errors import InputError
+from polybake.expose import expose_values
 from polybake.fixtures.case import TOLERANCES, Case, Fixture
 from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
+from polybake.fold import OUTPUT, finish, fold
 from polybake.graphcheck import check_graph
 from polybake.graphfile import serialize
 from polybake.manifest import Contract, Manifest, Output
 from polybake.proof import prove_invariance, prove_steps
 from polybake.runtime import open_session
-from polybake.sources.source import EncoderGraph, Source
+from polybake.sources.source import Source
 from polybake.steps import Step
-
-_OUTPUT = "sentence_embedding"
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,8 @@ def bake(
     prompts: Mapping[str, str] | None = None,
     default_prompt: str | None = None,
     extra_cases: Sequence[CaseText] = (),
+    functions: bool = False,
+    expose: Sequence[str] = (),
 ) -> BakeReport:
     """Fold ``steps`` over the encoder of ``source``, prove the result, and write it to ``out``.
 
@@ -73,9 +73,12 @@ def bake(
         prompts: Prompt texts by name; None takes the source's.
         default_prompt: The prompt used when none is named; None takes the source's.
         extra_cases: The user's own cases, after the built-in ones.
+        functions: Bake each step as an ONNX function, which viewers show as one node.
+        expose: What to add as outputs, for debugging; see `polybake.expose`.
 
     Raises:
-        InputError: a step does not fit, or the name or the size is not possible.
+        InputError: a step does not fit, an exposed name is unknown, or the name or the size is
+            not possible.
         CheckFailed: a proof failed; nothing is written.
     """
     try:
@@ -89,7 +92,9 @@ def bake(
         tail = Path(scratch) / "tail.onnx"
         with _timed(seconds, "build"):
             graph = encoder.place()
-            dimension = fold(steps, graph)
+            results = fold(steps, graph, functions=functions)
+            dimension = finish(results[-1] if results else graph.embeddings, graph)
+            expose_values(expose, graph, steps, results)
             opset, inputs = graph.model.opset_imports[""], graph.inputs
             if any(map(promptlength.excludes_prompt, steps)):
                 inputs = (*inputs, promptlength.prompt_length_input(used_prompts, source.tokenizer))
@@ -102,7 +107,7 @@ def bake(
             gc.collect()
         contract = Contract(
             inputs=inputs,
-            output=Output(name=_OUTPUT, dimension=dimension),
+            output=Output(name=OUTPUT, dimension=dimension),
             max_length=source.tokenizer.max_length,
             pad_id=source.tokenizer.pad_id,
             pad_side=source.tokenizer.pad_side,
@@ -131,6 +136,7 @@ def bake(
                 generator=__version__,
                 fingerprint=manifests.fingerprint(digest, tokenizer_digest, contract),
                 verified=encoder.proves,
+                exposed=tuple(expose),
             )
             fixture = Fixture(
                 fingerprint=manifest.fingerprint,
@@ -147,41 +153,6 @@ def bake(
         differences={encoder.proves: proven, **invariance},
         seconds=seconds,
     )
-
-
-def fold(steps: Sequence[Step], graph: EncoderGraph) -> int:
-    """Append every step to the graph and make the result its one output.
-
-    Returns:
-        The elements of one embedding.
-
-    Raises:
-        InputError: a step does not fit what stands before it, or nothing pools the tokens.
-    """
-    builder, tokens = graph.builder, graph.tokens
-    if any(map(promptlength.excludes_prompt, steps)):
-        tokens.prompt_length = builder.input(promptlength.NAME, ir.DataType.INT64, [1])
-    x = graph.embeddings
-    for index, step in enumerate(steps):
-        builder.push_module(f"steps.{index}", type(step).__name__)
-        try:
-            x = step.build(builder.op, x, tokens)
-        except InputError as error:
-            raise InputError(f"steps[{index}]: {error}") from error
-        finally:
-            builder.pop_module()
-    dimension = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
-    if not isinstance(dimension, int):
-        raise InputError(
-            f"steps: they end in {x.shape}, expected [batch, dimension]; "
-            'add a step that pools, such as: step = "pool", mode = "mean"'
-        )
-    if x is graph.embeddings:
-        x = builder.op.Identity(x)
-    x.name = _OUTPUT
-    x.shape = ir.Shape(["batch", dimension])
-    graph.model.graph.outputs.append(x)
-    return dimension
 
 
 def _run(

@@ -30,6 +30,8 @@ class ModelTable(Table):
     description: str = ""
     default_prompt: str | None = None
     precision: Literal["float32"] = "float32"
+    functions: bool = False
+    expose: tuple[str, ...] = ()
 
 
 class FixturesTable(Table):

@@ -68,7 +68,7 @@ def serialize(model: ir.Model) -> GraphFile:
     finally:
         for value in initializers:
             model.graph.initializers.add(value)
-    for node in proto.graph.node:
+    for node in (*proto.graph.node, *(node for body in proto.functions for node in body.node)):
         kept = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)

@@ -54,7 +54,7 @@ class Input(Record):
 
 
 class Output(Record):
-    """The one graph output: ``[batch, dimension]``."""
+    """The graph output that clients read: ``[batch, dimension]``."""
 
     name: str
     dtype: Literal["float32", "int8", "uint8"] = "float32"
@@ -108,6 +108,9 @@ class Manifest(Record):
     generator: str = Field(description="The polybake version that wrote the file.")
     fingerprint: str = Field(description="SHA-256 over all that decides a vector.")
     verified: Verified = Field(description="How far the bake was proven.")
+    exposed: tuple[str, ...] = Field(
+        default=(), description="Outputs of the graph after the contract's, for debugging."
+    )
 
 
 def fingerprint(tail_digest: str, tokenizer_digest: str, contract: Contract) -> str:

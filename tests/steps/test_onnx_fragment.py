@@ -10,9 +10,10 @@ import onnx.parser
 import pytest
 from numpy.typing import NDArray
 
-from polybake.bake import bake, fold
+from polybake.bake import bake
 from polybake.errors import InputError
 from polybake.fixtures.case import decode_vectors
+from polybake.fold import finish, fold
 from polybake.graphcheck import check_graph
 from polybake.modelfile import read_head
 from polybake.recipe import resolve
@@ -129,7 +130,8 @@ def test_names_stay_apart(tmp_path: Path) -> None:
     )
     source = open_source(write_bert(tmp_path))
     graph = source.encoder.place()
-    assert fold([Pool(mode="mean"), one, one], graph) == 12
+    results = fold([Pool(mode="mean"), one, one], graph)
+    assert finish(results[-1], graph) == 12
     check_graph(graph.model)
     carried = [name for name in graph.model.graph.initializers if name.endswith("table")]
     assert carried == ["steps.1.table", "steps.2.table"]

@@ -21,13 +21,31 @@ def bake(
     target: ConfigOrSource = DEFAULT_CONFIG,
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
     output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
+    functions: Annotated[
+        bool, typer.Option("--functions", help="Make each step one node: a named ONNX function.")
+    ] = False,
+    expose: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Add a step (steps.0 or pool), token_embeddings or any value as an output, for "
+            "debugging. May be given again.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
 
     Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
     """
-    report = bake_config(config_for(target, name=name, output=output))
+    config = config_for(target, name=name, output=output)
+    model = config.model.model_copy(
+        update={
+            "functions": functions or config.model.functions,
+            "expose": tuple(expose or config.model.expose),
+        }
+    )
+    report = bake_config(config.model_copy(update={"model": model}))
     if as_json:
         typer.echo(json.dumps(summary(report), indent=2))
     else:
@@ -62,6 +80,8 @@ def bake_config(config: Config) -> BakeReport:
         prompts=config.prompts,
         default_prompt=config.model.default_prompt,
         extra_cases=own_cases(config),
+        functions=config.model.functions,
+        expose=config.model.expose,
     )
 
 

@@ -1,0 +1,84 @@
+"""Add intermediate values as outputs of the graph, to look at when vectors are not as expected."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from onnx_ir.passes.common import ShapeInferencePass
+from onnxscript import ir
+
+from polybake.errors import InputError
+from polybake.sources.source import EncoderGraph
+from polybake.steps import Step
+
+#: What the steps begin with, where the encoder does not pool by itself.
+_ENCODER_RESULT = "token_embeddings"
+
+#: Names shown where one is unknown.
+_SHOWN = 5
+
+
+def expose_values(
+    names: Sequence[str], graph: EncoderGraph, steps: Sequence[Step], results: Sequence[ir.Value]
+) -> None:
+    """Make each named value a further output of the graph, under that name.
+
+    Args:
+        names: ``steps.0`` or ``pool`` for what a step gives, ``token_embeddings`` for what the
+            encoder gives, or the name of any value that a node of the graph gives.
+        graph: Its one output is there already, and stays the first.
+        steps: What was folded over the encoder.
+        results: What each step gave.
+
+    Raises:
+        InputError: no value has the name, or several steps have, or the value is an output.
+    """
+    if not names:
+        return
+    known = _step_results(steps, results)
+    if graph.embeddings.shape is not None and len(graph.embeddings.shape) == 3:
+        known[_ENCODER_RESULT] = [graph.embeddings]
+    inner = {value.name: [value] for node in graph.model.graph for value in node.outputs}
+    for name in names:
+        value = _found(name, {**inner, **known})
+        if value.is_graph_output():
+            raise InputError(f"expose: {name!r} is the output {value.name!r} already; leave it out")
+        value.name = name
+        graph.model.graph.outputs.append(value)
+    if any(value.dtype is None for value in graph.model.graph.outputs):
+        ShapeInferencePass()(graph.model)
+
+
+def _step_results(
+    steps: Sequence[Step], results: Sequence[ir.Value]
+) -> dict[str | None, list[ir.Value]]:
+    """What each step gave, by its place and by its name, which several steps may have."""
+    known: dict[str | None, list[ir.Value]] = {}
+    for index, (step, value) in enumerate(zip(steps, results, strict=True)):
+        known[f"steps.{index}"] = [value]
+        known.setdefault(step.name, []).append(value)
+    return known
+
+
+def _found(name: str, values: Mapping[str | None, Sequence[ir.Value]]) -> ir.Value:
+    match values.get(name, ()):
+        case [value]:
+            return value
+        case []:
+            names = [str(known) for known in values]
+            near = difflib.get_close_matches(name, names, _SHOWN, cutoff=0.4)
+            raise InputError(
+                f"expose: no value is called {name!r}; near are: {', '.join(near) or 'none'}; "
+                "see all with: polybake inspect --shapes MODEL"
+            )
+        case several:
+            places = [
+                place
+                for place, one in values.items()
+                if place and place.startswith("steps.") and one[0] in several
+            ]
+            raise InputError(
+                f"expose: {len(several)} steps are called {name!r}; "
+                f"name one by its place: {', '.join(places)}"
+            )
