@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from polybake.commands.target import JsonOption
-from polybake.errors import InputError
+from polybake.errors import InputError, RequirementMissing
 
 if TYPE_CHECKING:
     from polybake.modelfile import Head
@@ -21,14 +22,27 @@ def inspect(
         Path | None,
         typer.Option(help="Write manifest.json, tokenizer.json and cases.json to this folder."),
     ] = None,
+    shapes: Annotated[
+        bool, typer.Option("--shapes", help="Show dtype and shape of every value of the graph.")
+    ] = False,
+    graph: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the graph to this .svg or .html file."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model file holds and what a client would do with it.
+
+    With --shapes and --graph it may also be an .onnx file that is not baked.
 
     Example: polybake inspect build/minilm.onnx
     """
     from polybake.modelfile import is_baked, read_head
 
+    for line in look(target, graph, shapes=shapes, as_json=as_json):
+        typer.echo(line)
+    if extract is None and (shapes or graph is not None):
+        return
     if target.is_file() and is_baked(target):
         head = read_head(target)
         if extract is not None:
@@ -63,11 +77,37 @@ def describe_model(head: Head, path: Path) -> str:
             "source": manifest.source.identifier,
             "licence": manifest.source.licence or "not stated",
             "proven": manifest.verified,
+            "exposed": ", ".join(manifest.exposed) or "none",
             "golden cases": f"{len(head.fixture.cases)} ({head.fixture.made_by.kind})",
             "fingerprint": manifest.fingerprint,
             "written by": f"polybake {manifest.generator}",
         }
     )
+
+
+def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> Iterator[str]:
+    """Draw the graph of an ONNX file and describe its values, where asked for.
+
+    Raises:
+        InputError: not an ONNX file, or the picture cannot be written.
+        RequirementMissing: the packages that read graphs are not installed.
+    """
+    if graph is None and not shapes:
+        return
+    try:
+        from polybake.inspection.graph import read_graph
+        from polybake.inspection.picture import write_picture
+        from polybake.inspection.shapes import shape_facts, shape_table
+    except ModuleNotFoundError as error:
+        raise RequirementMissing(
+            f'reading graphs needs the package {error.name}; pip install "polybake[bake]"'
+        ) from error
+    if graph is not None:
+        write_picture(path, graph)
+        yield f"wrote {graph}"
+    if shapes:
+        facts = shape_facts(read_graph(path))
+        yield json.dumps(facts, indent=2) if as_json else shape_table(facts)
 
 
 def describe_source(path: Path) -> dict[str, object]:

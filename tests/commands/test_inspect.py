@@ -1,0 +1,108 @@
+"""polybake inspect: shapes and pictures, from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tiny_models import write_bert
+from tiny_onnx import encoder, write_encoder
+
+
+def polybake(*arguments: object, cwd: Path, code: int = 0) -> str:
+    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model file, baked as functions with outputs for debugging."""
+    folder = tmp_path_factory.mktemp("project")
+    model = write_bert(folder / "model")
+    (folder / "polybake.toml").write_text(
+        f'[model]\nname = "tiny"\nsource = "{model.name}"\noutput = "out.onnx"\n'
+        'functions = true\nexpose = ["pool"]\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n[[steps]]\nstep = "normalize"\n'
+    )
+    polybake("bake", cwd=folder)
+    return folder
+
+
+def test_shapes(project: Path) -> None:
+    """A line for each value, or the same as JSON."""
+    lines = polybake("inspect", "out.onnx", "--shapes", cwd=project).splitlines()
+    assert lines[0] == "inputs"
+    assert lines[1].split() == ["input_ids", "int64", "[batch,", "sequence]"]
+    assert "encoder/layer.0/attention/self" in lines
+    facts = json.loads(polybake("inspect", "out.onnx", "--shapes", "--json", cwd=project))
+    assert [value["name"] for value in facts["outputs"]] == ["sentence_embedding", "pool"]
+    assert facts["nodes"][-2]["values"][0]["operator"] == "Pool"
+
+
+def test_the_file_decides_functions_and_outputs(project: Path) -> None:
+    """polybake.toml's keys are baked; options of the command add to or replace them."""
+    shown = polybake("inspect", "out.onnx", cwd=project)
+    assert "exposed       pool" in shown
+    polybake("bake", "--output", "other.onnx", "--expose", "normalize", cwd=project, code=2)
+    options = ("--expose", "steps.0", "--expose", "token_embeddings")
+    polybake("bake", "--output", "other.onnx", *options, cwd=project)
+    facts = json.loads(polybake("inspect", "other.onnx", "--json", cwd=project))
+    assert facts["exposed"] == ["steps.0", "token_embeddings"]
+
+
+def test_functions_from_the_command_line(project: Path) -> None:
+    """--functions makes the steps of a plain source functions."""
+    steps = (project / "polybake.toml").read_text().replace("functions = true\n", "")
+    (project / "flat.toml").write_text(steps)
+    for options, expected in (((), "Div"), (("--functions",), "Normalize")):
+        polybake("bake", "flat.toml", "--output", "one.onnx", *options, cwd=project)
+        facts = json.loads(polybake("inspect", "one.onnx", "--shapes", "--json", cwd=project))
+        assert facts["nodes"][-1]["values"][-1]["operator"] == expected
+
+
+def test_graph(project: Path, tmp_path: Path) -> None:
+    """A picture of a baked or any other ONNX file is written, beside what else is asked for."""
+    printed = polybake("inspect", "out.onnx", "--graph", tmp_path / "g.svg", cwd=project)
+    assert printed == f"wrote {tmp_path / 'g.svg'}\n"
+    path = write_encoder(tmp_path / "model", encoder())
+    printed = polybake("inspect", path, "--graph", "g.html", "--shapes", cwd=tmp_path)
+    assert printed.startswith("wrote g.html\ninputs\n")
+    assert (tmp_path / "g.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["out.onnx", "--graph", "g.png"], "g.png: a picture has the extension .svg or .html"),
+        (["model", "--graph", "g.svg"], "model: cannot be read (Is a directory)"),
+        (["polybake.toml", "--shapes"], "polybake.toml: is not a valid ONNX file"),
+        (["none.onnx", "--shapes"], "none.onnx: cannot be read (No such file or directory)"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: list[str], shown: str, project: Path) -> None:
+    """It is named, with exit code 2, and nothing is written."""
+    printed = polybake("inspect", *arguments, cwd=project, code=2)
+    assert shown in printed
+    assert len(printed.splitlines()) == 1
+    assert not list(project.glob("g.*"))
+
+
+def test_needs_the_packages_that_read_graphs(project: Path) -> None:
+    """Without them the extra is named, and the exit code is 3."""
+    for option in ("'--shapes'", "'--graph', 'g.svg'"):
+        code = (
+            "import sys; sys.modules['onnx'] = None;"
+            f"sys.argv = ['polybake', 'inspect', 'out.onnx', {option}];"
+            "import polybake.cli; polybake.cli.main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 3, done.stderr
+        assert 'pip install "polybake[bake]"' in done.stderr

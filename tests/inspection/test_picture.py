@@ -1,0 +1,73 @@
+"""A picture written to a file."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from polybake.bake import bake
+from polybake.errors import InputError
+from polybake.inspection.picture import write_picture
+from polybake.sources import open_source
+from polybake.steps import Normalize, Pool
+from tiny_models import write_bert
+from tiny_onnx import encoder, write_encoder
+
+
+@pytest.fixture(scope="module")
+def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A baked model file."""
+    folder = tmp_path_factory.mktemp("picture")
+    source = open_source(write_bert(folder / "model"))
+    out = folder / "out.onnx"
+    bake(source, [Pool(mode="mean"), Normalize()], out, name="tiny-bert")
+    return out
+
+
+def test_svg_of_a_baked_model(baked: Path, tmp_path: Path) -> None:
+    """It bears the model's name and encoder; its folder is made, and twice gives equal bytes."""
+    out = tmp_path / "new" / "graph.svg"
+    write_picture(baked, out)
+    first = out.read_bytes()
+    words = [one.text for one in ET.fromstring(first).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
+    assert words[0] == "tiny-bert"
+    assert str(words[1]).startswith("encoder bert, opset 18, operators ")
+    write_picture(baked, out)
+    assert out.read_bytes() == first
+
+
+def test_html_of_a_baked_model(baked: Path, tmp_path: Path) -> None:
+    """The page holds the drawing and the steps."""
+    out = tmp_path / "graph.HTML"
+    write_picture(baked, out)
+    text = out.read_text("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<svg " in text
+    assert "pool(mode=mean) → normalize()" in text
+
+
+def test_any_onnx_file(tmp_path: Path) -> None:
+    """A file that is not baked bears its own name, and has no steps."""
+    path = write_encoder(tmp_path / "model", encoder())
+    write_picture(path, tmp_path / "graph.svg")
+    text = (tmp_path / "graph.svg").read_text("utf-8")
+    assert f">{path.name}</text>" in text
+    assert "Gather" in text
+    assert 'class="step"' not in text
+
+
+@pytest.mark.parametrize("name", ["graph.png", "graph", "graph.svg.gz"])
+def test_refuses_other_extensions(name: str, baked: Path, tmp_path: Path) -> None:
+    """The two that are known are named, and nothing is written."""
+    with pytest.raises(InputError, match=r"has the extension \.svg or \.html, found (\.|none)"):
+        write_picture(baked, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_refuses_a_place_that_cannot_be_written(baked: Path, tmp_path: Path) -> None:
+    """A file in the way of the folder is an error of one line."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot be written \(.*\); choose another place"):
+        write_picture(baked, tmp_path / "file" / "graph.svg")
