@@ -35,6 +35,16 @@ def test_equal_layers_are_one_group() -> None:
     ]
 
 
+def test_what_counts_as_a_layer() -> None:
+    """A number alone or after a dot; one that tells operators apart is none."""
+    text = """
+        g (float[N] x) => (float[N] y) {
+            ["blocks/0/Relu"] a = Relu (x)  ["blocks/1/Relu"] b = Relu (a)
+            ["sum_1/Neg"] c = Neg (b)  ["sum_2/Neg"] y = Neg (c)
+        }"""
+    assert shown(groups_of(text)) == [("blocks", 2, 2), ("sum_1", 1, 1), ("sum_2", 1, 1)]
+
+
 def test_layers_that_lead_out_and_back_stay_apart() -> None:
     """Joining them would make the group depend on itself."""
     text = """

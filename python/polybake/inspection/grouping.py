@@ -14,7 +14,8 @@ from polybake.inspection.graph import Namespace, namespace, shape_sizes
 #: Up to this many nodes a graph without any namespace is shown node by node.
 _FEW_NODES = 24
 
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+#: A module of a list: ``layer.0``, or ``0`` within ``layers``.
+_NUMBERED = re.compile(r"(?:(.*)\.)?(\d+)")
 
 
 @dataclass(eq=False)
@@ -66,7 +67,7 @@ class Groups:
     def _join(self, first: Group, rest: list[Group]) -> None:
         name = _NUMBERED.fullmatch(first.path[-1])
         if name is not None:
-            first.path = (*first.path[:-1], name[1].rstrip("."))
+            first.path = (*first.path[:-1], *filter(None, [name[1]]))
         first.times += len(rest)
         first.nodes += [node for group in rest for node in group.nodes]
         gone = set(rest)
@@ -131,7 +132,7 @@ def operator_counts(nodes: Iterable[ir.Node]) -> Counter[str]:
 def _beginning(node: ir.Node) -> Namespace:
     """The first numbered module, with those around it; else the outermost one."""
     path = namespace(node)
-    numbered = (place for place, part in enumerate(path) if re.fullmatch(r"(.*\.)?\d+", part))
+    numbered = (place for place, part in enumerate(path) if _NUMBERED.fullmatch(part))
     return path[: next(numbered, 0) + 1]
 
 
