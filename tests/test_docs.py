@@ -1,4 +1,4 @@
-"""Every code block of the README and of docs/ is run, parsed or compared with the product."""
+"""Every code block of README, docs/ and examples/ is run, parsed or compared with the product."""
 
 from __future__ import annotations
 
@@ -7,19 +7,30 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
+from network_numpy import draw, linear_shapes
 from polybake.config import load_config
 from polybake.generate import LANGUAGES
 from polybake.verify import protocol
 from polybake.verify.harness_file import HarnessFile
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+EXAMPLES = REPOSITORY / "examples"
+PAGES = [
+    REPOSITORY / "README.md",
+    *sorted((REPOSITORY / "docs").glob("*.md")),
+    EXAMPLES / "README.md",
+]
+
+#: Inputs and outputs of the layers in examples/mlp.py.
+MLP = [(6, 16), (16, 8), (8, 3)]
 
 
 def blocks() -> list[tuple[str, str, str]]:
@@ -39,19 +50,22 @@ def project(tmp_path_factory: pytest.TempPathFactory, minilm: Path) -> Path:
     folder = tmp_path_factory.mktemp("project")
     (folder / "models").mkdir()
     (folder / "models/all-MiniLM-L6-v2").symlink_to(minilm)
+    (folder / "examples").symlink_to(EXAMPLES)
+    shapes = [linear_shapes(f"layers.{n}", *sizes) for n, sizes in enumerate(MLP)]
+    save_file(draw(dict(ChainMap(*shapes))), folder / "mlp.safetensors")
     np.save(folder / "corpus-mean.npy", np.zeros(384, np.float32))
     (folder / "texts.txt").write_text("one text\nanother\n")
     return folder
 
 
-def polybake(folder: Path, arguments: list[str]) -> None:
-    command = [sys.executable, "-m", "polybake.cli", *arguments]
+def run_python(folder: Path, arguments: list[str]) -> None:
+    command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def run_shell(code: str, project: Path) -> None:
-    """Run each polybake command; what installs or needs a toolchain is checked by its words."""
+    """Run each command; what installs or needs a toolchain is checked by its words."""
     (project / "polybake.toml").unlink(missing_ok=True)
     for line in code.strip().splitlines():
         session = re.fullmatch(r"pip install nox && nox -s (\w+)", line)
@@ -59,12 +73,14 @@ def run_shell(code: str, project: Path) -> None:
             assert f"def {session[1]}(session" in (REPOSITORY / "noxfile.py").read_text()
         elif line.startswith("pip install "):
             check_requirement(shlex.split(line)[2])
+        elif line.startswith("python "):
+            run_python(project, shlex.split(line)[1:])
         else:
             words = shlex.split(line)
             assert words[0] == "polybake", line
             if words[1] == "verify":
                 words += ["--language", "python"]
-            polybake(project, words[1:])
+            run_python(project, ["-m", "polybake.cli", *words[1:]])
 
 
 def check_requirement(requirement: str) -> None:
@@ -83,7 +99,7 @@ def run_toml(code: str, project: Path) -> None:
     path.write_text(code, encoding="utf-8")
     load_config(path)
     if "default_prompt" not in code or "[prompts]" in code:
-        polybake(project, ["bake"])
+        run_python(project, ["-m", "polybake.cli", "bake"])
 
 
 def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import onnx
 from onnxscript import ir
@@ -52,11 +52,15 @@ class GraphFile:
     def write(self, path: Path) -> None:
         """Write the file: the same bytes for the same graph."""
         with path.open("wb") as file:
-            file.write(self.start)
-            for entry in self.entries:
-                file.write(entry.header)
-                if entry.tensor is not None:
-                    entry.tensor.tofile(file)
+            self.write_to(file)
+
+    def write_to(self, file: BinaryIO) -> None:
+        """Write the same to an open file."""
+        file.write(self.start)
+        for entry in self.entries:
+            file.write(entry.header)
+            if entry.tensor is not None:
+                entry.tensor.tofile(file)
 
 
 def serialize(model: ir.Model) -> GraphFile:

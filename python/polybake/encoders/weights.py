@@ -1,4 +1,4 @@
-"""Give an encoder's parameters the weights of a checkpoint, one tensor in memory at a time."""
+"""Give a network's parameters the weights of a checkpoint, one tensor in memory at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from onnxscript import ir, nn
 from safetensors import SafetensorError, safe_open
 
-from polybake.encoders.architecture import Architecture
 from polybake.encoders.layers import Linear
 from polybake.errors import InputError
 
@@ -19,6 +18,9 @@ _FLOATS = ("F32", "F16", "BF16")
 
 #: Names of TensorFlow's layer normalisation, which old checkpoints carry.
 _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+
+#: A number that PyTorch's batch normalisation counts in training, and needs for nothing else.
+_COUNTER = "num_batches_tracked"
 
 
 @dataclass(frozen=True)
@@ -36,20 +38,24 @@ class _Stored:
         return ir.tensor(np.ascontiguousarray(array.T) if transposed else array)
 
 
-def load_weights(encoder: Architecture, files: Sequence[Path]) -> None:
-    """Give every parameter of ``encoder`` its tensor, read only when it is written.
+def load_weights(
+    network: nn.Module, files: Sequence[Path], *, prefix: str = "", ignored: tuple[str, ...] = ()
+) -> None:
+    """Give every parameter of ``network`` its tensor, read only when it is written.
 
     Args:
-        encoder: The module tree; a `Linear` weight is transposed from ``[out, in]``.
+        network: The module tree; a `Linear` weight is transposed from ``[out, in]``.
         files: The safetensors files that together hold the checkpoint.
+        prefix: What may stand before each name in the files, such as ``bert.``.
+        ignored: Beginnings of names that the network does not need.
 
     Raises:
         InputError: a file is damaged, or weights are missing, unexpected, wrongly shaped or of
             an unknown dtype; one message lists them all.
     """
-    stored = dict(_stored(files, encoder.prefix))
+    stored = dict(_stored(files, prefix))
     problems: list[str] = []
-    for name, parameter, transposed in _parameters(encoder):
+    for name, parameter, transposed in _parameters(network):
         tensor = stored.pop(name, None)
         if tensor is None:
             problems.append(f"missing {name}")
@@ -63,11 +69,11 @@ def load_weights(encoder: Architecture, files: Sequence[Path]) -> None:
             problems.append(f"{name} is {tensor.dtype}, expected one of {', '.join(_FLOATS)}")
         else:
             parameter.const_value = _lazy(tensor, transposed, expected)
-    problems += [f"unexpected {name}" for name in stored if not name.startswith(encoder.ignored)]
+    problems += [f"unexpected {name}" for name in stored if not name.startswith(ignored)]
     if problems:
         raise InputError(
-            f"{files[0]}: does not fit its config.json: {'; '.join(problems)}; "
-            "use the config.json that was saved with the weights"
+            f"{files[0]}: does not fit the network: {'; '.join(problems)}; "
+            "use a configuration and weights that were saved together"
         )
 
 
@@ -75,9 +81,9 @@ def _lazy(tensor: _Stored, transposed: bool, shape: tuple[int, ...]) -> ir.LazyT
     return ir.LazyTensor(lambda: tensor.read(transposed), ir.DataType.FLOAT, ir.Shape(shape))
 
 
-def _parameters(encoder: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
+def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
     """Each parameter with its checkpoint name and whether the checkpoint stores it transposed."""
-    for path, module in encoder.named_modules():
+    for path, module in network.named_modules():
         for name, parameter in module.named_parameters(path, recurse=False):
             transposed = isinstance(module, Linear) and parameter is module.weight
             yield name, parameter, transposed
@@ -89,6 +95,8 @@ def _stored(files: Sequence[Path], prefix: str) -> Iterator[tuple[str, _Stored]]
         try:
             with safe_open(path, framework="numpy") as file:
                 for name in file.keys():  # noqa: SIM118 - safe_open is no mapping
+                    if name.endswith(_COUNTER):
+                        continue
                     tensor = file.get_slice(name)
                     shape = tuple(tensor.get_shape())
                     yield _known_as(name, prefix), _Stored(path, name, shape, tensor.get_dtype())

@@ -16,12 +16,9 @@ from polybake.errors import InputError
 from polybake.graphfile import serialize
 from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
+from polybake.network import check_every_parameter_is_placed, new_model
 from polybake.sources.source import EncoderGraph, Reference
 from polybake.steps.tokens import Tokens
-
-#: Loaded by runtimes years old.
-_OPSET = 18
-_IR_VERSION = 8
 
 _ENCODER_OUTPUT = "token_embeddings"
 
@@ -42,11 +39,7 @@ class Checkpoint:
         Raises:
             InputError: the weights do not fit the configuration.
         """
-        model = ir.Model(
-            ir.Graph([], [], nodes=[], opset_imports={"": _OPSET}, name="polybake"),
-            ir_version=_IR_VERSION,
-            producer_name="polybake",
-        )
+        model = new_model()
         builder = GraphBuilder(model.graph)
         values = {
             feed: builder.input(feed, ir.DataType.INT64, ["batch", "sequence"])
@@ -55,8 +48,8 @@ class Checkpoint:
         encoder = self.architecture(self.config)
         embeddings: ir.Value = encoder(builder.op, **values)
         embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
-        load_weights(encoder, self.files)
-        _check_every_parameter_is_placed(encoder, model.graph)
+        load_weights(encoder, self.files, prefix=encoder.prefix, ignored=encoder.ignored)
+        check_every_parameter_is_placed(encoder, model.graph)
         return EncoderGraph(
             model=model,
             builder=builder,
@@ -120,11 +113,3 @@ def _weight_files(folder: ModelFolder) -> tuple[Path, ...]:
         f"{folder.path}: has no model.safetensors{reason}; write it with transformers: "
         "AutoModel.from_pretrained(…).save_pretrained(…, safe_serialization=True)"
     )
-
-
-def _check_every_parameter_is_placed(encoder: Architecture, graph: ir.Graph) -> None:
-    """Find a parameter whose module was never called: it would leave a dangling name."""
-    names = {name for name, _ in encoder.named_parameters()}
-    missing = names - set(graph.initializers)
-    if missing:
-        raise RuntimeError(f"parameters without an initializer: {', '.join(sorted(missing))}")
