@@ -16,19 +16,10 @@ from numpy.typing import NDArray
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.steps import Dense, LayerNorm, OnnxFragment, PythonFile, Step
+from polybake.step_modules import MODULES
+from polybake.steps import Cnn, Lstm, OnnxFragment, PythonFile, Step
 from polybake.steps.onnx_fragment import Fragment
 from polybake.steps.python_file import Script
-
-#: The last name of a PyTorch class to our name of the same function.
-_ACTIVATION_CLASSES = {
-    "Identity": "identity",
-    "Tanh": "tanh",
-    "ReLU": "relu",
-    "GELU": "gelu",
-    "Sigmoid": "sigmoid",
-    "SiLU": "silu",
-}
 
 
 def read_files(
@@ -47,11 +38,13 @@ def read_files(
     Raises:
         InputError: a file is missing, damaged, or does not hold what the step takes.
     """
-    if step in _MODULES and "source" in values:
+    if step in MODULES and "source" in values:
         for other in values.keys() - {"source"}:
             raise InputError(f"{where}.{other}: stands beside source, which gives it; drop one")
         key = f"{where}.source"
-        return _MODULES[step](key, model.inner(_path(key, values["source"])))
+        return MODULES[step](key, model.inner(_path(key, values["source"])))
+    if step in (Cnn, Lstm):
+        raise InputError(f"{where}.source: is missing; name a folder inside the model's folder")
     if step in _FILES and "file" in values:
         key = f"{where}.file"
         path = base / _path(key, values["file"])
@@ -86,73 +79,6 @@ def _path(where: str, value: object) -> str:
     if not isinstance(value, str):
         raise InputError(f"{where}: expected a path, found {value!r}")
     return value
-
-
-def _dense(where: str, folder: ModelFolder) -> dict[str, object]:
-    """Read a Dense module.
-
-    Source: sentence-transformers ``Dense.load``; ``use_residual`` since 5.7.
-    """
-    config = folder.settings("config.json")
-    activation = str(config.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
-    if activation not in _ACTIVATION_CLASSES:
-        raise InputError(
-            f"{where}: {folder.path}: unknown activation {activation!r}; "
-            f"known are: {', '.join(_ACTIVATION_CLASSES)}"
-        )
-    residual = None
-    if config.get("use_residual"):
-        same = config.get("in_features") == config.get("out_features")
-        residual = "identity" if same else "projection"
-    names = {
-        "weight": "linear.weight",
-        "bias": "linear.bias" if config.get("bias", True) else None,
-        "residual_weight": "residual.weight" if residual == "projection" else None,
-    }
-    return {
-        **_weights(where, folder, {key: name for key, name in names.items() if name}),
-        "activation": _ACTIVATION_CLASSES[activation],
-        "residual": residual,
-    }
-
-
-def _layer_norm(where: str, folder: ModelFolder) -> dict[str, object]:
-    """Read a LayerNorm module, which always has PyTorch's own eps.
-
-    Source: sentence-transformers ``LayerNorm.load``.
-    """
-    return _weights(where, folder, {"weight": "norm.weight", "bias": "norm.bias"})
-
-
-_MODULES: dict[type[Step], Callable[[str, ModelFolder], dict[str, object]]] = {
-    Dense: _dense,
-    LayerNorm: _layer_norm,
-}
-
-
-def _weights(where: str, folder: ModelFolder, names: Mapping[str, str]) -> dict[str, object]:
-    """Read exactly the tensors ``names`` as float32, each under its key."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    file = folder.file("model.safetensors")
-    if file is None:
-        raise InputError(
-            f"{where}: {folder.path} has no model.safetensors; save the model again with "
-            "sentence-transformers 2.3 or later"
-        )
-    try:
-        found = load_file(file)
-    except (SafetensorError, OSError) as error:
-        raise InputError(
-            f"{where}: {file} is not a whole safetensors file ({error}); download it again"
-        ) from error
-    if sorted(found) != sorted(names.values()):
-        raise InputError(
-            f"{where}: {file} holds {', '.join(sorted(found))}; "
-            f"expected {', '.join(sorted(names.values()))}"
-        )
-    return {key: found[name].astype(np.float32) for key, name in names.items()}
 
 
 def _fragment(where: str, path: Path, model: ModelFolder) -> Fragment:  # noqa: ARG001 - as _script

@@ -28,6 +28,16 @@ def test_module_types_of_three_generations(generation: str, tmp_path: Path) -> N
     )
 
 
+def test_token_modules(tmp_path: Path) -> None:
+    """A CNN and an LSTM are steps of their own, in the order in which they are listed."""
+    folder = write_sentence_transformers(tmp_path / "m", ("CNN", {}), ("LSTM", {}), MEAN)
+    assert open_source(folder).recipe == (
+        {"step": "cnn", "source": "1_CNN"},
+        {"step": "lstm", "source": "2_LSTM"},
+        {"step": "pool", "mode": "mean"},
+    )
+
+
 @pytest.mark.parametrize(
     ("config", "mode"),
     [

@@ -38,7 +38,10 @@ _POOLING_BOOLEANS = {
 }
 
 
-_KNOWN = ("Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout")
+#: Modules that stand between the encoder and the pooling, and the steps that they are.
+_TOKEN_MODULES = {"CNN": "cnn", "LSTM": "lstm"}
+
+_KNOWN = ("Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", *_TOKEN_MODULES)
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,9 @@ def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
             recipe.append({"step": "pool", **_pooling(config)})
             pooled = True
             continue
+        if module.kind in _TOKEN_MODULES:
+            recipe.append({"step": _TOKEN_MODULES[module.kind], "source": module.path})
+            continue
         expected = "sentence_embedding" if pooled else "token_embeddings"
         taken = config.get("module_input_name") or "sentence_embedding"
         given = config.get("module_output_name") or taken
@@ -146,7 +152,7 @@ def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
         else:
             raise InputError(
                 f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
-                "expected Pooling, Normalize, Dense, LayerNorm or Dropout"
+                f"expected one of: {', '.join(_KNOWN[1:])}"
             )
     return tuple(recipe)
 

@@ -1,8 +1,10 @@
 """The post-processing steps, by the name that polybake.toml and the manifest use."""
 
+from polybake.steps.cnn import Cnn
 from polybake.steps.dense import Dense
 from polybake.steps.dropout import Dropout
 from polybake.steps.layer_norm import LayerNorm
+from polybake.steps.lstm import Lstm
 from polybake.steps.normalize import Normalize
 from polybake.steps.onnx_fragment import OnnxFragment
 from polybake.steps.pca import Pca
@@ -24,6 +26,8 @@ _ALL: tuple[type[Step], ...] = (
     Dense,
     LayerNorm,
     Dropout,
+    Cnn,
+    Lstm,
     Truncate,
     Whiten,
     Pca,
@@ -36,9 +40,11 @@ STEPS: dict[str, type[Step]] = {step.name: step for step in _ALL}
 
 __all__ = [
     "STEPS",
+    "Cnn",
     "Dense",
     "Dropout",
     "LayerNorm",
+    "Lstm",
     "Normalize",
     "OnnxFragment",
     "Pca",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, ValidationInfo
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
-    from onnxscript import ir
+    from onnxscript import ir, nn
 
 
 def _is_row(array: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -92,3 +92,38 @@ def check_pooled(x: ir.Value, step: str) -> None:
             f"{step} takes float32 [batch, dimension] and is given {x.dtype} {x.shape}; "
             "put it after a step that pools, and before one that quantizes"
         )
+
+
+def check_tokens(x: ir.Value, step: str) -> int:
+    """Check that a step is given float ``[batch, sequence, hidden]``, and give ``hidden``.
+
+    Raises:
+        InputError: one vector a text, or token embeddings of an unknown size.
+    """
+    axes = tuple(x.shape or ())
+    if len(axes) != 3 or not isinstance(axes[2], int):
+        raise InputError(
+            f"{step} takes token embeddings [batch, sequence, hidden] and is given {x.shape}; "
+            "put it before the step that pools"
+        )
+    return axes[2]
+
+
+def give_arrays(module: nn.Module, arrays: Mapping[str, NDArray[np.float32]], step: str) -> None:
+    """Give each parameter of a step's module the array of its name.
+
+    Raises:
+        InputError: names or shapes differ.
+    """
+    from onnxscript import ir
+
+    shapes = {name: list(one.shape or ()) for name, one in module.named_parameters()}
+    for name in sorted(shapes.keys() | arrays.keys()):
+        expected = shapes.get(name, "none")
+        found = list(arrays[name].shape) if name in arrays else "none"
+        if found != expected:
+            raise InputError(
+                f"{step}: {name} has shape {found}, expected {expected}; use the settings and "
+                "weights of one module, which was trained on these token embeddings"
+            )
+    module.load_state_dict({name: ir.tensor(array) for name, array in arrays.items()})
