@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polybake.modelfile import read_head
+from agreement import agreement_with_folder, bake_folder
 from proven import Proven
-from saved_models import bake_folder, difference
 from tiny_models import CONFIG, write_bert
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
@@ -73,11 +72,8 @@ def test_agrees_with_each_text_alone(
     name: str, pooling: str, tmp_path: Path, proven: Proven
 ) -> None:
     """Ids are equal, and vectors to 1e-5 of their length, in batches with padding too."""
-    out = tmp_path / "tiny.onnx"
-    found = difference(save(tmp_path, name, pooling), out)
-    steps = " -> ".join(read_head(out).manifest.steps)
-    print(f"\n{steps}: largest difference {found:.2e}")  # noqa: T201
-    proven(kind="bert", source="sentence-transformers folder", steps=steps, difference=found)
+    folder = save(tmp_path, name, pooling)
+    proven("bert", agreement_with_folder(folder, tmp_path / "tiny.onnx"))
 
 
 def test_the_oracle_itself_depends_on_padding(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from network_numpy import convolution, draw
 from polybake.errors import InputError
 from polybake.steps import Cnn
+from tiny_tokens import tokens
 
 X = np.random.default_rng(5).normal(size=(3, 6, 7)).astype(np.float32)
 LENGTHS = np.array([6, 2, 0])
@@ -34,7 +35,7 @@ def alone(row: int) -> np.ndarray:
 def test_gives_each_text_what_it_has_alone(run_step, opset: int) -> None:
     """Padding counts as zeros, so that a text in a batch is the text alone, at every opset."""
     graph = run_step(STEP, X, MASK, opset)
-    formula = STEP.numpy(X.astype(np.float64), MASK)
+    formula = STEP.numpy(X.astype(np.float64), tokens(MASK))
     assert graph.shape == formula.shape == (3, 6, 12)
     for row in (0, 1):
         expected = alone(row)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from polybake.steps.arrays import check_tokens, give_arrays
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -46,7 +47,7 @@ class Cnn(Step):
                 )
         return sizes
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the convolutions to the graph.
 
         Raises:
@@ -57,12 +58,12 @@ class Cnn(Step):
         hidden = check_tokens(x, self.name)
         convolutions = Convolutions(hidden, self.channels, self.kernel_sizes)
         give_arrays(convolutions, self.weights, self.name)
-        tokens = op.Unsqueeze(op.Cast(attention_mask, to=x.dtype), axes=[-1])
-        return convolutions(op, op.Mul(x, tokens))
+        present = op.Unsqueeze(op.Cast(tokens.attention_mask, to=x.dtype), axes=[-1])
+        return convolutions(op, op.Mul(x, present))
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Sum over each token's window in NumPy."""
-        x = x * attention_mask[..., None]
+        x = x * tokens.attention_mask[..., None]
         channels = []
         for number, size in enumerate(self.kernel_sizes):
             weight, bias = (self.weights[f"convs.{number}.{part}"] for part in ("weight", "bias"))

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from polybake.activations import ACTIVATIONS
 from polybake.steps.arrays import check_tokens, give_arrays
-from polybake.steps.step import Floats, Mask, Step
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
 
 if TYPE_CHECKING:
     from onnxscript import OpBuilder, ir
@@ -39,7 +40,7 @@ class Lstm(Step):
     bidirectional: bool
     weights: dict[str, NDArray[np.float32]]
 
-    def build(self, op: OpBuilder, x: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the layers to the graph.
 
         Raises:
@@ -50,13 +51,13 @@ class Lstm(Step):
         inputs = check_tokens(x, self.name)
         layers = Layers(inputs, self.hidden, self.layers, bidirectional=self.bidirectional)
         give_arrays(layers, self.weights, self.name)
-        return layers(op, x, op.ReduceSum(attention_mask, axes=[1], keepdims=0))
+        return layers(op, x, op.ReduceSum(tokens.attention_mask, axes=[1], keepdims=0))
 
-    def numpy(self, x: Floats, attention_mask: Mask) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Run each text alone in NumPy."""
         directions = 2 if self.bidirectional else 1
-        states = np.zeros((*attention_mask.shape, directions * self.hidden), x.dtype)
-        for row, kept in enumerate(attention_mask.astype(bool)):
+        states = np.zeros((*tokens.attention_mask.shape, directions * self.hidden), x.dtype)
+        for row, kept in enumerate(tokens.attention_mask.astype(bool)):
             states[row, kept] = self._states(x[row, kept])
         return states
 
