@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from polybake.bake import bake
+from polybake.encodermaker import EncoderMaker
 from polybake.fixtures.case import Case, decode_vectors
 from polybake.fixtures.golden import cases_for, make_fixture
 from polybake.fixtures.texts import CaseText
@@ -34,9 +35,9 @@ class Agreement:
     difference: float
 
 
-def bake_folder(folder: Path, out: Path) -> Path:
+def bake_folder(folder: Path, out: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Path:
     """Bake with the recipe of the folder, or with mean pooling where it has none."""
-    source = open_source(folder)
+    source = open_source(folder, encoder)
     recipe = source.recipe or ({"step": "pool", "mode": "mean"},)
     steps = resolve(recipe, base=folder, source=source)
     return bake(source, steps, out, name="tiny").path
@@ -50,7 +51,13 @@ def agreement_with_folder(
     The oracle embeds each text alone. Without ``cases`` the built-in ones are taken, among them
     the empty text, the longest one, and batches with padding.
     """
-    baked = bake_folder(folder, out)
+    return agreement_with_source(folder, bake_folder(folder, out), cases)
+
+
+def agreement_with_source(
+    folder: Path, baked: Path, cases: Sequence[CaseText] | None = None
+) -> Agreement:
+    """Compare a file that was baked of ``folder`` with it."""
     texts = cases_for(baked) if cases is None else cases
     expected, _ = golden(folder, texts, read_head(baked).manifest.contract)
     return agreement(baked, expected)

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
+from polybake.hubreference import is_hub
 from polybake.manifest import checked_name
 
 ClientLanguage = Literal["python", "node", "ruby", "csharp"]
@@ -30,6 +32,7 @@ class ModelTable(Table):
     description: str = ""
     default_prompt: str | None = None
     precision: Literal["float32"] = "float32"
+    encoder: EncoderMaker = EncoderMaker.NATIVE
     functions: bool = False
     expose: tuple[str, ...] = ()
 
@@ -136,12 +139,12 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
 
 def _relative_to(folder: Path, config: Config) -> Config:
     """Put the folder of polybake.toml before every relative path."""
-    fixtures = config.fixtures
+    fixtures, source = config.fixtures, config.model.source
     return config.model_copy(
         update={
             "model": config.model.model_copy(
                 update={
-                    "source": folder / config.model.source,
+                    "source": source if is_hub(source) else folder / source,
                     "output": folder / config.model.output,
                 }
             ),

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, JsonOption, config_for
+from polybake.commands.target import (
+    DEFAULT_CONFIG,
+    ConfigOrSource,
+    EncoderOption,
+    JsonOption,
+    config_for,
+)
 from polybake.errors import RequirementMissing
 
 if TYPE_CHECKING:
@@ -32,13 +38,14 @@ def bake(
             "debugging. May be given again.",
         ),
     ] = None,
+    encoder: EncoderOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
 
     Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
     """
-    config = config_for(target, name=name, output=output)
+    config = config_for(target, name=name, output=output, encoder=encoder)
     model = config.model.model_copy(
         update={
             "functions": functions or config.model.functions,
@@ -69,7 +76,7 @@ def bake_config(config: Config) -> BakeReport:
         ) from error
     from polybake.sources import open_source
 
-    source = open_source(config.model.source)
+    source = open_source(config.model.source, config.model.encoder)
     specs = source.recipe if config.steps is None else config.steps
     return bake_source(
         source,

@@ -10,13 +10,14 @@ import typer
 from polybake.commands.bake import bake_config, own_cases, readable
 from polybake.commands.fixtures import write_fixtures
 from polybake.commands.generate import client_tables, write_clients
-from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, config_for
+from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, EncoderOption, config_for
 
 
 def build(
     target: ConfigOrSource = DEFAULT_CONFIG,
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
     output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
+    encoder: EncoderOption = None,
     clients: Annotated[
         Path | None, typer.Option(help="Put each client in a folder of its language below this.")
     ] = None,
@@ -28,7 +29,7 @@ def build(
 
     Example: polybake build polybake.toml
     """
-    config = config_for(target, name=name, output=output)
+    config = config_for(target, name=name, output=output, encoder=encoder)
     report = bake_config(config)
     typer.echo(readable(report))
     folder = config.fixtures.output or Path("fixtures") / config.model.name

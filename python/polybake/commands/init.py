@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.atomic import replacing
-from polybake.commands.target import name_from, usable_name
+from polybake.commands.target import EncoderOption, name_from, usable_name
+from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
+from polybake.hubreference import is_hub
 
 if TYPE_CHECKING:
     from polybake.sources.source import Source
@@ -20,9 +22,13 @@ _STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
 
 
 def init(
-    source: Annotated[Path | None, typer.Argument(help="A model folder or an .onnx file.")] = None,
+    source: Annotated[
+        Path | None,
+        typer.Argument(help="A model folder, hub:owner/name@revision, or an .onnx file."),
+    ] = None,
     output: Annotated[Path, typer.Option(help="The file to write.")] = Path("polybake.toml"),
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    encoder: EncoderOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     step: Annotated[
         Path | None, typer.Option(help="Write a template of a python step to this file instead.")
@@ -42,8 +48,9 @@ def init(
     if source is not None:
         from polybake.sources import open_source
 
-        opened = open_source(source)
-        text = settings_text(opened, source, name or name_from(source), output.parent)
+        maker = encoder or EncoderMaker.NATIVE
+        opened = open_source(source, maker)
+        text = settings_text(opened, source, name or name_from(source), output.parent, maker)
         _write(output, text, force=force)
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
@@ -55,7 +62,9 @@ def _write(path: Path, text: str, *, force: bool) -> None:
         file.write(text.encode("utf-8"))
 
 
-def settings_text(opened: Source, source: Path, name: str, folder: Path) -> str:
+def settings_text(
+    opened: Source, source: Path, name: str, folder: Path, encoder: EncoderMaker
+) -> str:
     """A polybake.toml that says in full what the source's own files say."""
     lines = [
         "[model]",
@@ -63,6 +72,8 @@ def settings_text(opened: Source, source: Path, name: str, folder: Path) -> str:
         f"source = {_toml(_relative(source, folder))}",
         f"output = {_toml(f'build/{name}.onnx')}",
     ]
+    if encoder is not EncoderMaker.NATIVE:
+        lines.append(f"encoder = {_toml(encoder)}")
     if opened.default_prompt is not None:
         lines.append(f"default_prompt = {_toml(opened.default_prompt)}")
     if not opened.recipe:
@@ -78,6 +89,8 @@ def settings_text(opened: Source, source: Path, name: str, folder: Path) -> str:
 
 
 def _relative(source: Path, folder: Path) -> str:
+    if is_hub(source):
+        return source.as_posix()
     base = folder.resolve()
     resolved = source.resolve()
     return str(resolved.relative_to(base) if resolved.is_relative_to(base) else resolved)

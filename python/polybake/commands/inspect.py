@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.commands.target import JsonOption
+from polybake.commands.target import EncoderOption, JsonOption
+from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError, RequirementMissing
+from polybake.hubreference import is_hub
 
 if TYPE_CHECKING:
     from polybake.modelfile import Head
@@ -29,6 +31,7 @@ def inspect(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the graph to this .svg or .html file."),
     ] = None,
+    encoder: EncoderOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model file holds and what a client would do with it.
@@ -43,7 +46,7 @@ def inspect(
         typer.echo(line)
     if extract is None and (shapes or graph is not None):
         return
-    if target.is_file() and is_baked(target):
+    if not is_hub(target) and target.is_file() and is_baked(target):
         head = read_head(target)
         if extract is not None:
             typer.echo(f"wrote {', '.join(extract_parts(head, extract))}")
@@ -54,7 +57,7 @@ def inspect(
         return
     if extract is not None:
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
-    facts = describe_source(target)
+    facts = describe_source(target, encoder or EncoderMaker.NATIVE)
     typer.echo(json.dumps(facts, indent=2) if as_json else _lines(facts))
 
 
@@ -110,11 +113,11 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> Iter
         yield json.dumps(facts, indent=2) if as_json else shape_table(facts)
 
 
-def describe_source(path: Path) -> dict[str, object]:
+def describe_source(path: Path, encoder: EncoderMaker) -> dict[str, object]:
     """What a bake would start from."""
     from polybake.sources import open_source
 
-    source = open_source(path)
+    source = open_source(path, encoder)
     return {
         "source": source.identifier,
         "encoder": source.encoder.name,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
+from polybake.hubreference import HubReference, is_hub
 
 if TYPE_CHECKING:
     from polybake.config import Config
@@ -18,16 +20,29 @@ DEFAULT_CONFIG = Path("polybake.toml")
 
 ConfigOrSource = Annotated[
     Path,
-    typer.Argument(metavar="[CONFIG|SOURCE]", help="A polybake.toml, a model folder, or an .onnx."),
+    typer.Argument(
+        metavar="[CONFIG|SOURCE]",
+        help="A polybake.toml, a model folder, hub:owner/name@revision, or an .onnx.",
+    ),
 ]
 ConfigOrModel = Annotated[
     Path,
     typer.Argument(metavar="[CONFIG|MODEL]", help="A polybake.toml or a baked model file."),
 ]
+EncoderOption = Annotated[
+    EncoderMaker | None,
+    typer.Option(help="Who makes the encoder's graph: polybake (native) or PyTorch's exporter."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-def config_for(target: Path, *, name: str | None = None, output: Path | None = None) -> Config:
+def config_for(
+    target: Path,
+    *,
+    name: str | None = None,
+    output: Path | None = None,
+    encoder: EncoderMaker | None = None,
+) -> Config:
     """The settings to work with: those of a polybake.toml, or the defaults for a source.
 
     Raises:
@@ -35,27 +50,31 @@ def config_for(target: Path, *, name: str | None = None, output: Path | None = N
     """
     from polybake.config import Config, ModelTable, load_config
 
-    if target.suffix == ".toml":
+    if target.suffix == ".toml" and not is_hub(target):
         config = load_config(target)
-        changes = {"name": name, "output": output}
+        changes = {"name": name, "output": output, "encoder": encoder}
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
         return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
-    if not target.exists():
+    if not is_hub(target) and not target.exists():
         raise InputError(
             f"{target}: no such file or folder; "
             "give a polybake.toml, a model folder or an .onnx file"
         )
     chosen_name = usable_name(name or name_from(target))
     model = ModelTable(
-        name=chosen_name, source=target, output=output or Path("build") / f"{chosen_name}.onnx"
+        name=chosen_name,
+        source=target,
+        output=output or Path("build") / f"{chosen_name}.onnx",
+        encoder=encoder or EncoderMaker.NATIVE,
     )
     return Config(model=model)
 
 
 def name_from(source: Path) -> str:
     """A model name made of the source's own: ``all-MiniLM-L6-v2`` becomes ``all-minilm-l6-v2``."""
-    words = re.findall(r"[a-z0-9]+", source.resolve().stem.lower())
+    own = HubReference.parse(source).name if is_hub(source) else source.resolve().stem
+    words = re.findall(r"[a-z0-9]+", own.lower())
     name = "-".join(words)[:50].strip("-")
     return name if name[:1].isalpha() else f"model-{name}".strip("-")[:50]
 

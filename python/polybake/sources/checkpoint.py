@@ -19,6 +19,7 @@ from polybake.modelfolder import ModelFolder
 from polybake.network import check_every_parameter_is_placed, new_model
 from polybake.sources.source import EncoderGraph, Reference
 from polybake.steps.tokens import Tokens
+from polybake.tokenizer import BakedTokenizer
 
 _ENCODER_OUTPUT = "token_embeddings"
 
@@ -68,7 +69,10 @@ class Checkpoint:
         return Reference(path, _ENCODER_OUTPUT)
 
 
-def open_checkpoint(folder: ModelFolder) -> Checkpoint:
+def open_checkpoint(
+    folder: ModelFolder,
+    tokenizer: BakedTokenizer,  # noqa: ARG001 - as open_torch
+) -> Checkpoint:
     """Recognise the architecture and find the weights of a folder.
 
     Raises:
@@ -81,7 +85,8 @@ def open_checkpoint(folder: ModelFolder) -> Checkpoint:
     if not isinstance(name, str) or name not in ENCODERS:
         raise InputError(
             f"{path}: unknown architecture {name!r}; known are: {', '.join(ENCODERS)}; "
-            "export others to ONNX and give the .onnx file"
+            "let PyTorch export others with --encoder torch (in polybake.toml: "
+            'encoder = "torch"), or give an .onnx file'
         )
     architecture = ENCODERS[name]
     try:
@@ -92,16 +97,27 @@ def open_checkpoint(folder: ModelFolder) -> Checkpoint:
         raise InputError(
             f"{path}: {key}: {first['msg']}; export this model to ONNX and give the .onnx file"
         ) from error
-    return Checkpoint(name, architecture, config, _weight_files(folder))
+    return Checkpoint(name, architecture, config, weight_files(folder))
 
 
-def _weight_files(folder: ModelFolder) -> tuple[Path, ...]:
+def weight_files(folder: ModelFolder) -> tuple[Path, ...]:
+    """The safetensors file of a folder, or those that its index lists.
+
+    Raises:
+        InputError: there is none, or one that is listed is missing.
+    """
     single = folder.file("model.safetensors")
     if single is not None:
         return (single,)
     index = folder.settings("model.safetensors.index.json").get("weight_map")
     if isinstance(index, dict):
         names = sorted({str(name) for name in index.values()})
+        others = [name for name in names if not name.endswith(".safetensors")]
+        if others:
+            raise InputError(
+                f"{folder.path}: model.safetensors.index.json lists {others[0]!r}, which is no "
+                "safetensors file; download the model again"
+            )
         found = {name: folder.file(name) for name in names}
         missing = [name for name, file in found.items() if file is None]
         if missing:

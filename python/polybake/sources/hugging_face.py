@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from polybake.modelfolder import ModelFolder
-from polybake.sources.checkpoint import open_checkpoint
 from polybake.sources.identity import identifier
-from polybake.sources.source import Source
+from polybake.sources.source import OpenEncoder, Source
 from polybake.tokenizer import bake_tokenizer
 
 
-def open_hugging_face(folder: ModelFolder) -> Source:
+def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open a folder with config.json, model.safetensors and tokenizer.json.
+
+    Args:
+        folder: The model's folder.
+        open_encoder: Finds the encoder in it.
 
     Raises:
         InputError: something is missing or not supported.
     """
-    encoder = open_checkpoint(folder)
+    tokenizer = bake_tokenizer(folder)
     return Source(
-        encoder=encoder,
-        tokenizer=bake_tokenizer(folder),
+        encoder=open_encoder(folder, tokenizer),
+        tokenizer=tokenizer,
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),

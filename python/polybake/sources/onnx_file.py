@@ -109,7 +109,7 @@ def open_onnx_file(path: Path) -> Source:
     encoder = OnnxFile(path, outputs.first, beside)
     pooled = OnnxFile(path, outputs.pooled, beside) if outputs.pooled else None
     if folder.file("modules.json") is not None:
-        source = open_sentence_transformers(folder, encoder)
+        source = open_sentence_transformers(folder, lambda *_: encoder)
         recipe = remaining_steps(source.recipe, outputs, path)
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
     return Source(

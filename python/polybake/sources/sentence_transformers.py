@@ -11,9 +11,8 @@ from typing import get_args
 from polybake.errors import InputError
 from polybake.manifest import Similarity
 from polybake.modelfolder import ModelFolder
-from polybake.sources.checkpoint import open_checkpoint
 from polybake.sources.identity import identifier
-from polybake.sources.source import Encoder, Recipe, Source
+from polybake.sources.source import OpenEncoder, Recipe, Source
 from polybake.tokenizer import bake_tokenizer
 
 #: Settings of the Transformer module, by every name that versions since 1.0 gave the file.
@@ -52,12 +51,12 @@ class _Module:
     path: str
 
 
-def open_sentence_transformers(folder: ModelFolder, export: Encoder | None = None) -> Source:
+def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open a folder with modules.json.
 
     Args:
         folder: The model's folder.
-        export: An ONNX export of the folder's encoder, which then needs no safetensors.
+        open_encoder: Finds the encoder in the folder of the first module.
 
     Raises:
         InputError: a module or setting is unknown or not supported, or something is missing.
@@ -71,13 +70,14 @@ def open_sentence_transformers(folder: ModelFolder, export: Encoder | None = Non
     settings = _transformer_settings(body)
     config = folder.settings("config_sentence_transformers.json")
     limit = settings.get("max_seq_length")
+    tokenizer = bake_tokenizer(
+        body,
+        max_seq_length=limit if isinstance(limit, int) else None,
+        lowercase=settings.get("do_lower_case") is True,
+    )
     return Source(
-        encoder=export or open_checkpoint(body),
-        tokenizer=bake_tokenizer(
-            body,
-            max_seq_length=limit if isinstance(limit, int) else None,
-            lowercase=settings.get("do_lower_case") is True,
-        ),
+        encoder=open_encoder(body, tokenizer),
+        tokenizer=tokenizer,
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),

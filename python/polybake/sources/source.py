@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from polybake.manifest import Input, Similarity
+from polybake.modelfolder import ModelFolder
 from polybake.steps.tokens import Tokens
 from polybake.tokenizer import BakedTokenizer
 
@@ -61,6 +62,10 @@ class Encoder(Protocol):
 
     def reference(self, folder: Path) -> Reference:
         """Give the encoder as a file of its own, written to ``folder`` where need be."""
+
+
+#: Finds the encoder in its folder; its tokenizer says how long texts are.
+OpenEncoder = Callable[[ModelFolder, BakedTokenizer], Encoder]
 
 
 @dataclass(frozen=True)

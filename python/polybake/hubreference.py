@@ -1,0 +1,59 @@
+"""``hub:owner/name@revision``, which stands for a model folder wherever one is given."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from polybake.errors import InputError
+
+_PREFIX = "hub:"
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
+_REFERENCE = re.compile(
+    rf"{_PREFIX}(?P<owner>{_PART})/(?P<name>{_PART})(?:@(?P<revision>\w[\w./+-]*))?", re.ASCII
+)
+
+
+@dataclass(frozen=True)
+class HubReference:
+    """A model repository of the Hugging Face hub.
+
+    Attributes:
+        revision: A branch, a tag or a commit; None is the default branch.
+    """
+
+    owner: str
+    name: str
+    revision: str | None = None
+
+    @classmethod
+    def parse(cls, source: Path) -> Self:
+        """Read a source for which `is_hub` holds.
+
+        Raises:
+            InputError: it names no repository.
+        """
+        text = source.as_posix()
+        found = _REFERENCE.fullmatch(text)
+        if found is None or ".." in text:
+            raise InputError(
+                f"{text}: names no repository; expected hub:owner/name or "
+                "hub:owner/name@revision; a folder of this name is given by its absolute path"
+            )
+        return cls(**found.groupdict())
+
+    @property
+    def repository(self) -> str:
+        """``owner/name``."""
+        return f"{self.owner}/{self.name}"
+
+    def __str__(self) -> str:
+        at = f"@{self.revision}" if self.revision else ""
+        return f"{_PREFIX}{self.repository}{at}"
+
+
+def is_hub(source: Path) -> bool:
+    """Whether a source names a repository of the hub; a path of that name is not looked at."""
+    return source.as_posix().startswith(_PREFIX)

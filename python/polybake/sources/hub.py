@@ -1,0 +1,97 @@
+"""A repository of the Hugging Face hub, fetched into its own cache."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+
+from polybake.errors import InputError, PolybakeError, RequirementMissing
+from polybake.hubreference import HubReference
+from polybake.modelfolder import ModelFolder
+
+#: Small, and all that is needed to know where the weights lie. ``*`` also stands for folders.
+_SETTINGS = ("*.json", "*chat_template.jinja", "README.md")
+#: transformers and sentence-transformers know no other names of safetensors files.
+_WEIGHTS = ("model.safetensors", "model-*.safetensors")
+
+
+def fetch(reference: HubReference) -> Path:
+    """Bring the files that a bake reads into the cache; no other file is downloaded.
+
+    Without a network the cache alone is used.
+
+    Returns:
+        The snapshot's folder, which is called by its commit.
+
+    Raises:
+        InputError: there is no such repository or revision, or it may not be read.
+        RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached and the
+            cache lacks the model.
+    """
+    snapshot = _download(reference, reference.revision, _SETTINGS)
+    weights = [f"{folder}{name}" for folder in _module_folders(snapshot) for name in _WEIGHTS]
+    return _download(reference, snapshot.name, weights)
+
+
+def identifier(reference: HubReference, snapshot: Path) -> str:
+    """Name the repository at the commit of a fetched snapshot."""
+    return str(HubReference(reference.owner, reference.name, snapshot.name))
+
+
+def _module_folders(snapshot: Path) -> list[str]:
+    """The folders that modules.json lists, as beginnings of patterns; else the root alone."""
+    listed = ModelFolder.at(snapshot).json("modules.json")
+    if not isinstance(listed, list):
+        return [""]
+    paths = [str(entry.get("path", "")) for entry in listed if isinstance(entry, dict)]
+    return [f"{glob.escape(path)}/" if path else "" for path in paths]
+
+
+def _download(reference: HubReference, revision: str | None, patterns: Sequence[str]) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ModuleNotFoundError as error:
+        raise RequirementMissing(
+            f'{reference}: needs the package {error.name}; pip install "polybake[hub]"'
+        ) from error
+    try:
+        return Path(
+            snapshot_download(
+                reference.repository, revision=revision, allow_patterns=list(patterns)
+            )
+        )
+    except Exception as error:  # what the HTTP client raises shares no base class
+        raise _explained(reference, error) from error
+
+
+def _explained(reference: HubReference, error: Exception) -> PolybakeError:
+    from huggingface_hub import constants
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    sign_in = "set HF_TOKEN, or run: hf auth login"
+    if isinstance(error, GatedRepoError):
+        return InputError(
+            f"{reference}: is gated; accept its terms on its page on the hub, then {sign_in}"
+        )
+    if isinstance(error, RepositoryNotFoundError):
+        return InputError(
+            f"{reference}: there is no such model on the hub, or it is private; "
+            f"correct the name, or {sign_in}"
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return InputError(
+            f"{reference}: the model has no such revision; name a branch, a tag or a commit"
+        )
+    if isinstance(error, LocalEntryNotFoundError):
+        return RequirementMissing(
+            f"{reference}: is not whole in the cache {constants.HF_HUB_CACHE}, and the hub cannot "
+            "be reached; run this once with a network and without HF_HUB_OFFLINE"
+        )
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return RequirementMissing(f"{reference}: cannot be fetched ({reason}); try again, or {sign_in}")
