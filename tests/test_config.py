@@ -64,6 +64,11 @@ def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
         ("clients.ruby", "clients.rust", "clients.rust: unknown language; choose one of: python"),
         ('module = "Minilm"', 'modul = "M"', "clients.ruby.modul: unknown key; choose one of: ou"),
         ('query = "query: "', "query = 3", "prompts.query: 3: "),
+        (
+            "[[steps]]",
+            'encoder = "jax"\n[[steps]]',
+            "model.encoder: 'jax': Input should be 'native'",
+        ),
         ("[model]", "[model", "is not TOML"),
     ],
 )
@@ -74,6 +79,12 @@ def test_a_fault_is_named(tmp_path: Path, old: str, new: str, message: str) -> N
         load_config(path)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_repository_is_no_path(tmp_path: Path) -> None:
+    """A reference to the hub is left as it is."""
+    text = GOOD.replace("models/minilm", "hub:owner/name@v1")
+    assert str(load_config(write(tmp_path, text)).model.source) == "hub:owner/name@v1"
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from polybake.bake import bake
 from polybake.encodermaker import EncoderMaker
 from polybake.encoders import ENCODERS
 from polybake.errors import CheckFailed, InputError
-from polybake.recipe import resolve
 from polybake.sources import open_source
 from proven import Proven
-from saved_models import MAX_LENGTH, difference, save, wordpiece_vocabulary
+from saved_models import (
+    MAX_LENGTH,
+    bake_folder,
+    difference,
+    randomise,
+    save,
+    wordpiece_vocabulary,
+)
+from tiny_models import change_json, write_json
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")
@@ -62,7 +69,11 @@ def mobilebert() -> Any:
 
     return MobileBertModel(
         MobileBertConfig(
-            **SIZES, embedding_size=14, intra_bottleneck_size=16, normalization_type="layer_norm"
+            **SIZES,
+            embedding_size=24,
+            trigram_input=False,  # it looks at the next token, also where that is padding
+            intra_bottleneck_size=16,
+            normalization_type="layer_norm",
         )
     )
 
@@ -108,6 +119,32 @@ def big_bird(attention_type: str = "original_full") -> Any:
     )
 
 
+def reformer() -> Any:
+    from transformers import ReformerConfig, ReformerModel
+
+    return ReformerModel(
+        ReformerConfig(
+            vocab_size=len(VOCABULARY),
+            hidden_size=24,
+            attention_head_size=6,
+            num_attention_heads=4,
+            feed_forward_size=40,
+            axial_pos_embds=False,
+            max_position_embeddings=64,
+            attn_layers=["local", "local"],
+            local_attn_chunk_length=8,
+        )
+    )
+
+
+def bart() -> Any:
+    from transformers import BartConfig, BartModel
+
+    sizes = {"d_model": 24, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 40}
+    heads = {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "decoder_ffn_dim": 40}
+    return BartModel(BartConfig(vocab_size=len(VOCABULARY), **sizes, **heads, pad_token_id=0))
+
+
 def xlnet() -> Any:
     from transformers import XLNetConfig, XLNetModel
 
@@ -117,7 +154,6 @@ def xlnet() -> Any:
 
 KINDS: dict[str, Callable[[], Any]] = {
     "big_bird, full attention": big_bird,
-    "convbert": convbert,
     "ernie": ernie,
     "esm": esm,
     "gpt_neox": gpt_neox,
@@ -135,6 +171,12 @@ def saved(folder: Path, model: Any, **settings: Any) -> Path:
     return save(folder, model, BertTokenizer(vocab=VOCABULARY, **settings))
 
 
+def weights(folder: Path) -> dict[str, Any]:
+    from safetensors.numpy import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Ids are equal and mean-pooled vectors agree, for every built-in case."""
@@ -144,3 +186,117 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     print(f"\n{kind}: largest difference {found:.2e}")  # noqa: T201
     assert found <= LIMIT
     proven(kind=kind, source="torch export", steps=MEAN, difference=found)
+
+
+def test_padding_on_the_left(tmp_path: Path, proven: Proven) -> None:
+    """A decoder whose positions count padding agrees where its tokenizer pads on the left."""
+    folder = saved(tmp_path, gpt_neox(), padding_side="left")
+    found = difference(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+    assert found <= LIMIT
+    proven(kind="gpt_neox, left padding", source="torch export", steps=MEAN, difference=found)
+
+
+def test_a_head_is_left_out(tmp_path: Path, proven: Proven) -> None:
+    """A folder of transformers alone agrees: it holds a head, is in shards, and lacks a pooler."""
+    from transformers import BertTokenizer, ErnieConfig, ErnieForMaskedLM
+
+    model = randomise(ErnieForMaskedLM(ErnieConfig(**SIZES)))
+    model.save_pretrained(tmp_path / "model", max_shard_size="20KB")
+    tokenizer = BertTokenizer(vocab=VOCABULARY, model_max_length=MAX_LENGTH)
+    tokenizer.save_pretrained(tmp_path / "model")
+    assert len(list((tmp_path / "model").glob("model-*.safetensors"))) > 2
+    found = difference(tmp_path / "model", tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+    assert found <= LIMIT
+    source = "torch export, Hugging Face folder with a head, in shards"
+    proven(kind="ernie", source=source, steps=MEAN, difference=found)
+
+
+def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
+    """An encoder that is exported twice gives the same file."""
+    folder = saved(tmp_path, ernie())
+    for name in ("first.onnx", "second.onnx"):
+        bake_folder(folder, tmp_path / name, EncoderMaker.TORCH)
+    assert (tmp_path / "first.onnx").read_bytes() == (tmp_path / "second.onnx").read_bytes()
+
+
+def test_old_runtimes_load_it(tmp_path: Path) -> None:
+    """The opset is that of our own encoders, and no input or output has a fixed axis."""
+    source = open_source(saved(tmp_path, ernie()), EncoderMaker.TORCH)
+    graph = source.encoder.place()
+    assert source.encoder.name == "torch:ernie"
+    assert graph.model.opset_imports[""] == 18
+    assert [one.feed for one in graph.inputs] == ["input_ids", "attention_mask", "token_type_ids"]
+    assert str(graph.embeddings.shape) == "[batch,sequence,24]"
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (xlnet, r"xlnet: PyTorch [\d.]+.* cannot export it \(.*aten\.sub .*; try another version"),
+        (bart, r"bart: has a decoder, which transformers does not leave out; give an \.onnx"),
+    ],
+)
+def test_what_cannot_be_exported_is_named(
+    model: Callable[[], Any], message: str, tmp_path: Path
+) -> None:
+    """The message says which operator or part it is, and what to do."""
+    with pytest.raises(InputError, match=message) as caught:
+        bake_folder(saved(tmp_path, model()), tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+    print(f"\n{caught.value}")  # noqa: T201
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "tiny.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (reformer, r"reformer: PyTorch's export differs from PyTorch by .*, for texts of "),
+        (
+            lambda: big_bird("block_sparse"),
+            r"big_bird: PyTorch's export differs .* texts of 60 tok",
+        ),
+        (convbert, r"differs from each text alone, in a batch by "),
+    ],
+    ids=["a rounded length", "another attention for long texts", "a convolution over padding"],
+)
+def test_a_wrong_export_is_refused(model: Callable[[], Any], message: str, tmp_path: Path) -> None:
+    """An export that is right for the traced shape alone is found out, and nothing is written."""
+    with pytest.raises(CheckFailed, match=message) as caught:
+        bake_folder(saved(tmp_path, model()), tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+    print(f"\n{caught.value}")  # noqa: T201
+    assert not (tmp_path / "tiny.onnx").exists()
+
+
+def test_a_missing_weight_is_refused(tmp_path: Path) -> None:
+    """Transformers would draw it at random."""
+    from safetensors.numpy import save_file
+
+    folder = saved(tmp_path, ernie())
+    kept = weights(folder)
+    del kept["encoder.layer.1.output.dense.bias"]
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"ernie: .* lack weights.*layer\.1\.output\.dense\.bias"):
+        bake_folder(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+
+
+def test_other_token_types_are_refused(tmp_path: Path) -> None:
+    """Clients feed zeros; a tokenizer that gives others is not theirs."""
+    folder = saved(tmp_path, ernie())
+    change_json(
+        folder / "tokenizer_config.json",
+        tokenizer_class="PreTrainedTokenizerFast",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+    data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    data["post_processor"]["single"][0]["SpecialToken"]["type_id"] = 2
+    write_json(folder / "tokenizer.json", data)
+    with pytest.raises(InputError, match=r"ernie: its tokenizer gives token_type_ids \[2, 0, 0\]"):
+        bake_folder(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+
+
+def test_an_architecture_that_transformers_does_not_know(tmp_path: Path) -> None:
+    """Its name and transformers' version are in the message."""
+    folder = saved(tmp_path, ernie())
+    change_json(folder / "config.json", model_type="nonesuch")
+    with pytest.raises(InputError, match=r"transformers [\d.]+ does not load .*nonesuch"):
+        bake_folder(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from polybake.errors import InputError
+from polybake.errors import InputError, RequirementMissing
 from polybake.sources import open_source
 from tiny_models import write_bert, write_sentence_transformers
 from tiny_onnx import write_encoder
@@ -43,6 +44,13 @@ def test_identifier_is_the_folder_or_the_hub_name(tmp_path: Path) -> None:
     snapshot = tmp_path / "models--owner--tiny-bert" / "snapshots" / "0a1b"
     assert open_source(write_bert(tmp_path / "tiny")).identifier == "tiny"
     assert open_source(write_bert(snapshot)).identifier == "owner/tiny-bert"
+
+
+def test_the_hub_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without huggingface_hub the message names the extra."""
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(RequirementMissing, match=r'hub:a/b: needs.*"polybake\[hub\]"'):
+        open_source(Path("hub:a/b"))
 
 
 def test_licence_comes_from_the_readme(tmp_path: Path) -> None:

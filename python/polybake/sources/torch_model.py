@@ -14,7 +14,13 @@ import numpy as np
 import torch
 import transformers
 from numpy.typing import NDArray
-from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
+from transformers import (
+    MODEL_FOR_TEXT_ENCODING_MAPPING,
+    AutoConfig,
+    AutoModel,
+    AutoModelForTextEncoding,
+    AutoTokenizer,
+)
 
 from polybake.errors import InputError
 from polybake.manifest import Feed
@@ -102,8 +108,9 @@ def load(folder: Path) -> TorchModel:
     try:
         with _quiet():
             config = AutoConfig.from_pretrained(folder, **_LOCAL)
-            encodes = config.is_encoder_decoder  # such as mT5, whose decoder is left out
-            model, report = (AutoModelForTextEncoding if encodes else AutoModel).from_pretrained(
+            # Of mT5 and its like this is the encoder alone.
+            encoders = type(config) in MODEL_FOR_TEXT_ENCODING_MAPPING
+            model, report = (AutoModelForTextEncoding if encoders else AutoModel).from_pretrained(
                 folder,
                 config=config,
                 dtype=torch.float32,
@@ -118,6 +125,11 @@ def load(folder: Path) -> TorchModel:
             f"transformers {transformers.__version__} does not load the encoder "
             f"({_reason(error)}); give an .onnx file made elsewhere"
         ) from error
+    if config.is_encoder_decoder and not encoders:
+        raise InputError(
+            f"{config.model_type}: has a decoder, which transformers does not leave out; "
+            "give an .onnx file of its encoder"
+        )
     taken = inspect.signature(model.forward).parameters
     feeds = [name for name in _FEEDS if name in taken and name in tokens]
     if "attention_mask" not in feeds:
