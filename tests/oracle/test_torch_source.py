@@ -13,6 +13,7 @@ from polybake.encodermaker import EncoderMaker
 from polybake.encoders import ENCODERS
 from polybake.errors import CheckFailed, InputError
 from polybake.sources import open_source
+from polybake.sources.torch_export import TorchExport
 from proven import Proven
 from saved_models import (
     MAX_LENGTH,
@@ -26,6 +27,9 @@ from tiny_models import change_json, write_json
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")
+
+from polybake.sources.torch_model import TorchModel  # noqa: E402 - imports PyTorch
+from polybake.sources.torch_proof import expectations  # noqa: E402
 
 LIMIT = 1e-5
 
@@ -267,6 +271,20 @@ def test_a_wrong_export_is_refused(model: Callable[[], Any], message: str, tmp_p
     assert not (tmp_path / "tiny.onnx").exists()
 
 
+def test_an_export_is_proven_at_every_shape(tmp_path: Path) -> None:
+    """Batches of 1 to 3 texts of 1 token to the longest are run, padded on both sides."""
+    source = open_source(saved(tmp_path, ernie()), EncoderMaker.TORCH)
+    masks = [
+        one.fed["attention_mask"]
+        for one in expectations(TorchModel(ernie().eval(), ["input_ids"]), source.tokenizer)
+    ]
+    assert masks[0].shape == (1, MAX_LENGTH)
+    assert {len(mask) for mask in masks} == {1, 2, 3}
+    assert {int(mask.sum(axis=1).min()) for mask in masks} >= {1, 2, MAX_LENGTH}
+    assert any((mask[:, 0] == 0).any() and (mask[:, -1] == 1).all() for mask in masks)
+    assert any((mask[:, -1] == 0).any() and (mask[:, 0] == 1).all() for mask in masks)
+
+
 def test_a_missing_weight_is_refused(tmp_path: Path) -> None:
     """Transformers would draw it at random."""
     from safetensors.numpy import save_file
@@ -292,6 +310,16 @@ def test_other_token_types_are_refused(tmp_path: Path) -> None:
     write_json(folder / "tokenizer.json", data)
     with pytest.raises(InputError, match=r"ernie: its tokenizer gives token_type_ids \[2, 0, 0\]"):
         bake_folder(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+
+
+def test_settings_name_no_files(tmp_path: Path) -> None:
+    """PyTorch's side sees nothing of a tokenizer's settings that could lead out of the folder."""
+    folder = saved(tmp_path, ernie())
+    change_json(folder / "tokenizer_config.json", vocab_file="/etc/hostname", auto_map={"A": "b.C"})
+    encoder = open_source(folder, EncoderMaker.TORCH).encoder
+    assert isinstance(encoder, TorchExport)
+    assert encoder.tokenizer_settings == {"tokenizer_class": "BertTokenizer"}
+    assert [one.feed for one in encoder.place().inputs][-1] == "token_type_ids"
 
 
 def test_an_architecture_that_transformers_does_not_know(tmp_path: Path) -> None:

@@ -20,6 +20,14 @@ def test_unknown_architecture_lists_the_known(tmp_path: Path) -> None:
             open_source(folder)
 
 
+def test_an_adapter_is_refused(tmp_path: Path) -> None:
+    """Where PEFT is installed, transformers would load it over the weights."""
+    folder = write_bert(tmp_path / "model")
+    (folder / "adapter_config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"adapter_config.json: an adapter is not applied; merge"):
+        open_source(folder)
+
+
 def test_graph_for_old_runtimes(tmp_path: Path) -> None:
     """The graph is valid ONNX of opset 18 and IR 8, which runtimes years old load."""
     graph = open_source(write_bert(tmp_path / "model")).encoder.place()

@@ -104,8 +104,13 @@ def weight_files(folder: ModelFolder) -> tuple[Path, ...]:
     """The safetensors file of a folder, or those that its index lists.
 
     Raises:
-        InputError: there is none, or one that is listed is missing.
+        InputError: there is none, one that is listed is missing, or an adapter lies beside them.
     """
+    if folder.file("adapter_config.json") is not None:
+        raise InputError(
+            f"{folder.path / 'adapter_config.json'}: an adapter is not applied; merge it into the "
+            "weights with PEFT's merge_and_unload, and save the model without it"
+        )
     single = folder.file("model.safetensors")
     if single is not None:
         return (single,)

@@ -5,6 +5,7 @@ Source: ``torch.onnx.export`` with ``dynamo=True``.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,13 +23,10 @@ from polybake.tokenizer import BakedTokenizer
 #: Settings that ask for a model's own code, or for other numbers than the files hold.
 _REFUSED = ("auto_map", "quantization_config")
 
-_SETTINGS = (
-    "config.json",
-    "model.safetensors.index.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-)
+_FILES = ("config.json", "model.safetensors.index.json", "tokenizer.json")
+
+#: Which inputs a tokenizer gives; its other settings may name files.
+_TOKENIZER_SETTINGS = ("tokenizer_class", "model_input_names")
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,13 @@ class TorchExport:
     Attributes:
         name: ``torch:`` and the architecture.
         files: All that transformers gets to see of the model's folder, by name.
+        tokenizer_settings: What it sees of tokenizer_config.json.
         tokenizer: Its limit and padding are those that the export is proven with.
     """
 
     name: str
     files: Mapping[str, Path]
+    tokenizer_settings: Mapping[str, object]
     tokenizer: BakedTokenizer
     proves: Literal["source"] = "source"
 
@@ -73,6 +73,8 @@ class TorchExport:
         for name, file in self.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(file.resolve())
+        settings = json.dumps(self.tokenizer_settings)
+        (folder / "tokenizer_config.json").write_text(settings, encoding="ascii")
         model = load(folder)
         path = folder / "encoder.onnx"
         expected = expectations(model, self.tokenizer)
@@ -103,7 +105,9 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
                 f"{path}: {key} = {settings[key]!r} is not supported, as no code of a model is "
                 "run; export it yourself and give the .onnx file"
             )
-    found = {name: folder.file(name) for name in _SETTINGS}
+    found = {name: folder.file(name) for name in _FILES}
     files = {name: file for name, file in found.items() if file is not None}
     weights = {file.relative_to(folder.path).as_posix(): file for file in weight_files(folder)}
-    return TorchExport(f"torch:{name}", files | weights, tokenizer)
+    own = folder.settings("tokenizer_config.json")
+    kept = {key: own[key] for key in _TOKENIZER_SETTINGS if key in own}
+    return TorchExport(f"torch:{name}", files | weights, kept, tokenizer)
