@@ -125,6 +125,7 @@ def _within(what: str, found: Floats, expected: Floats) -> float:
     if not difference <= LIMIT:
         raise CheckFailed(
             f"the baked graph differs from {what} by {difference:.3g}, more than {LIMIT:g}; "
-            "nothing was written; export the encoder again with dynamic batch and sequence axes"
+            "nothing was written; export the encoder again with dynamic batch and sequence axes, "
+            "or take one that no padding changes"
         )
     return difference

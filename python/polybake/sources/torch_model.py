@@ -156,8 +156,8 @@ def _check_no_weight_is_missing(model: TorchModel, missing: set[str]) -> None:
     fed = {"input_ids": ones, "attention_mask": ones, "token_type_ids": 0 * ones}
     if missing and np.isnan(model.run(fed)).any():
         raise InputError(
-            f"{model.kind}: the safetensors files lack weights, some of which "
-            f"are needed: {', '.join(sorted(missing))}; use those that go with config.json"
+            f"{model.kind}: the safetensors files lack weights that are needed (missing: "
+            f"{len(missing)}, such as {sorted(missing)[0]}); use those that go with config.json"
         )
 
 
