@@ -44,14 +44,17 @@ def bake_folder(folder: Path, out: Path, encoder: EncoderMaker = EncoderMaker.NA
 
 
 def agreement_with_folder(
-    folder: Path, out: Path, cases: Sequence[CaseText] | None = None
+    folder: Path,
+    out: Path,
+    cases: Sequence[CaseText] | None = None,
+    encoder: EncoderMaker = EncoderMaker.NATIVE,
 ) -> Agreement:
     """Bake ``folder`` to ``out`` and compare each case with what sentence-transformers gives.
 
     The oracle embeds each text alone. Without ``cases`` the built-in ones are taken, among them
     the empty text, the longest one, and batches with padding.
     """
-    return agreement_with_source(folder, bake_folder(folder, out), cases)
+    return agreement_with_source(folder, bake_folder(folder, out, encoder), cases)
 
 
 def agreement_with_source(

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from agreement import agreement_with_source, bake_folder
+from bert_models import bert
 from hub_cache import write_cache
 from proven import Proven
-from saved_models import MAX_LENGTH, bake_folder, difference_to, save, wordpiece_vocabulary
+from saved_models import save
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")
-
-
-def bert() -> tuple[Any, Any]:
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    vocabulary = wordpiece_vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=24,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=40,
-        max_position_embeddings=MAX_LENGTH + 7,
-    )
-    return BertModel(config), BertTokenizer(vocab=vocabulary)
 
 
 def test_agrees_from_a_cache(
@@ -40,6 +26,4 @@ def test_agrees_from_a_cache(
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     snapshot = write_cache(tmp_path / "cache", "owner/tiny", save(tmp_path, *bert()))
     baked = bake_folder(Path("hub:owner/tiny"), tmp_path / "tiny.onnx")
-    found = difference_to(snapshot, baked)
-    print(f"\nhub: largest difference {found:.2e}")  # noqa: T201
-    proven(kind="bert", source="hub", steps="pool(mode=mean)", difference=found)
+    proven("bert", agreement_with_source(snapshot, baked), source="hub")

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from agreement import agreement_with_folder, bake_folder
 from polybake.encodermaker import EncoderMaker
 from polybake.encoders import ENCODERS
 from polybake.errors import CheckFailed, InputError
 from polybake.sources import open_source
 from polybake.sources.torch_export import TorchExport
 from proven import Proven
-from saved_models import MAX_LENGTH, bake_folder, difference, randomise
+from saved_models import MAX_LENGTH, randomise
 from tiny_models import change_json, write_json
 from torch_models import (
     SIZES,
@@ -41,9 +42,7 @@ pytest.importorskip("sentence_transformers")
 from polybake.sources.torch_model import TorchModel  # noqa: E402 - imports PyTorch
 from polybake.sources.torch_proof import expectations  # noqa: E402
 
-LIMIT = 1e-5
-
-MEAN = "pool(mode=mean)"
+SOURCE = "torch export"
 
 KINDS: dict[str, Callable[[], Any]] = {
     "big_bird, full attention": big_bird,
@@ -62,18 +61,15 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Ids are equal and mean-pooled vectors agree, for every built-in case."""
     assert kind.split(",")[0] not in ENCODERS
     folder = saved(tmp_path, KINDS[kind]())
-    found = difference(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
-    print(f"\n{kind}: largest difference {found:.2e}")  # noqa: T201
-    assert found <= LIMIT
-    proven(kind=kind, source="torch export", steps=MEAN, difference=found)
+    found = agreement_with_folder(folder, tmp_path / "tiny.onnx", encoder=EncoderMaker.TORCH)
+    proven(kind, found, source=SOURCE)
 
 
 def test_padding_on_the_left(tmp_path: Path, proven: Proven) -> None:
     """A decoder whose positions count padding agrees where its tokenizer pads on the left."""
     folder = saved(tmp_path, gpt_neox(), padding_side="left")
-    found = difference(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
-    assert found <= LIMIT
-    proven(kind="gpt_neox, left padding", source="torch export", steps=MEAN, difference=found)
+    found = agreement_with_folder(folder, tmp_path / "tiny.onnx", encoder=EncoderMaker.TORCH)
+    proven("gpt_neox, left padding", found, source=SOURCE)
 
 
 def test_a_head_is_left_out(tmp_path: Path, proven: Proven) -> None:
@@ -85,10 +81,11 @@ def test_a_head_is_left_out(tmp_path: Path, proven: Proven) -> None:
     tokenizer = BertTokenizer(vocab=VOCABULARY, model_max_length=MAX_LENGTH)
     tokenizer.save_pretrained(tmp_path / "model")
     assert len(list((tmp_path / "model").glob("model-*.safetensors"))) > 2
-    found = difference(tmp_path / "model", tmp_path / "tiny.onnx", EncoderMaker.TORCH)
-    assert found <= LIMIT
+    found = agreement_with_folder(
+        tmp_path / "model", tmp_path / "tiny.onnx", encoder=EncoderMaker.TORCH
+    )
     source = "torch export, Hugging Face folder with a head, in shards"
-    proven(kind="ernie", source=source, steps=MEAN, difference=found)
+    proven("ernie", found, source=source)
 
 
 def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
