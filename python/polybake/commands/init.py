@@ -40,8 +40,9 @@ def init(
     """
     if (source is None) == (step is None):
         raise InputError("give a source, for its polybake.toml, or --step FILE, for a template")
+    _check_free(step or output, force=force)
     if step is not None:
-        _write(step, _STEP_TEMPLATE.read_text(encoding="utf-8"), force=force)
+        _write(step, _STEP_TEMPLATE.read_text(encoding="utf-8"))
         typer.echo(
             f'wrote {step}; next, in polybake.toml: step = "python", file = {_toml(str(step))}'
         )
@@ -51,13 +52,16 @@ def init(
         maker = encoder or EncoderMaker.NATIVE
         opened = open_source(source, maker)
         text = settings_text(opened, source, name or name_from(source), output.parent, maker)
-        _write(output, text, force=force)
+        _write(output, text)
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
 
-def _write(path: Path, text: str, *, force: bool) -> None:
+def _check_free(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
         raise InputError(f"{path}: exists already; edit it, or overwrite it with --force")
+
+
+def _write(path: Path, text: str) -> None:
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
 
