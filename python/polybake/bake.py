@@ -15,6 +15,7 @@ from polybake import manifest as manifests
 from polybake.errors import InputError
 from polybake.expose import expose_values
 from polybake.fixtures.case import TOLERANCES, Case, Fixture
+from polybake.fixtures.edges import UNQUANTIZED, Edges
 from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
@@ -92,9 +93,9 @@ def bake(
         tail = Path(scratch) / "tail.onnx"
         with _timed(seconds, "build"):
             graph = encoder.place()
-            results = fold(steps, graph, functions=functions)
-            dimension = finish(results[-1] if results else graph.embeddings, graph)
-            expose_values(expose, graph, steps, results)
+            folded = fold(steps, graph, functions=functions)
+            output = finish(folded, steps, graph)
+            expose_values(expose, graph, steps, folded.results)
             opset, inputs = graph.model.opset_imports[""], graph.inputs
             if any(map(promptlength.excludes_prompt, steps)):
                 inputs = (*inputs, promptlength.prompt_length_input(used_prompts, source.tokenizer))
@@ -107,7 +108,7 @@ def bake(
             gc.collect()
         contract = Contract(
             inputs=inputs,
-            output=Output(name=OUTPUT, dimension=dimension),
+            output=output,
             max_length=source.tokenizer.max_length,
             pad_id=source.tokenizer.pad_id,
             pad_side=source.tokenizer.pad_side,
@@ -128,7 +129,7 @@ def bake(
                 name=name,
                 description=description,
                 contract=contract,
-                similarity=source.similarity,
+                similarity="hamming" if output.packed_bits else source.similarity,
                 steps=tuple(str(step) for step in steps),
                 encoder=encoder.name,
                 opset=opset,
@@ -161,7 +162,8 @@ def _run(
     """Make the golden cases, and prove that no vector depends on its batch."""
     cases = [*contract_cases(contract, source.tokenizer), *extra_cases]
     session = open_session(tail, threads=THREADS)
-    golden = golden_cases(cases, contract, source.tokenizer, session)
+    edges = Edges.of(tail, contract.output)
+    golden = golden_cases(cases, contract, source.tokenizer, session, edges)
     return golden, prove_invariance(golden, contract, session)
 
 

@@ -60,8 +60,21 @@ class Output(Record):
     dtype: Literal["float32", "int8", "uint8"] = "float32"
     dimension: int = Field(gt=0, description="Elements of one embedding.")
     packed_bits: bool = Field(
-        default=False, description="True when each uint8 holds eight dimensions, first one highest."
+        default=False,
+        description="True when each element holds eight dimensions, the first one highest; "
+        "an int8 is that byte less 128.",
     )
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of one embedding: eight an element where bits are packed."""
+        return 8 * self.dimension if self.packed_bits else self.dimension
+
+    @property
+    def readable(self) -> str:
+        """Such as ``384 dimensions, float32`` and ``384 dimensions, packed in 48 uint8``."""
+        packed = f"packed in {self.dimension} " if self.packed_bits else ""
+        return f"{self.dimensions} dimensions, {packed}{self.dtype}"
 
 
 class Contract(Record):

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
-from numpy.typing import NDArray
 
 from polybake import promptlength
 from polybake.errors import CheckFailed
-from polybake.fixtures.case import Case, decode_vectors
+from polybake.fixtures.case import Case, decode_slack, decode_vectors
+from polybake.fixtures.slack import Embeddings, Slack, differences
 from polybake.manifest import Contract
 from polybake.runtime import feeds, run_ids
 from polybake.steps import Step, Tokens
-
-Floats = NDArray[np.floating[Any]]
 
 #: Of one element, relative to the vector's length, which is 1 where it is normalised.
 #: Source: docs/tolerances.md, "Limits".
@@ -29,7 +27,7 @@ _NEIGHBOURS = 7
 _STEP_TOKENS = 400
 
 
-def largest_difference(found: Floats, expected: Floats) -> float:
+def largest_difference(found: Embeddings, expected: Embeddings) -> float:
     """The largest difference of one element, relative to the expected row's L2 norm.
 
     Args:
@@ -60,10 +58,10 @@ def prove_steps(
         steps: What was folded over it.
 
     Returns:
-        The largest difference.
+        The largest difference; of integers in steps, of packed bits in bits of one element.
 
     Raises:
-        CheckFailed: it exceeds the limit.
+        CheckFailed: it exceeds the limit, or for integers their slack.
     """
     types = {one.name: _INTEGERS[one.type] for one in session.get_inputs()}
     largest, tokens = 0.0, 0
@@ -76,12 +74,12 @@ def prove_steps(
             continue
         tokens += mask.size
         typed = {name: fed[name].astype(kind) for name, kind in types.items()}
-        expected = session.run([output], typed)[0].astype(np.float64)
+        expected: Any = session.run([output], typed)[0].astype(np.float64)
         read = Tokens(by_feed["input_ids"], mask, fed.get(promptlength.NAME))
         for step in steps:
             expected = step.numpy(expected, read)
-        found = decode_vectors(case.embeddings)
-        largest = max(largest, _within(f"its source in case {case.id}", found, expected))
+        found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
+        largest = max(largest, _within(f"its source in case {case.id}", found, expected, slack))
     return largest
 
 
@@ -111,20 +109,27 @@ def prove_invariance(
     )[:_NEIGHBOURS]
     prompt, rows = contract.default_prompt, [case.input_ids[0] for case in alone]
     expected = np.concatenate([decode_vectors(case.embeddings) for case in alone])
+    slack = Slack.of_rows([decode_slack(case.embeddings) for case in alone])
     shuffled = run_ids(session, contract, rows[::-1], prompt=prompt)[::-1]
     wide = min(2 * max(map(len, rows)), contract.max_length)
     padded = run_ids(session, contract, rows, prompt=prompt, length=wide)
     return {
-        "batch": _within("each text alone, in a batch", shuffled, expected),
-        "padding": _within("each text alone, under padding", padded, expected),
+        "batch": _within("each text alone, in a batch", shuffled, expected, slack),
+        "padding": _within("each text alone, under padding", padded, expected, slack),
     }
 
 
-def _within(what: str, found: Floats, expected: Floats) -> float:
-    difference = largest_difference(found, expected)
-    if not difference <= LIMIT:
+def _within(what: str, found: Embeddings, expected: Embeddings, slack: Slack | None) -> float:
+    if slack is None:
+        difference = largest_difference(found, expected)
+        fault = "" if difference <= LIMIT else f"{difference:.3g}, more than {LIMIT:g}"
+    else:
+        difference = float(differences(expected, found, packed_bits=slack.packed_bits).max())
+        exceeded = int(slack.exceeded(expected, found).sum())
+        fault = f"more than rounding in {exceeded} elements" if exceeded else ""
+    if fault:
         raise CheckFailed(
-            f"the baked graph differs from {what} by {difference:.3g}, more than {LIMIT:g}; "
+            f"the baked graph differs from {what} by {fault}; "
             "nothing was written; export the encoder again with dynamic batch and sequence axes, "
             "or take one that no padding changes"
         )

@@ -78,7 +78,7 @@ def run_ids(
     *,
     prompt: str | None = None,
     length: int = 0,
-) -> NDArray[np.float32]:
+) -> NDArray[Any]:
     """Run rows of token ids as one batch.
 
     Args:
@@ -89,21 +89,36 @@ def run_ids(
         length: Pad to this many tokens when no row is longer.
 
     Returns:
-        The model's one output.
+        ``[rows, dimension]``, of the contract's dtype.
 
     Raises:
         CheckFailed: the model stops at these ids.
     """
+    return run_outputs(
+        session, contract, rows, [contract.output.name], prompt=prompt, length=length
+    )[0]
+
+
+def run_outputs(
+    session: ort.InferenceSession,
+    contract: Contract,
+    rows: Sequence[Sequence[int]],
+    names: Sequence[str],
+    *,
+    prompt: str | None = None,
+    length: int = 0,
+) -> list[NDArray[Any]]:
+    """Run rows as `run_ids` does, and give the outputs of these names."""
     fed = feeds(contract, rows, prompt=prompt, length=length)
     try:
-        output: NDArray[np.float32] = session.run([contract.output.name], fed)[0]
+        outputs: list[NDArray[Any]] = session.run(names, fed)
     except Exception as error:  # ONNX Runtime's exceptions share no base class
         longest = max(length, *(len(row) for row in rows))
         raise CheckFailed(
             f"the model does not run on {len(rows)} rows of {longest} tokens "
             f"({' '.join(str(error).split())}); give it the tokenizer that it was trained with"
         ) from error
-    return output
+    return outputs
 
 
 def feeds(

@@ -130,8 +130,8 @@ def test_names_stay_apart(tmp_path: Path) -> None:
     )
     source = open_source(write_bert(tmp_path))
     graph = source.encoder.place()
-    results = fold([Pool(mode="mean"), one, one], graph)
-    assert finish(results[-1], graph) == 12
+    steps = [Pool(mode="mean"), one, one]
+    assert finish(fold(steps, graph), steps, graph).dimension == 12
     check_graph(graph.model)
     carried = [name for name in graph.model.graph.initializers if name.endswith("table")]
     assert carried == ["steps.1.table", "steps.2.table"]

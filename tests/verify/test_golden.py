@@ -8,7 +8,10 @@ import pytest
 from faulty.subject import make_fixture
 from polybake.errors import InputError
 from polybake.fixtures.case import Case, Fixture, encode_vectors
+from polybake.manifest import Output
 from polybake.verify.golden import decode_fixture
+
+OUTPUT = Output(name="sentence_embedding", dimension=8)
 
 
 def with_first_case(**changes: object) -> Fixture:
@@ -20,7 +23,7 @@ def with_first_case(**changes: object) -> Fixture:
 
 def test_vectors_are_decoded() -> None:
     """Every case has its float32 rows, one a text."""
-    golden = decode_fixture(make_fixture(), ["cpu"])
+    golden = decode_fixture(make_fixture(), ["cpu"], OUTPUT)
     assert [case.vectors.shape for case in golden.cases] == [(1, 8), (2, 8), (3, 8), (1, 8)]
     assert golden.cases[0].vectors.dtype == np.float32
 
@@ -48,7 +51,7 @@ def test_vectors_are_decoded() -> None:
 def test_wrong_fixture_is_refused(fixture: Fixture, says: str) -> None:
     """A fixture that could not judge is an InputError that names the case."""
     with pytest.raises(InputError, match=says):
-        decode_fixture(fixture, ["cpu"])
+        decode_fixture(fixture, ["cpu"], OUTPUT)
 
 
 @pytest.mark.parametrize(("length", "limit"), [(0.5, 1e-5), (30.0, 3e-4)])
@@ -57,4 +60,4 @@ def test_self_check_limit_follows_the_longest_row(length: float, limit: float) -
     rows = np.zeros((1, 8), np.float32)
     rows[0, 0] = length
     fixture = with_first_case(embeddings=encode_vectors(rows))
-    assert decode_fixture(fixture, ["cpu"]).self_check_limit("cpu") == pytest.approx(limit)
+    assert decode_fixture(fixture, ["cpu"], OUTPUT).self_check_limit("cpu") == pytest.approx(limit)

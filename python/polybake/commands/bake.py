@@ -114,13 +114,13 @@ def summary(report: BakeReport) -> dict[str, object]:
 def readable(report: BakeReport) -> str:
     """What a bake did, for a person."""
     manifest, seconds = report.manifest, sum(report.seconds.values())
-    dimension, tokens = manifest.contract.output.dimension, manifest.contract.max_length
+    output, tokens = manifest.contract.output, manifest.contract.max_length
     proofs = ", ".join(f"{name} {value:.1e}" for name, value in report.differences.items())
     return "\n".join(
         [
             f"baked {report.path} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
             f"  {manifest.encoder} -> {' -> '.join(manifest.steps)}",
-            f"  {dimension} dimensions, {tokens} tokens, opset {manifest.opset}",
+            f"  {output.readable}, {tokens} tokens, opset {manifest.opset}",
             f"  proven: {manifest.verified} (largest difference: {proofs})",
             f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
         ]

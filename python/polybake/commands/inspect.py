@@ -71,8 +71,7 @@ def describe_model(head: Head, path: Path) -> str:
             "encoder": f"{manifest.encoder}, opset {manifest.opset}, {manifest.precision}",
             "steps": " -> ".join(manifest.steps),
             "inputs": ", ".join(f"{item.name} ({item.feed})" for item in contract.inputs),
-            "output": f"{contract.output.name}, {contract.output.dtype} "
-            f"[batch, {contract.output.dimension}]",
+            "output": f"{contract.output.name}, {contract.output.readable}",
             "texts": f"at most {contract.max_length} tokens, padded on the {contract.pad_side} "
             f"with {contract.pad_id}",
             "prompts": ", ".join(f"{name} {text}" for name, text in prompts.items()) or "none",

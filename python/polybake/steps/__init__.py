@@ -10,6 +10,7 @@ from polybake.steps.onnx_fragment import OnnxFragment
 from polybake.steps.pca import Pca
 from polybake.steps.pool import Pool
 from polybake.steps.python_file import PythonFile
+from polybake.steps.quantize import Quantize
 from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.scale import Scale
 from polybake.steps.step import Step
@@ -34,6 +35,7 @@ _ALL: tuple[type[Step], ...] = (
     RemoveComponents,
     OnnxFragment,
     PythonFile,
+    Quantize,
 )
 
 STEPS: dict[str, type[Step]] = {step.name: step for step in _ALL}
@@ -50,6 +52,7 @@ __all__ = [
     "Pca",
     "Pool",
     "PythonFile",
+    "Quantize",
     "RemoveComponents",
     "Scale",
     "Step",

@@ -35,7 +35,7 @@ class Step(BaseModel, abc.ABC):
         """Add the step's operators to the graph and return its result."""
 
     @abc.abstractmethod
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> NDArray[np.number[Any]]:
         """Compute the same in NumPy."""
 
     def __str__(self) -> str:

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
-from polybake.fixtures.case import Float32
+from polybake.fixtures.slack import Embeddings, differences
 
 
 @dataclass(frozen=True)
@@ -23,30 +21,34 @@ class Between:
 
 
 def between_languages(
-    device: str, vectors: Mapping[str, Mapping[str, Float32]]
+    device: str, vectors: Mapping[str, Mapping[str, Embeddings]], *, packed_bits: bool = False
 ) -> tuple[Between, ...]:
     """Compare what embed gave in each pair of languages.
 
     Args:
         device: where they ran.
-        vectors: float32 ``[texts, dimension]`` by language and case; pairs that share no case
-            are left out.
+        vectors: ``[texts, dimension]`` by language and case; pairs that share no case are left
+            out.
+        packed_bits: whether an element is eight bits; their difference is how many differ.
     """
     pairs = combinations(sorted(vectors), 2)
-    found = (_between(device, pair, vectors[pair[0]], vectors[pair[1]]) for pair in pairs)
+    found = (
+        _between(device, pair, vectors[pair[0]], vectors[pair[1]], packed_bits) for pair in pairs
+    )
     return tuple(between for between in found if between)
 
 
 def _between(
     device: str,
     languages: tuple[str, str],
-    first: Mapping[str, Float32],
-    second: Mapping[str, Float32],
+    first: Mapping[str, Embeddings],
+    second: Mapping[str, Embeddings],
+    packed_bits: bool,
 ) -> Between | None:
     worst: Between | None = None
     for case in first:
         if case in second and first[case].size:
-            rows = np.abs(first[case].astype(np.float64) - second[case]).max(axis=1)
+            rows = differences(first[case], second[case], packed_bits=packed_bits).max(axis=1)
             row = int(rows.argmax())
             if worst is None or rows[row] > worst.difference:
                 worst = Between(device, languages, float(rows[row]), case, row)

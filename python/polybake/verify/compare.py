@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.fixtures.case import Float32, Tolerance
+from polybake.fixtures.case import Tolerance
+from polybake.fixtures.slack import Embeddings, Slack, differences
 from polybake.verify.protocol import EncodedVectors
 
 Float64 = NDArray[np.float64]
@@ -42,7 +43,7 @@ def compare_ids(
     return None
 
 
-def compare_shape(golden: Float32, found: EncodedVectors) -> Difference | None:
+def compare_shape(golden: Embeddings, found: EncodedVectors) -> Difference | None:
     """Compare dtype and shape as the answer states them."""
     if found.dtype != golden.dtype.name:
         return Difference(f"dtype {found.dtype}, expected {golden.dtype.name}")
@@ -51,8 +52,8 @@ def compare_shape(golden: Float32, found: EncodedVectors) -> Difference | None:
     return None
 
 
-def decode(found: EncodedVectors) -> Float32:
-    """Decode float32 vectors of the shape that the answer states.
+def decode(found: EncodedVectors) -> Embeddings:
+    """Decode vectors of the dtype and shape that the answer states.
 
     Raises:
         ValueError: the data is not base64 or does not fill the shape.
@@ -61,26 +62,36 @@ def decode(found: EncodedVectors) -> Float32:
         raw = base64.b64decode(found.data, validate=True)
     except ValueError as error:
         raise ValueError(f"data is not base64: {error}") from error
-    expected = 4 * int(np.prod(found.shape))
+    kind = np.dtype(found.dtype)
+    expected = kind.itemsize * int(np.prod(found.shape))
     if len(raw) != expected:
         raise ValueError(f"data has {len(raw)} bytes, expected {expected} for {found.shape}")
-    return np.frombuffer(raw, dtype="<f4").reshape(found.shape).astype(np.float32)
+    return np.frombuffer(raw, kind.newbyteorder("<")).reshape(found.shape).astype(kind)
 
 
-def largest_difference(golden: Float32, found: Float32) -> float:
-    """Largest absolute difference of one element; 0 where there is no row. Both finite."""
-    return float(np.max(np.abs(found.astype(np.float64) - golden), initial=0.0))
+def largest_difference(golden: Embeddings, found: Embeddings, slack: Slack | None = None) -> float:
+    """Largest absolute difference of one element; 0 where there is no row. Both finite.
+
+    Of packed bits it is the number of bits of one element that differ.
+    """
+    packed_bits = slack is not None and slack.packed_bits
+    return float(np.max(differences(golden, found, packed_bits=packed_bits), initial=0.0))
 
 
-def compare_vectors(golden: Float32, found: Float32, tolerance: Tolerance) -> Difference | None:
+def compare_vectors(
+    golden: Embeddings, found: Embeddings, tolerance: Tolerance, slack: Slack | None = None
+) -> Difference | None:
     """Compare every row and element; return the worst difference beyond the tolerance.
 
     Args:
-        golden: float32 ``[texts, dimension]``, finite.
-        found: float32 ``[texts, dimension]``.
-        tolerance: its ``max_abs`` counts per unit of the golden row's norm where that is
-            above 1. A golden row no longer than ``max_abs`` has no direction to compare.
+        golden: ``[texts, dimension]``, finite.
+        found: of the same dtype and shape.
+        tolerance: of float32; its ``max_abs`` counts per unit of the golden row's norm where that
+            is above 1. A golden row no longer than ``max_abs`` has no direction to compare.
+        slack: how far integers may differ; None for float32.
     """
+    if slack is not None:
+        return _compare_integers(golden, found, slack)
     expected, actual = golden.astype(np.float64), found.astype(np.float64)
     odd = np.argwhere(~np.isfinite(actual))
     if odd.size:
@@ -94,13 +105,26 @@ def compare_vectors(golden: Float32, found: Float32, tolerance: Tolerance) -> Di
     )
 
 
-def _compare_elements(expected: Float64, actual: Float64, limits: Float64) -> Difference | None:
-    differences = np.abs(actual - expected)
-    if np.all(differences <= limits[:, np.newaxis]):
+def _compare_integers(golden: Embeddings, found: Embeddings, slack: Slack) -> Difference | None:
+    exceeded = np.argwhere(slack.exceeded(golden, found))
+    if not exceeded.size:
         return None
-    worst = np.argmax(differences / limits[:, np.newaxis])
-    row, element = map(int, np.unravel_index(worst, differences.shape))
-    difference, limit = float(differences[row, element]), float(limits[row])
+    row, element = map(int, exceeded[0])
+    return Difference(
+        f"row {row}, element {element}: {found[row, element]}, expected {golden[row, element]}; "
+        f"{len(exceeded)} elements differ by more than rounding",
+        row=row,
+        element=element,
+    )
+
+
+def _compare_elements(expected: Float64, actual: Float64, limits: Float64) -> Difference | None:
+    distances = np.abs(actual - expected)
+    if np.all(distances <= limits[:, np.newaxis]):
+        return None
+    worst = np.argmax(distances / limits[:, np.newaxis])
+    row, element = map(int, np.unravel_index(worst, distances.shape))
+    difference, limit = float(distances[row, element]), float(limits[row])
     return Difference(
         f"row {row}, element {element}: difference {difference:.3g} exceeds {limit:.3g}",
         row=row,

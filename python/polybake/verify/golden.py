@@ -8,17 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from polybake.errors import InputError
-from polybake.fixtures.case import Case, Fixture, Float32, Tolerance, decode_vectors
+from polybake.fixtures.case import (
+    Case,
+    Fixture,
+    Tolerance,
+    decode_slack,
+    decode_vectors,
+)
+from polybake.fixtures.slack import Embeddings, Slack
+from polybake.manifest import Output
 from polybake.verify.protocol import Device
 from polybake.verify.verdict import SESSION
 
 
 @dataclass(frozen=True)
 class GoldenCase:
-    """A case with its vectors: float32 ``[texts, dimension]``."""
+    """A case with its vectors ``[texts, dimension]``, and the slack that integers have."""
 
     case: Case
-    vectors: Float32
+    vectors: Embeddings
+    slack: Slack | None
 
 
 @dataclass(frozen=True)
@@ -30,16 +39,19 @@ class Golden:
 
     def self_check_limit(self, device: Device) -> float:
         """Largest difference that any row of these cases may show on the device."""
+        slacks = [case.slack for case in self.cases if case.slack is not None]
+        if slacks:
+            return max(1.0, *map(float, (slack.largest for slack in slacks)))
         norms = [np.linalg.norm(case.vectors, axis=1).max(initial=0.0) for case in self.cases]
         return self.tolerances[device].max_abs * max(1.0, *map(float, norms))
 
 
-def decode_fixture(fixture: Fixture, devices: Sequence[Device]) -> Golden:
+def decode_fixture(fixture: Fixture, devices: Sequence[Device], output: Output) -> Golden:
     """Decode the fixture's vectors.
 
     Raises:
-        InputError: no cases, a case twice, vectors that are damaged, not finite or not one a
-            text, or no tolerance for a device.
+        InputError: no cases, a case twice, vectors that are damaged, not finite, not one a text
+            or not what the model gives, or no tolerance for a device.
     """
     if not fixture.cases:
         raise InputError("fixture: has no cases; write one with: polybake fixtures")
@@ -54,14 +66,14 @@ def decode_fixture(fixture: Fixture, devices: Sequence[Device]) -> Golden:
         if ids.count(case_id) > 1:
             raise InputError(f"fixture: case {case_id}: the id is taken; give each case its own")
     return Golden(
-        cases=tuple(GoldenCase(case, _decode(case)) for case in fixture.cases),
+        cases=tuple(_decode(case, output) for case in fixture.cases),
         tolerances={device: fixture.tolerances[device] for device in devices},
     )
 
 
-def _decode(case: Case) -> Float32:
+def _decode(case: Case, output: Output) -> GoldenCase:
     try:
-        vectors = decode_vectors(case.embeddings)
+        vectors, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
     except ValueError as error:
         raise InputError(f"fixture: case {case.id}: {error}; write the fixture again") from error
     if not len(case.texts) == len(case.input_ids) == len(vectors):
@@ -71,4 +83,12 @@ def _decode(case: Case) -> Float32:
         )
     if not np.isfinite(vectors).all():
         raise InputError(f"fixture: case {case.id}: a vector is not finite; bake the model again")
-    return vectors
+    if (
+        vectors.dtype.name != output.dtype
+        or bool(slack and slack.packed_bits) != output.packed_bits
+    ):
+        raise InputError(
+            f"fixture: case {case.id}: {vectors.dtype} vectors, and the model gives "
+            f"{output.readable}; write them with: polybake fixtures"
+        )
+    return GoldenCase(case, vectors, slack)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from polybake.fixtures.case import Float32
+from polybake.fixtures.slack import Embeddings
 from polybake.verify.golden import Golden, GoldenCase
 from polybake.verify.handshake import Subject, check_started, results_of
 from polybake.verify.harness_error import HarnessError
@@ -48,8 +48,8 @@ class Session:
     #: Why nothing more is asked; each stage that is left gets this verdict.
     given_up: HarnessError | None = None
     started: Started | None = None
-    #: What embed gave, by case: float32 ``[texts, dimension]``.
-    vectors: dict[str, Float32] = field(default_factory=dict)
+    #: What embed gave, by case: ``[texts, dimension]``.
+    vectors: dict[str, Embeddings] = field(default_factory=dict)
     _harness: Harness | None = None
     _lost: int = 0
 

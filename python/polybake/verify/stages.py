@@ -8,7 +8,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from polybake.fixtures.case import Case, Float32, Tolerance
+from polybake.fixtures.case import Case, Tolerance
+from polybake.fixtures.slack import Embeddings
 from polybake.verify.compare import (
     compare_ids,
     compare_shape,
@@ -31,8 +32,8 @@ class Outcome:
     status: Status
     message: str = ""
     difference: float | None = None
-    #: float32 ``[texts, dimension]``, where they are finite and of the golden shape.
-    vectors: Float32 | None = None
+    #: ``[texts, dimension]``, where they are finite and of the golden dtype and shape.
+    vectors: Embeddings | None = None
 
 
 def request_for(stage: Stage, case: Case) -> Request:
@@ -83,8 +84,9 @@ def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) ->
         found = decode(encoded)
     except ValueError as error:
         return Outcome(Status.ERROR, str(error))
-    difference = compare_vectors(golden.vectors, found, tolerance)
+    difference = compare_vectors(golden.vectors, found, tolerance, golden.slack)
     status, message = (Status.FAIL, difference.message) if difference else (Status.PASS, "")
     if not np.isfinite(found).all():
         return Outcome(status, message)
-    return Outcome(status, message, largest_difference(golden.vectors, found), found)
+    largest = largest_difference(golden.vectors, found, golden.slack)
+    return Outcome(status, message, largest, found)

@@ -57,7 +57,7 @@ def verify(
     _check_names(clients, devices)
     manifest = read_head(model).manifest
     subject = Subject(model.absolute(), manifest.name, manifest.fingerprint)
-    golden = decode_fixture(fixture, devices)
+    golden = decode_fixture(fixture, devices, manifest.contract.output)
     sessions: list[Session] = []
     verdicts: list[Verdict] = []
     runs: list[ClientRun] = []
@@ -85,7 +85,9 @@ def verify(
             between
             for device in devices
             for between in between_languages(
-                device, {s.language: s.vectors for s in sessions if s.device == device}
+                device,
+                {s.language: s.vectors for s in sessions if s.device == device},
+                packed_bits=manifest.contract.output.packed_bits,
             )
         ),
         notes=_notes(fixture, manifest.fingerprint),
