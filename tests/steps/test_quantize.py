@@ -89,7 +89,7 @@ def test_refuses_wrong_parameters(parameters: dict[str, object], says: str) -> N
 
 def test_names_both_sizes(run_step) -> None:
     """Ranges of another embedding are an error with both numbers."""
-    with pytest.raises(InputError, match=r"quantize: a row of the ranges takes 16 elements .* has 12"):
+    with pytest.raises(InputError, match=r"a row of the ranges takes 16 elements .* has 12"):
         run_step(Quantize(precision="int8", ranges=RANGES), X[:, :12], MASK)
 
 

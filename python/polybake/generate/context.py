@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from polybake import __version__
-from polybake.errors import InputError
 from polybake.generate.language import Language
 from polybake.generate.names import Names
 from polybake.manifest import Manifest
@@ -50,8 +49,10 @@ class Context:
     """The variables of every template.
 
     ``model``, ``package``, ``module``, ``path`` (the package in snake case), ``version`` and
-    ``licence`` are safe anywhere. ``name`` to ``document_prompt`` are literals of the language.
-    ``description`` is encoded for the project file.
+    ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the type ``element``
+    of the language, and ``dimensions`` dimensions: eight an element with ``packed_bits``. ``name``
+    to ``document_prompt`` are literals of the language. ``description`` is encoded for the project
+    file.
     """
 
     model: str
@@ -63,6 +64,10 @@ class Context:
     generator: str
     description: str
     dimension: int
+    dimensions: int
+    dtype: str
+    packed_bits: bool
+    element: str
     max_length: int
     name: str
     inputs: tuple[InputLiterals, ...]
@@ -77,17 +82,8 @@ class Context:
 
 
 def build_context(manifest: Manifest, language: Language, names: Names, version: str) -> Context:
-    """Decide every name and literal of one client.
-
-    Raises:
-        InputError: the output's dtype has no client yet.
-    """
+    """Decide every name and literal of one client."""
     contract, text = manifest.contract, language.string
-    if contract.output.dtype != "float32":
-        raise InputError(
-            f"output dtype {contract.output.dtype}: clients return float32 only; "
-            "bake without the quantising step to generate clients"
-        )
     document = next((name for name in DOCUMENT_PROMPTS if name in contract.prompts), None)
     query = "query" if "query" in contract.prompts else None
 
@@ -105,6 +101,10 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
         generator=__version__,
         description=language.project_string(_sentence(manifest)),
         dimension=contract.output.dimension,
+        dimensions=contract.output.dimensions,
+        dtype=contract.output.dtype,
+        packed_bits=contract.output.packed_bits,
+        element=language.elements[contract.output.dtype],
         max_length=contract.max_length,
         name=text(manifest.name),
         inputs=tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from polybake.generate.literals import (
@@ -21,7 +22,8 @@ class Language:
     """How a language writes values, and which files belong to the client's owner.
 
     ``string`` encodes for source code, ``project_string`` for the package's project file.
-    ``project_files`` are written once; after that they are their owner's.
+    ``project_files`` are written once; after that they are their owner's. ``elements`` names the
+    type of an embedding's element, in Node that of its array, by the output's dtype.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Language:
     true: str
     false: str
     project_files: frozenset[str]
+    elements: Mapping[str, str]
 
 
 def _msbuild_text(text: str) -> str:
@@ -46,6 +49,7 @@ PYTHON = Language(
     true="True",
     false="False",
     project_files=frozenset({"pyproject.toml", "README.md", ".gitignore"}),
+    elements={dtype: dtype for dtype in ("float32", "int8", "uint8")},
 )
 NODE = Language(
     name="node",
@@ -57,6 +61,7 @@ NODE = Language(
     project_files=frozenset(
         {"package.json", "tsconfig.json", "biome.json", "README.md", ".gitignore", ".npmrc"}
     ),
+    elements={"float32": "Float32Array", "int8": "Int8Array", "uint8": "Uint8Array"},
 )
 RUBY = Language(
     name="ruby",
@@ -66,6 +71,7 @@ RUBY = Language(
     true="true",
     false="false",
     project_files=frozenset({"__path__.gemspec", "Gemfile", "Rakefile", "README.md", ".gitignore"}),
+    elements={"float32": "Float", "int8": "Integer", "uint8": "Integer"},
 )
 CSHARP = Language(
     name="csharp",
@@ -86,6 +92,7 @@ CSHARP = Language(
             ".gitignore",
         }
     ),
+    elements={"float32": "float", "int8": "sbyte", "uint8": "byte"},
 )
 
 LANGUAGES = {language.name: language for language in (PYTHON, NODE, RUBY, CSHARP)}
