@@ -9,10 +9,20 @@ from typing import Any
 
 from polybake.generate import render_client
 from polybake.generate.write import write_client
+from polybake.manifest import Output
 from polybake.modelfile import read_head
 
 #: Model names that formatters could treat differently: a short, a plain and the longest one.
 NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
+
+
+#: What quantized models give, by the precision of the step.
+OUTPUTS = {
+    "int8": Output(name="vector", dtype="int8", dimension=7),
+    "uint8": Output(name="vector", dtype="uint8", dimension=7),
+    "binary": Output(name="vector", dtype="int8", dimension=7, packed_bits=True),
+    "ubinary": Output(name="vector", dtype="uint8", dimension=7, packed_bits=True),
+}
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:

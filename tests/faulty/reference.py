@@ -15,6 +15,9 @@ PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 Vectors = list[list[float]]
 
+#: What struct calls a number of each dtype.
+FORMATS = {"float32": "f", "int8": "b", "uint8": "B"}
+
 
 class Reference:
     """Answers each request with the fixture's own golden answer."""
@@ -26,6 +29,7 @@ class Reference:
         self.ids: dict[tuple, list[int]] = {}
         self.vector: dict[tuple, list[float]] = {}
         for case in answers["fixture"]["cases"]:
+            self.dtype = case["embeddings"]["dtype"]
             rows = decode(case["embeddings"])
             for text, ids, row in zip(case["texts"], case["input_ids"], rows, strict=True):
                 self.ids[case["prompt"], text] = ids
@@ -95,8 +99,9 @@ class Reference:
     def encode(self, vectors: Vectors) -> dict:
         """Vectors as the protocol carries them."""
         flat = [element for row in vectors for element in row]
-        data = base64.b64encode(struct.pack(f"<{len(flat)}f", *flat)).decode("ascii")
-        return {"dtype": "float32", "shape": [len(vectors), len(vectors[0])], "data": data}
+        packed = struct.pack(f"<{len(flat)}{FORMATS[self.dtype]}", *flat)
+        data = base64.b64encode(packed).decode("ascii")
+        return {"dtype": self.dtype, "shape": [len(vectors), len(vectors[0])], "data": data}
 
     def self_check(self, request: dict) -> float:  # noqa: ARG002 - a stage's signature
         """No difference."""
@@ -109,5 +114,6 @@ class Reference:
 def decode(vectors: dict) -> Vectors:
     """The rows of encoded vectors."""
     rows, dimension = vectors["shape"]
-    flat = struct.unpack(f"<{rows * dimension}f", base64.b64decode(vectors["data"]))
+    kind = FORMATS[vectors["dtype"]]
+    flat = struct.unpack(f"<{rows * dimension}{kind}", base64.b64decode(vectors["data"]))
     return [list(flat[row * dimension : (row + 1) * dimension]) for row in range(rows)]

@@ -13,13 +13,21 @@ from pathlib import Path
 import numpy as np
 
 from polybake import modelfile
-from polybake.fixtures.case import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.fixtures.case import TOLERANCES, Case, Fixture, MadeBy, Vectors, encode_vectors
+from polybake.fixtures.slack import Slack
 from polybake.manifest import Contract, Input, Manifest, Output, Source
 from polybake.verify.harness_file import Client
 
 DIMENSION = 8
 NAME = "tiny-model"
 FINGERPRINT = "f" * 64
+OUTPUTS = {
+    "float32": Output(name="sentence_embedding", dimension=DIMENSION),
+    "int8": Output(name="sentence_embedding", dtype="int8", dimension=DIMENSION),
+    "ubinary": Output(
+        name="sentence_embedding", dtype="uint8", dimension=DIMENSION, packed_bits=True
+    ),
+}
 
 #: By case: the prompt, and a text with its token ids for each row.
 CASES = {
@@ -51,14 +59,16 @@ class SubjectFiles:
         )
 
 
-def write_subject(folder: Path) -> SubjectFiles:
+def write_subject(folder: Path, precision: str = "float32") -> SubjectFiles:
     """Write the model file and the harnesses' answers into a folder."""
-    fixture = make_fixture()
+    output = OUTPUTS[precision]
+    fixture = make_fixture(output)
     tail = folder / "tail.bin"
     tail.write_bytes(b"\x08\x0a" + b"\x3a\x00")  # ir_version: 10, graph: {}
     model = folder / "tiny model.onnx"
+    manifest = make_manifest(output)
     modelfile.write(
-        model, tail, modelfile.tail_digest(tail), make_manifest(), '{"version": "1.0"}', fixture
+        model, tail, modelfile.tail_digest(tail), manifest, '{"version": "1.0"}', fixture
     )
     answers = folder / "answers.json"
     answers.write_text(
@@ -69,13 +79,11 @@ def write_subject(folder: Path) -> SubjectFiles:
     return SubjectFiles(model, fixture, answers)
 
 
-def make_fixture() -> Fixture:
-    """Golden cases with seeded unit vectors."""
+def make_fixture(output: Output = OUTPUTS["float32"]) -> Fixture:
+    """Golden cases with seeded unit vectors, or integers of which one of each case may differ."""
     random = np.random.default_rng(5)
     cases = []
     for case_id, (prompt, rows) in CASES.items():
-        vectors = random.standard_normal((len(rows), DIMENSION))
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         cases.append(
             Case(
                 id=case_id,
@@ -83,7 +91,7 @@ def make_fixture() -> Fixture:
                 prompt=prompt,
                 texts=tuple(text for text, _ in rows),
                 input_ids=tuple(tuple(ids) for _, ids in rows),
-                embeddings=encode_vectors(vectors.astype(np.float32)),
+                embeddings=make_vectors(random, len(rows), output),
             )
         )
     return Fixture(
@@ -94,13 +102,26 @@ def make_fixture() -> Fixture:
     )
 
 
-def make_manifest() -> Manifest:
+def make_vectors(random: np.random.Generator, rows: int, output: Output) -> Vectors:
+    """Seeded golden vectors."""
+    if output.dtype == "float32":
+        vectors = random.standard_normal((rows, DIMENSION))
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return encode_vectors(vectors.astype(np.float32))
+    slack = np.zeros((rows, DIMENSION), np.uint8)
+    slack[0, 0] = 1
+    lowest, highest = (0, 256) if output.dtype == "uint8" else (-120, 120)
+    integers = random.integers(lowest, highest, (rows, DIMENSION)).astype(output.dtype)
+    return encode_vectors(integers, Slack(slack, packed_bits=output.packed_bits))
+
+
+def make_manifest(output: Output) -> Manifest:
     """A manifest that fits the fixture."""
     return Manifest(
         name=NAME,
         contract=Contract(
             inputs=(Input(name="input_ids", feed="input_ids"),),
-            output=Output(name="sentence_embedding", dimension=DIMENSION),
+            output=output,
             max_length=16,
             pad_id=0,
             prompts={"query": "query: "},

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from polybake.errors import InputError
 from polybake.generate.context import build_context
 from polybake.generate.language import LANGUAGES
 from polybake.generate.names import names_for
@@ -71,8 +70,17 @@ def test_a_description_becomes_one_line(manifest: Manifest) -> None:
     assert made.description == '"two lines \\"quoted\\""'
 
 
-def test_an_output_without_a_client_is_refused(manifest: Manifest) -> None:
-    """An int8 output is refused with the remedy."""
-    output = manifest.contract.output.model_copy(update={"dtype": "int8"})
-    with pytest.raises(InputError, match="output dtype int8: clients return float32 only"):
-        context_of(with_contract(manifest, output=output), "python")
+@pytest.mark.parametrize("packed_bits", [False, True])
+def test_an_element_has_the_language_s_own_type(manifest: Manifest, packed_bits: bool) -> None:
+    """Integers are what the language calls them, and a packed one counts as eight dimensions."""
+    changes = {"dtype": "int8", "packed_bits": packed_bits}
+    output = manifest.contract.output.model_copy(update=changes)
+    found = {name: context_of(with_contract(manifest, output=output), name) for name in LANGUAGES}
+    assert {name: made.element for name, made in found.items()} == {
+        "python": "int8",
+        "node": "Int8Array",
+        "ruby": "Integer",
+        "csharp": "sbyte",
+    }
+    sizes = (found["ruby"].dimension, found["ruby"].dimensions)
+    assert sizes == ((7, 56) if packed_bits else (7, 7))

@@ -14,7 +14,7 @@ import pytest
 
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS, HOSTILE
-from rendered import NAMES, run, write
+from rendered import NAMES, OUTPUTS, run, write
 
 pytestmark = pytest.mark.csharp
 
@@ -74,16 +74,18 @@ def passed(printed: str) -> int:
 
 
 def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
-    """``dotnet format`` finds nothing to change, whatever the name and the prompts."""
+    """``dotnet format`` finds nothing to change, whatever the name, the prompts and the dtype."""
     solution = ["<Solution>"]
-    for kind, contract in CONTRACTS.items():
+    renders = {kind: (NAMES, contract) for kind, contract in CONTRACTS.items()}
+    renders |= {kind: (NAMES[:1], {"output": output}) for kind, output in OUTPUTS.items()}
+    for kind, (names, contract) in renders.items():
         solution.append(f'<Folder Name="/{kind}/">')
-        for name in NAMES:
+        for name in names:
             folder = write(
                 "csharp", tmp_path / kind / name, every_feed, name=name, contract=contract
             )
             # Of all files the contract's alone depends on the prompts.
-            parts = PROJECTS if kind == "short" else ("src",)
+            parts = PROJECTS if kind in ("short", *OUTPUTS) else ("src",)
             projects = [path for part in parts for path in (folder / part).glob("*.csproj")]
             assert len(projects) == len(parts)
             solution += [f"<Project Path={quoteattr(str(path))} />" for path in projects]
@@ -101,6 +103,15 @@ def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
 def test_its_own_tests_pass_with_left_padding(every_feed_left: Path, tmp_path: Path) -> None:
     """The same, on a model whose rows are padded on the left."""
     assert passed(own_tests(write("csharp", tmp_path, every_feed_left), every_feed_left)) > 40
+
+
+@pytest.mark.parametrize("precision", ["int8", "bits"])
+def test_its_own_tests_pass_with_integers(
+    precision: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The same, on a model that is quantized."""
+    model: Path = request.getfixturevalue(f"every_feed_{precision}")
+    assert passed(own_tests(write("csharp", tmp_path, model), model)) > 40
 
 
 def test_its_tests_need_a_model(client: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS
 from polybake.modelfile import read_head
-from rendered import NAMES, run, write
+from rendered import NAMES, OUTPUTS, run, write
 
 pytestmark = pytest.mark.node
 
@@ -74,6 +74,18 @@ def test_every_render_is_clean(
 ) -> None:
     """Biome has nothing to change or to say, whatever the name and the prompts."""
     folder = write("node", tmp_path / "client", every_feed, name=name, contract=CONTRACTS[contract])
+    check_clean(client, folder)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_output_is_clean(client: Path, every_feed: Path, tmp_path: Path, output: str) -> None:
+    """The same, whatever the dtype of the embeddings; TypeScript has nothing to say either."""
+    folder = write("node", tmp_path / "client", every_feed, contract={"output": OUTPUTS[output]})
+    check_clean(client, folder)
+    run("npm", "run", "build", cwd=folder)
+
+
+def check_clean(client: Path, folder: Path) -> None:
     with_packages_of(client, folder)
     printed = run("npm", "run", "lint", "--", "--colors=off", cwd=folder)
     checked = re.search(r"Checked (\d+) files in \S+ No fixes applied", printed)
@@ -102,11 +114,13 @@ def test_the_contract_is_rendered_exactly(
     assert found == expected.model_dump(mode="json")
 
 
-@pytest.mark.parametrize("model", ["every_feed", "every_feed_left"])
+@pytest.mark.parametrize(
+    "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
+)
 def test_its_own_tests_pass(
     client: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The client's tests pass on a model that takes every feed, padded on either side."""
+    """The client's tests pass on models that take every feed, padded on either side or quantized."""
     path: Path = request.getfixturevalue(model)
     folder = with_packages_of(client, write("node", tmp_path / "client", path))
     assert own_tests(folder, path) > 60

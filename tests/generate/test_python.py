@@ -12,7 +12,7 @@ import pytest
 
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS
-from rendered import NAMES, run, write
+from rendered import NAMES, OUTPUTS, run, write
 
 pytestmark = pytest.mark.python
 
@@ -44,11 +44,23 @@ def test_every_render_is_clean(
         run(python, "-m", "mypy", cache, "src", "harness", cwd=folder)
 
 
-@pytest.mark.parametrize("model", ["every_feed", "every_feed_left"])
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_output_is_clean(python: Path, every_feed: Path, tmp_path: Path, output: str) -> None:
+    """The same, whatever the dtype of the embeddings."""
+    folder = write("python", tmp_path, every_feed, contract={"output": OUTPUTS[output]})
+    run(python, "-m", "ruff", "format", "--check", ".", cwd=folder)
+    run(python, "-m", "ruff", "check", ".", cwd=folder)
+    cache = f"--cache-dir={python.parent}/mypy-cache"
+    run(python, "-m", "mypy", cache, "src", "harness", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
+)
 def test_its_own_tests_pass(
     python: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The client's tests pass on a model that takes every feed, padded on either side."""
+    """The client's tests pass on models that take every feed, padded on either side or quantized."""
     path: Path = request.getfixturevalue(model)
     folder = write("python", tmp_path / "client", path)
     printed = run(

@@ -14,7 +14,7 @@ import pytest
 from every_feed import write_every_feed_model
 from hostile import CONTRACTS
 from polybake.modelfile import read_head
-from rendered import NAMES, run, write
+from rendered import NAMES, OUTPUTS, run, write
 
 pytestmark = pytest.mark.ruby
 
@@ -41,10 +41,12 @@ def own_tests(folder: Path, model: Path, gems: str) -> str:
 
 
 def test_every_render_is_clean(client: Path, gems: str, every_feed: Path, tmp_path: Path) -> None:
-    """Standard Ruby finds nothing to change, whatever the name and the prompts."""
+    """Standard Ruby finds nothing to change, whatever the name, the prompts and the dtype."""
     for name in NAMES:
         for kind, contract in CONTRACTS.items():
             write("ruby", tmp_path / f"{name}-{kind}", every_feed, name=name, contract=contract)
+    for kind, output in OUTPUTS.items():
+        write("ruby", tmp_path / kind, every_feed, contract={"output": output})
     printed = run(
         *("bundle", "exec", "standardrb", "--no-fix", "--format", "json", tmp_path),
         cwd=client,
@@ -69,11 +71,13 @@ def test_the_contract_is_rendered_exactly(every_feed: Path, tmp_path: Path, cont
 
 
 @pytest.mark.usefixtures("client")
-@pytest.mark.parametrize("model", ["every_feed", "every_feed_left"])
+@pytest.mark.parametrize(
+    "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
+)
 def test_its_own_tests_pass(
     gems: str, model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The client's tests pass on a model that takes every feed, padded on either side."""
+    """The client's tests pass on models that take every feed, padded on either side or quantized."""
     path: Path = request.getfixturevalue(model)
     printed = own_tests(write("ruby", tmp_path, path), path, gems)
     assert re.search(r"\b[4-9]\d runs, .* 0 failures, 0 errors, 0 skips", printed), printed

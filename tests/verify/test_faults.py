@@ -31,6 +31,7 @@ class Caught:
     says: str = ""
     device: str = "cpu"
     timeouts: Timeouts = PATIENT
+    precision: str = "float32"
 
     once: tuple[Stage, ...] = ()
 
@@ -48,6 +49,11 @@ def never_ran(status: Status, says: str, **fields) -> Caught:
 def once(status: Status, stage: Stage, says: str, **fields) -> Caught:
     """Only a stage that happens once has the status."""
     return Caught(status, cases=(), says=says, once=(stage,), **fields)
+
+
+def wrong(precision: str, says: str, cases: tuple[str, ...] = ALL) -> Caught:
+    """The vectors of a quantized model fail."""
+    return Caught(Status.FAIL, VECTORS, cases, says, precision=precision)
 
 
 ONLY_IDS = (Stage.TOKENIZE,)
@@ -76,6 +82,14 @@ EXPECTED = {
     "TruncatedData": Caught(Status.ERROR, VECTORS, says="bytes, expected 32 for [1, 8]"),
     "BrokenData": Caught(Status.ERROR, VECTORS, says="not base64"),
     "VectorsAsLists": Caught(Status.ERROR, VECTORS, says="dtype, shape and data"),
+    "OneStepOff": wrong("int8", "1 elements differ by more than rounding"),
+    "RoundsUp": wrong("int8", "4 elements differ by more than rounding"),
+    "TwoStepsAtAnEdge": wrong("int8", "row 0, element 0: "),
+    "Unsigned": wrong("int8", "dtype uint8, expected int8"),
+    "TurnedBit": wrong("ubinary", "1 elements differ by more than rounding"),
+    "BitOrder": wrong("ubinary", "row 0, element"),
+    "ByteOrder": wrong("ubinary", "row 0, element"),
+    "LessHalf": wrong("ubinary", "8 elements differ by more than rounding"),
     "PrintsGarbage": Caught(Status.ERROR, ONLY_EMBED, says="not a line of JSON: warning: 1 file"),
     "NotJson": Caught(Status.ERROR, ONLY_IDS, says="not a line of JSON"),
     "NotAnAnswer": Caught(Status.ERROR, ONLY_EMBED_IDS, says="not an answer of the protocol"),
@@ -112,20 +126,25 @@ def judge(subject: SubjectFiles, fault: str, device: str, timeouts: Timeouts):
 
 
 @pytest.mark.parametrize("fault", EXPECTED)
-def test_fault_is_caught(subject: SubjectFiles, fault: str) -> None:
+def test_fault_is_caught(subjects: dict[str, SubjectFiles], fault: str) -> None:
     """Exactly the faulty stages get the expected status, with a message that says what is wrong."""
     expected = EXPECTED[fault]
-    report = judge(subject, fault, expected.device, expected.timeouts)
+    report = judge(subjects[expected.precision], fault, expected.device, expected.timeouts)
     found = {(v.case, v.stage): v for v in report.verdicts if v.status is not Status.PASS}
     assert {key: verdict.status for key, verdict in found.items()} == expected.statuses()
     assert any(expected.says in verdict.message for verdict in found.values())
     assert report.exit_code() == (0 if fault == "SkipsEmbedIds" else 1)
 
 
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_faultless_harness_passes(subject: SubjectFiles, device: str) -> None:
+@pytest.mark.parametrize(
+    ("device", "precision"),
+    [("cpu", "float32"), ("cuda", "float32"), ("cpu", "int8"), ("cpu", "ubinary")],
+)
+def test_faultless_harness_passes(
+    subjects: dict[str, SubjectFiles], device: str, precision: str
+) -> None:
     """The harness without a fault passes every stage, the self-check and the stop."""
-    report = judge(subject, "none", device, PATIENT)
+    report = judge(subjects[precision], "none", device, PATIENT)
     assert {verdict.status for verdict in report.verdicts} == {Status.PASS}
     assert report.executed == len(CASES) * len(CASE_STAGES)
     assert report.exit_code() == 0

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from faulty.subject import make_fixture
+from faulty.subject import OUTPUTS, make_fixture
 from polybake.errors import InputError
 from polybake.fixtures.case import Case, Fixture, encode_vectors
-from polybake.manifest import Output
 from polybake.verify.golden import decode_fixture
 
-OUTPUT = Output(name="sentence_embedding", dimension=8)
+OUTPUT = OUTPUTS["float32"]
 
 
 def with_first_case(**changes: object) -> Fixture:
@@ -52,6 +51,34 @@ def test_wrong_fixture_is_refused(fixture: Fixture, says: str) -> None:
     """A fixture that could not judge is an InputError that names the case."""
     with pytest.raises(InputError, match=says):
         decode_fixture(fixture, ["cpu"], OUTPUT)
+
+
+def test_integers_have_their_slack() -> None:
+    """Cases of a quantized model have integers, and how far each may differ."""
+    golden = decode_fixture(make_fixture(OUTPUTS["int8"]), ["cpu"], OUTPUTS["int8"])
+    case = golden.cases[1]
+    assert case.vectors.dtype == np.int8
+    assert case.slack is not None
+    assert case.slack.values.sum() == case.slack.values[0, 0] == 1
+    assert golden.self_check_limit("cpu") == 1
+
+
+@pytest.mark.parametrize(
+    ("made", "gives"),
+    [("float32", "int8"), ("int8", "float32"), ("int8", "ubinary"), ("ubinary", "int8")],
+)
+def test_a_fixture_of_another_precision_is_refused(made: str, gives: str) -> None:
+    """A fixture from before the model was quantized cannot judge it."""
+    with pytest.raises(InputError, match=r"case one: .* vectors, and the model gives .*8 "):
+        decode_fixture(make_fixture(OUTPUTS[made]), ["cpu"], OUTPUTS[gives])
+
+
+def test_missing_slack_is_refused() -> None:
+    """Integers without their slack are damaged."""
+    vectors = make_fixture(OUTPUTS["int8"]).cases[0].embeddings
+    fixture = with_first_case(embeddings=vectors.model_copy(update={"slack": None}))
+    with pytest.raises(InputError, match="case one: int8 vectors have no slack"):
+        decode_fixture(fixture, ["cpu"], OUTPUTS["int8"])
 
 
 @pytest.mark.parametrize(("length", "limit"), [(0.5, 1e-5), (30.0, 3e-4)])
