@@ -143,6 +143,16 @@ def test_record_says_what_the_arrays_came_from(folder: Path, corpus: Corpus) -> 
     np.testing.assert_array_equal(np.load(out / "ranges.npy"), [x.min(axis=0), x.max(axis=0)])
 
 
+def test_an_element_that_hardly_varies_has_no_range() -> None:
+    """255 steps of rounding alone would be noise; such an element keeps one value."""
+    moments = Moments(3)
+    x = np.float32([[1.0, 0.3, 1e-7], [-1.0, 0.3003, -1e-7], [0.5, 0.3001, 0.0]])
+    moments.add(x)
+    low, high = fitted(moments, Wanted(ranges=True))["ranges.npy"]
+    np.testing.assert_array_equal(low, x.min(axis=0))
+    np.testing.assert_array_equal(high, [1.0, np.float32(0.3003), np.float32(-1e-7)])
+
+
 def test_same_input_gives_the_same_bytes(folder: Path, corpus: Corpus) -> None:
     """A second fit writes equal files, and removes those that it was not asked for."""
     fit_there(folder, corpus, "again", pca=3, whiten=4)

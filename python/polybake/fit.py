@@ -32,6 +32,9 @@ _FILES = ("mean.npy", "components.npy", "matrix.npy", "top.npy", "ranges.npy")
 #: Of the largest variance; what lies below is the rounding of float32 embeddings.
 _LEAST_VARIANCE = 1e-9
 
+#: Of the widest range; 255 steps of a narrower one would only count that rounding.
+_LEAST_RANGE = 1e-4
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -114,7 +117,7 @@ def fitted(moments: Moments, wanted: Wanted) -> Arrays:
         )
     arrays = {"mean.npy": moments.mean()}
     if wanted.ranges:
-        arrays["ranges.npy"] = moments.ranges
+        arrays["ranges.npy"] = _ranges(moments)
     if _check_counts(moments, wanted):
         variances, components = moments.principal()
         if wanted.pca:
@@ -154,6 +157,13 @@ def _deviations(variances: NDArray[np.float64], count: int) -> NDArray[np.float6
             f"ask for at most {known}"
         )
     return np.sqrt(variances[:count])
+
+
+def _ranges(moments: Moments) -> NDArray[np.float64]:
+    """The smallest and the largest values; an element that hardly varies keeps its smallest."""
+    low, high = moments.ranges
+    width = high - low
+    return np.stack([low, np.where(width > _LEAST_RANGE * width.max(), high, low)])
 
 
 def _record(

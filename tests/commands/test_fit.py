@@ -39,6 +39,15 @@ def test_writes_arrays_and_shows_their_steps(every_feed: Path, project: Path) ->
     assert np.load(project / remove["components"]).shape == (1, 7)
 
 
+def test_ranges_show_the_step_that_takes_them(every_feed: Path, project: Path) -> None:
+    """The table of quantize is printed, and names the file."""
+    done = polybake("fit", every_feed, "corpus.txt", "--ranges", cwd=project)
+    assert done.returncode == 0, done.stderr
+    (quantize,) = tomllib.loads(done.stdout.split("\n", 1)[1])["steps"]
+    assert quantize == {"step": "quantize", "precision": "int8", "ranges": "fitted/ranges.npy"}
+    assert np.load(project / quantize["ranges"]).shape == (2, 7)
+
+
 def test_the_prompt_counts(every_feed: Path, project: Path) -> None:
     """Another prompt gives another mean, and the record names it."""
     for prompt in ("query", "document"):

@@ -73,6 +73,9 @@ def _readable(record: dict[str, Any], output: Path) -> str:
         step, key = _STEPS[name]
         lines += ["", "[[steps]]", f'step = "{step}"', f"mean = {_toml(output / 'mean.npy')}"]
         lines += [f"{key} = {_toml(output / name)}"]
+    if "ranges.npy" in names:
+        lines += ["", "[[steps]]", 'step = "quantize"', 'precision = "int8"']
+        lines += [f"ranges = {_toml(output / 'ranges.npy')}"]
     return "\n".join(lines)
 
 
