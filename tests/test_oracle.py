@@ -228,3 +228,10 @@ def test_regenerate_writes_fixture_and_manifest(minilm: Path, baked: Path, tmp_p
     assert fixture.cases[-1].texts == ("A line of my own.",)
     written = json.loads((tmp_path / "minilm" / "manifest.json").read_text("ascii"))
     assert Manifest.model_validate(written) == manifest
+
+
+def test_a_quantized_file_has_no_oracle(every_feed_int8: Path, tmp_path: Path) -> None:
+    """sentence-transformers' floats cannot be golden for integers."""
+    with pytest.raises(InputError, match="gives 7 dimensions, int8, and the oracle float32"):
+        regenerate(tmp_path, every_feed_int8, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

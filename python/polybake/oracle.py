@@ -110,7 +110,7 @@ def regenerate(model_folder: Path, baked: Path, folder: Path) -> Agreement:
         How far ``baked`` is from what was written.
 
     Raises:
-        InputError: a file is not there, or ``baked`` is not a model file.
+        InputError: a file is not there, or ``baked`` is not a model file of float32 embeddings.
         RequirementMissing: a package is not installed.
         CheckFailed: ``baked`` does not agree with the oracle; nothing is written.
     """
@@ -118,6 +118,11 @@ def regenerate(model_folder: Path, baked: Path, folder: Path) -> Agreement:
     from polybake.fixtures.store import write_fixture
 
     manifest = read_head(baked).manifest
+    if manifest.contract.output.dtype != "float32":
+        raise InputError(
+            f"{baked}: gives {manifest.contract.output.readable}, and the oracle float32; "
+            "bake without the quantize step"
+        )
     cases = cases_for(baked, user_cases(read_texts(sorted(folder.parent.glob("texts/*.txt")))))
     expected, made_by = golden(model_folder, cases, manifest.contract)
     agreement = compare(expected, make_fixture(baked, cases).cases)

@@ -120,7 +120,7 @@ def test_the_contract_is_rendered_exactly(
 def test_its_own_tests_pass(
     client: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The client's tests pass on models that take every feed, padded on either side or quantized."""
+    """The client's tests pass with every feed, with padding on either side, and quantized."""
     path: Path = request.getfixturevalue(model)
     folder = with_packages_of(client, write("node", tmp_path / "client", path))
     assert own_tests(folder, path) > 60

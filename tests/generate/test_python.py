@@ -60,7 +60,7 @@ def test_every_output_is_clean(python: Path, every_feed: Path, tmp_path: Path, o
 def test_its_own_tests_pass(
     python: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The client's tests pass on models that take every feed, padded on either side or quantized."""
+    """The client's tests pass with every feed, with padding on either side, and quantized."""
     path: Path = request.getfixturevalue(model)
     folder = write("python", tmp_path / "client", path)
     printed = run(

@@ -77,7 +77,7 @@ def test_the_contract_is_rendered_exactly(every_feed: Path, tmp_path: Path, cont
 def test_its_own_tests_pass(
     gems: str, model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The client's tests pass on models that take every feed, padded on either side or quantized."""
+    """The client's tests pass with every feed, with padding on either side, and quantized."""
     path: Path = request.getfixturevalue(model)
     printed = own_tests(write("ruby", tmp_path, path), path, gems)
     assert re.search(r"\b[4-9]\d runs, .* 0 failures, 0 errors, 0 skips", printed), printed

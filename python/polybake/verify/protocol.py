@@ -109,7 +109,7 @@ class EncodedVectors(Message):
 
     dtype: str
     shape: list[int]
-    data: str = Field(description="base64 of little-endian IEEE-754, row by row.")
+    data: str = Field(description="base64 of little-endian numbers, row by row.")
 
 
 class AnswerMessage(Message):
