@@ -44,9 +44,11 @@ def proven(request: pytest.FixtureRequest) -> Proven:
 
 
 def keep(found: Agreement, folder: Path) -> None:
-    """Copy the model and its golden cases, unless one of this kind with such inputs is there."""
-    inputs = read_head(found.baked).manifest.contract.inputs
-    folder = folder.with_name("-".join([folder.name, *(one.feed for one in inputs)]))
+    """Copy the model and its golden cases, unless one of this kind and contract is there."""
+    contract = read_head(found.baked).manifest.contract
+    feeds, precision = (one.feed for one in contract.inputs), contract.output.dtype
+    packed = ["packed"] if contract.output.packed_bits else []
+    folder = folder.with_name("-".join([folder.name, *feeds, precision, *packed]))
     if folder.exists():
         return
     folder.mkdir(parents=True)

@@ -15,7 +15,7 @@ from polybake.bake import bake
 from polybake.modelfile import read_head
 from polybake.recipe import resolve
 from polybake.sources import open_source
-from polybake.steps import Normalize, OnnxFragment, Pool, Step, Subtract
+from polybake.steps import Normalize, OnnxFragment, Pool, Quantize, Step, Subtract, Truncate
 from polybake.steps.onnx_fragment import Fragment
 from tiny_models import write_bert
 from tiny_onnx import encoder, write_encoder
@@ -187,3 +187,13 @@ def test_names_differ_from_those_of_the_source(tmp_path: Path) -> None:
     report = bake(source, steps, tmp_path / "out.onnx", name="tiny", functions=True)
     names = [function.name for function in onnx.load(report.path).functions]
     assert names == ["Pool", "OnnxFragment", "OnnxFragment_2", "OnnxFragment_3"]
+
+
+def test_of_a_quantized_model(tmp_path: Path) -> None:
+    """The values that are quantized stay in the main graph, where golden cases find the edges."""
+    source = open_source(write_bert(tmp_path))
+    steps = [Pool(mode="mean"), Truncate(dimension=8), Quantize(precision="binary")]
+    flat = bake(source, steps, tmp_path / "flat.onnx", name="tiny")
+    made = bake(source, steps, tmp_path / "functions.onnx", name="tiny", functions=True)
+    ours, theirs = (read_head(report.path).fixture.cases for report in (made, flat))
+    assert [case.embeddings for case in ours] == [case.embeddings for case in theirs]

@@ -100,7 +100,7 @@ def test_models_are_kept(project: Project) -> None:
     """One model of each kind, beside its golden cases, which no earlier one is replaced by."""
     assert project.run("--keep-models", "kept", "-k", "test_a or test_b")[0] == 0
     folders = sorted(path.name for path in Path("kept").iterdir())
-    feeds = "input_ids-attention_mask-token_type_ids-position_ids-prompt_value"
+    feeds = "input_ids-attention_mask-token_type_ids-position_ids-prompt_value-float32"
     assert folders == [f"a-tiny-{feeds}", f"b-tiny-{feeds}"]
     assert read_head(Path("kept") / folders[0] / "model.onnx").manifest.name == "every-feed"
     assert read_fixture(Path("kept") / folders[0] / "golden").cases == ()

@@ -15,14 +15,14 @@ from polybake import manifest as manifests
 from polybake.errors import InputError
 from polybake.expose import expose_values
 from polybake.fixtures.case import TOLERANCES, Case, Fixture
-from polybake.fixtures.edges import UNQUANTIZED, Edges
+from polybake.fixtures.edges import Edges
 from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
-from polybake.fold import OUTPUT, finish, fold
+from polybake.fold import finish, fold
 from polybake.graphcheck import check_graph
 from polybake.graphfile import serialize
-from polybake.manifest import Contract, Manifest, Output
+from polybake.manifest import Contract, Manifest
 from polybake.proof import prove_invariance, prove_steps
 from polybake.runtime import open_session
 from polybake.sources.source import Source

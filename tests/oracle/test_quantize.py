@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from agreement import Agreement
+from bert_models import bert
 from polybake.bake import bake
-from polybake.fixtures.case import decode_slack, decode_vectors
+from polybake.fixtures.case import decode_slack, decode_vectors, encode_vectors
 from polybake.fixtures.golden import cases_for, make_fixture
 from polybake.fixtures.slack import Slack, differences
 from polybake.modelfile import read_head
@@ -17,7 +19,8 @@ from polybake.oracle import golden
 from polybake.sources import open_source
 from polybake.steps import Pool, Quantize, Subtract
 from proven import Proven
-from saved_models import MAX_LENGTH, save, wordpiece_vocabulary
+from saved_models import save
+from tiny_tokens import tokens
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
@@ -33,19 +36,7 @@ PRECISIONS = ("int8", "uint8", "binary", "ubinary")
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny BERT of 24 dimensions, saved by sentence-transformers."""
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    vocabulary = wordpiece_vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=HIDDEN,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=40,
-        max_position_embeddings=MAX_LENGTH + 7,
-    )
-    folder = tmp_path_factory.mktemp("quantize")
-    return save(folder, BertModel(config), BertTokenizer(vocab=vocabulary))
+    return save(tmp_path_factory.mktemp("quantize"), *bert())
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -58,7 +49,7 @@ def test_agrees_with_sentence_transformers(
     given = None if "binary" in precision else ranges
     quantize = Quantize(precision=precision, ranges=given)
     recipe = [Pool(mode="mean"), Subtract(vector=mean), quantize]
-    report = bake(open_source(saved), recipe, out, name="tiny")
+    bake(open_source(saved), recipe, out, name="tiny")
     cases = cases_for(out)
     expected, _ = golden(saved, cases, read_head(out).manifest.contract)
     found = make_fixture(out, cases).cases
@@ -75,13 +66,23 @@ def test_agrees_with_sentence_transformers(
     if given is not None:
         ends = np.iinfo(ours.dtype)
         assert {ends.min, ends.max} <= set(ours.flat), "values beyond the ranges are clipped"
-    steps = " -> ".join(report.manifest.steps)
     apart = differences(theirs, ours, packed_bits=slack.packed_bits)
     print(  # noqa: T201
-        f"\n{steps}: {int((apart > 0).sum())} of {apart.size} elements differ, by at most "
+        f"\n{quantize}: {int((apart > 0).sum())} of {apart.size} elements differ, by at most "
         f"{apart.max():.0f}; {int((slack.values > 0).sum())} lie at an edge"
     )
-    proven(kind="bert", source="sentence-transformers folder", steps=steps, difference=0.0)
+    rows = iter(theirs)
+    quantized = [
+        case.model_copy(
+            update={
+                "embeddings": encode_vectors(
+                    np.stack([next(rows) for _ in case.texts]), decode_slack(mine.embeddings)
+                )
+            }
+        )
+        for case, mine in zip(expected, found, strict=True)
+    ]
+    proven(f"bert, {precision}", Agreement(out, tuple(quantized), 0.0))
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -94,7 +95,9 @@ def test_the_formula_is_theirs(precision: str) -> None:
     edges = (low + width * random.integers(-20, 280, (200, HIDDEN))).astype(np.float32)
     x = np.concatenate([random.normal(size=(200, HIDDEN)).astype(np.float32), edges, 0 * edges])
     given = None if "binary" in precision else ranges
-    found = Quantize(precision=precision, ranges=given).numpy(x, np.ones((len(x), 1), np.int64))
+    found = Quantize(precision=precision, ranges=given).numpy(
+        x, tokens(np.ones((len(x), 1), np.int64))
+    )
     theirs = quantize_embeddings(x, precision, ranges=given)
     assert found.dtype == theirs.dtype
     np.testing.assert_array_equal(found, theirs)

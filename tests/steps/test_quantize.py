@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from polybake.errors import InputError
 from polybake.steps import Quantize
+from tiny_tokens import tokens
 
 X = np.random.default_rng(21).normal(size=(5, 16)).astype(np.float32)
 RANGES = np.stack([np.linspace(-1, -0.2, 16), np.linspace(0.1, 2, 16)]).astype(np.float32)
@@ -47,7 +48,7 @@ BITS = np.array(
 def test_gives_the_formula(run_step, opset: int, step: Quantize, expected, dtype) -> None:
     """Graph and NumPy give what the formula says, exactly, at every opset."""
     assert {0, 255} <= set(LEVELS.flat), "values beyond a range take part"
-    for found in (run_step(step, X, MASK, opset), step.numpy(X.astype(np.float64), MASK)):
+    for found in (run_step(step, X, MASK, opset), step.numpy(X.astype(np.float64), tokens(MASK))):
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, expected)
 
@@ -56,7 +57,7 @@ def test_what_is_constant_is_the_lowest_step(run_step) -> None:
     """A range of width 0 divides by no zero: its value is level 0, and so is what lies below."""
     step = Quantize(precision="uint8", ranges=np.full((2, 3), 0.5, np.float32))
     x = np.array([[0.5, 0.4, 2.6]], np.float32)
-    for found in (run_step(step, x, MASK), step.numpy(x, MASK)):
+    for found in (run_step(step, x, MASK), step.numpy(x, tokens(MASK))):
         assert found.tolist() == [[0, 0, 2]]
 
 
@@ -65,7 +66,7 @@ def test_zero_is_no_set_bit(run_step) -> None:
     x = np.array([[0.0, -0.0, 1e-30, -1e-30, 1.0, 0.0, 0.0, 2.0]], np.float32)
     for found in (
         run_step(Quantize(precision="ubinary"), x, MASK),
-        Quantize(precision="ubinary").numpy(x, MASK),
+        Quantize(precision="ubinary").numpy(x, tokens(MASK)),
     ):
         assert found.tolist() == [[0b00101001]]
 
