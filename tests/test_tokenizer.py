@@ -109,6 +109,18 @@ def test_limit_is_the_smaller_one(limits: dict[str, float], expected: int, folde
     assert baked(folder).max_length == expected
 
 
+@pytest.mark.parametrize("given", [None, 29, 30])
+def test_limit_reaches_as_far_as_the_positions(given: int | None, folder: Path) -> None:
+    """RoBERTa's first token is at padding id + 1, so two rows of its table hold no token."""
+    change_json(folder / "tokenizer_config.json", model_max_length=None)
+    config = {"model_type": "roberta", "max_position_embeddings": 30, "pad_token_id": 1}
+    write_json(folder / "config.json", config)
+    assert baked(folder, given).max_length == 28
+    assert baked(folder, 27).max_length == 27
+    with pytest.raises(InputError, match="max length 31 exceeds max_position_embeddings 30"):
+        baked(folder, 31)
+
+
 def test_no_limit_is_an_error(folder: Path) -> None:
     """A model without any limit is refused, saying where to put one."""
     change_json(folder / "tokenizer_config.json", model_max_length=int(1e30))

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
+from polybake.position_table import table_rows, tokens_held
 
 PadSide = Literal["right", "left"]
 
@@ -116,20 +117,20 @@ def bake_tokenizer(
 
 
 def _max_length(folder: ModelFolder, config: dict[str, object], given: int | None) -> int:
-    """Apply sentence-transformers' rule for ``max_seq_length``.
+    """Apply sentence-transformers' rule for ``max_seq_length``, as far as the positions reach.
 
     Source: sentence-transformers ``Transformer``.
     """
-    positions = folder.settings("config.json").get("max_position_embeddings")
-    table = positions if isinstance(positions, int) and positions != -1 else None
+    model = folder.settings("config.json")
+    rows, held = table_rows(model), tokens_held(model)
     if given is not None:
-        if table is not None and given > table:
+        if rows is not None and given > rows:
             raise InputError(
-                f"{folder.path}: max length {given} exceeds max_position_embeddings {table}; "
+                f"{folder.path}: max length {given} exceeds max_position_embeddings {rows}; "
                 "lower max_seq_length in sentence_bert_config.json"
             )
-        return given
-    limits = (config.get("model_max_length"), table)
+        return given if held is None else min(given, held)
+    limits = (config.get("model_max_length"), held)
     known = [int(limit) for limit in limits if isinstance(limit, int | float)]
     # transformers writes 1e30 for "no limit".
     if not known or not 0 < min(known) < 2**31:
