@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 import onnx
 from onnxscript import ir
 
+from polybake.empty_inputs import drop_empty_inputs
 from polybake.protobuf import varint
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
@@ -72,6 +73,7 @@ def serialize(model: ir.Model) -> GraphFile:
     finally:
         for value in initializers:
             model.graph.initializers.add(value)
+    drop_empty_inputs(proto.graph.node)
     for node in (*proto.graph.node, *(node for body in proto.functions for node in body.node)):
         kept = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
         del node.metadata_props[:]

@@ -82,18 +82,13 @@ def _path(where: str, value: object) -> str:
 
 
 def _fragment(where: str, path: Path, model: ModelFolder) -> Fragment:  # noqa: ARG001 - as _script
-    """Read an ONNX graph whose weights lie in the same file."""
+    """Read an ONNX graph."""
     from polybake.sources.external_data import load_model
 
     try:
-        proto, beside = load_model(path)
+        proto = load_model(path)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
-    if beside:
-        raise InputError(
-            f"{where}: {path} has weights in {', '.join(sorted(beside))}; "
-            "put them into it with onnx.save(onnx.load(path), path)"
-        )
     try:
         return Fragment.of(path.name, proto)
     except ValueError as error:
@@ -109,7 +104,7 @@ def _script(where: str, path: Path, model: ModelFolder) -> Script:
         )
     try:
         names = runpy.run_path(str(path))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"{where}: {path} raised {reason}; correct it") from error
     functions = {name: value for name, value in names.items() if isfunction(value)}

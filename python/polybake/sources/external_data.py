@@ -12,6 +12,7 @@ from pathlib import Path
 import onnx
 from google.protobuf.message import DecodeError
 
+from polybake.empty_inputs import drop_empty_inputs
 from polybake.errors import InputError
 from polybake.modelfile import check_size
 from polybake.modelfolder import ModelFolder
@@ -19,18 +20,15 @@ from polybake.modelfolder import ModelFolder
 _KEYS = {"location", "offset", "length", "checksum"}
 
 
-def load_model(path: Path) -> tuple[onnx.ModelProto, frozenset[str]]:
-    """Load an ONNX file with all its weights in the message.
-
-    Returns:
-        The model, and the names of the files beside it that it took weights from.
+def load_model(path: Path) -> onnx.ModelProto:
+    """Load an ONNX file with all its weights in the message, so that ONNX Runtime can open it.
 
     Raises:
         InputError: not an ONNX file, sparse weights, external data outside the file's folder or
             beyond its file's end, or more than one file can hold.
     """
     try:
-        model = onnx.ModelProto.FromString(path.read_bytes())
+        model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
     except (OSError, DecodeError) as error:
         raise InputError(
             f"{path}: is not a whole ONNX file ({error}); download it again"
@@ -49,7 +47,9 @@ def load_model(path: Path) -> tuple[onnx.ModelProto, frozenset[str]]:
             tensor.raw_data = file.read(length)
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
-    return model, frozenset(name for name, _, _ in places)
+    for nodes in (model.graph.node, *(function.node for function in model.functions)):
+        drop_empty_inputs(nodes)
+    return model
 
 
 def _place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[str, int, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +14,8 @@ from onnxscript import GraphBuilder, ir
 from polybake.errors import InputError
 from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
+from polybake.position_table import COUNT_BEHIND_PADDING
+from polybake.sources.external_data import load_model
 from polybake.sources.identity import identifier
 from polybake.sources.onnx_graph import load_graph
 from polybake.sources.onnx_recipe import remaining_steps
@@ -24,9 +25,6 @@ from polybake.sources.source import EncoderGraph, Reference, Source
 from polybake.steps.tokens import Tokens
 from polybake.tokenizer import bake_tokenizer
 
-#: Their positions start behind the padding id, where every client's start at 0.
-_OTHER_POSITIONS = {"camembert", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl"}
-
 
 @dataclass(frozen=True)
 class OnnxFile:
@@ -35,18 +33,16 @@ class OnnxFile:
     Attributes:
         path: The file.
         output: The output that steps begin with.
-        beside: The names of the files that hold external data.
     """
 
     path: Path
     output: str
-    beside: frozenset[str]
     name: str = "onnx"
     proves: Literal["source"] = "source"
 
     def place(self) -> EncoderGraph:
         """Load the graph and leave only what gives the chosen output."""
-        model, _ = load_graph(self.path)
+        model = load_graph(self.path)
         graph = model.graph
         feeds = input_feeds(graph, self.path)
         embeddings = next(value for value in graph.outputs if value.name == self.output)
@@ -68,16 +64,13 @@ class OnnxFile:
         )
 
     def reference(self, folder: Path) -> Reference:
-        """Give the file as it came.
+        """Give the file's graph as it came, with all its weights in the file.
 
-        With external data, a copy: ONNX Runtime refuses the links of a Hugging Face cache.
+        ONNX Runtime would refuse external data that are links into a Hugging Face cache.
         """
-        if not self.beside:
-            return Reference(self.path, self.output)
-        for name in (self.path.name, *sorted(self.beside)):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(self.path.parent / name, folder / name)
-        return Reference(folder / self.path.name, self.output)
+        copy = folder / "source.onnx"
+        copy.write_bytes(load_model(self.path).SerializeToString())
+        return Reference(copy, self.output)
 
 
 def open_onnx_file(path: Path) -> Source:
@@ -94,10 +87,10 @@ def open_onnx_file(path: Path) -> Source:
         ),
         ModelFolder.at(path.parent),
     )
-    model, beside = load_graph(path)
+    model = load_graph(path)
     feeds = input_feeds(model.graph, path)
     kind = folder.settings("config.json").get("model_type")
-    if "position_ids" in feeds.values() and kind in _OTHER_POSITIONS:
+    if "position_ids" in feeds.values() and kind in COUNT_BEHIND_PADDING:
         raise InputError(
             f"{path}: wants position_ids as {kind} counts them, which clients do not; "
             "export it without this input"
@@ -106,8 +99,8 @@ def open_onnx_file(path: Path) -> Source:
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
-    encoder = OnnxFile(path, outputs.first, beside)
-    pooled = OnnxFile(path, outputs.pooled, beside) if outputs.pooled else None
+    encoder = OnnxFile(path, outputs.first)
+    pooled = OnnxFile(path, outputs.pooled) if outputs.pooled else None
     if folder.file("modules.json") is not None:
         source = open_sentence_transformers(folder, lambda *_: encoder)
         recipe = remaining_steps(source.recipe, outputs, path)

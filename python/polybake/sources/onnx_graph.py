@@ -20,18 +20,14 @@ _OLDEST_IR_VERSION = 4
 _DOMAINS = {"", "ai.onnx", "com.microsoft"}
 
 
-def load_graph(path: Path) -> tuple[ir.Model, frozenset[str]]:
+def load_graph(path: Path) -> ir.Model:
     """Load the model without anything that is not computation, and check what it may do.
-
-    Returns:
-        The model, and the names of the files beside it that hold its external data.
 
     Raises:
         InputError: not an ONNX file, or one with an opset or operator that clients cannot run.
     """
-    proto, beside = load_model(path)
     try:
-        model = ir.from_proto(proto)
+        model = ir.from_proto(load_model(path))
     except ir.serde.SerdeError as error:
         raise InputError(f"{path}: is not a valid ONNX graph ({error.__cause__})") from error
     _check(model, path)
@@ -44,7 +40,7 @@ def load_graph(path: Path) -> tuple[ir.Model, frozenset[str]]:
     inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
     model.graph.inputs[:] = inputs
     _find_last_axes(model)
-    return model, beside
+    return model
 
 
 def _check(model: ir.Model, path: Path) -> None:
