@@ -166,8 +166,16 @@ def test_tokenizer_one_folder_up(tmp_path: Path) -> None:
     write_json(tmp_path / "m" / "sentence_bert_config.json", {"max_seq_length": 11})
     source = open_source(path)
     assert (source.recipe, source.max_length, source.encoder.name) == (tuple(POOL), 11, "onnx")
-    onnx.save(encoder(outputs=POOLED), path)
+    pooled = encoder(
+        outputs=POOLED.replace("pooler_output", "sentence_embedding"),
+        body=BODY.replace("pooler_output", "sentence_embedding"),
+    )
+    onnx.save(pooled, path)
     assert open_source(path).recipe == ()
+    onnx.save(encoder(outputs=POOLED), path)
+    shown = r"which of the folder's steps \(pool\) output 'pooler_output' went through is not known"
+    with pytest.raises(InputError, match=shown):
+        open_source(path)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +189,7 @@ def test_tokenizer_one_folder_up(tmp_path: Path) -> None:
         (encoder(outputs="float[a, 2, 3, 4] x"), "no output is surely the embeddings: x FLOAT"),
         (encoder(outputs="float[a, b, 4] x, float[a, b, 4] y"), "no output is surely"),
         (encoder(outputs="int64[a, b, 4] x"), "no output is surely"),
-        (encoder(opset=9), "has opset 9, expected 11 or later"),
+        (encoder(opset=9), "has opset 9, expected 11 to 26; export it again"),
     ],
 )
 def test_names_what_does_not_fit(source: onnx.ModelProto, shown: str, tmp_path: Path) -> None:

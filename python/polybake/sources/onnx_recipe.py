@@ -8,6 +8,9 @@ from polybake.errors import InputError
 from polybake.sources.onnx_signature import EmbeddingOutputs
 from polybake.sources.source import Recipe
 
+#: The only poolings that txtai knows; it takes any other for the mean.
+_TXTAI_POOLINGS = [{"step": "pool", "mode": "mean"}, {"step": "pool", "mode": "cls"}]
+
 
 def remaining_steps(recipe: Recipe, outputs: EmbeddingOutputs, path: Path) -> Recipe:
     """The folder's steps, without those that the chosen output went through already.
@@ -19,21 +22,18 @@ def remaining_steps(recipe: Recipe, outputs: EmbeddingOutputs, path: Path) -> Re
     after all modules, but not after ``encode``'s ``truncate_dim``, and ``token_embeddings`` after
     those that change tokens; txtai ``HFOnnx``: ``embeddings`` are pooled and no more.
     """
-    pool = next((index for index, step in enumerate(recipe) if step["step"] == "pool"), None)
-    if outputs.first == "token_embeddings" and pool != 0 and recipe:
-        raise _unknown(outputs.first, recipe, path)
+    pools = [step for step in recipe if step["step"] == "pool"]
     if outputs.first != outputs.pooled:
-        return recipe
-    if outputs.pooled == "sentence_embedding":
-        return tuple(step for step in recipe if step["step"] == "truncate")
-    if outputs.pooled == "embeddings" and pool == 0:
+        if outputs.first == "last_hidden_state" or recipe[:1] == tuple(pools[:1]):
+            return recipe
+    elif outputs.pooled == "sentence_embedding":
+        if all(step.get("include_prompt", True) for step in pools):
+            return tuple(step for step in recipe if step["step"] == "truncate")
+    elif outputs.pooled == "embeddings" and recipe and recipe[0] in _TXTAI_POOLINGS:
         return recipe[1:]
-    raise _unknown(outputs.first, recipe, path)
-
-
-def _unknown(output: str, recipe: Recipe, path: Path) -> InputError:
     steps = ", ".join(str(step["step"]) for step in recipe) or "none"
-    return InputError(
-        f"{path}: which of the folder's steps ({steps}) output {output!r} went through is not "
-        "known; export last_hidden_state"
+    raise InputError(
+        f"{path}: which of the folder's steps ({steps}) output {outputs.first!r} went through is "
+        "not known; export last_hidden_state, or put the file and its tokenizer.json into a "
+        "folder of their own and list the steps in polybake.toml"
     )

@@ -79,7 +79,7 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     Raises:
         InputError: no output is surely either.
     """
-    floats = [value for value in graph.outputs if value.dtype in _FLOATS]
+    floats = [value for value in graph.outputs if value.dtype in _FLOATS and not _is_head(value)]
     tokens = [value for value in floats if _rank(value) == 3 and not _is_fixed(value, axis=1)]
     pooled = [value for value in floats if _rank(value) == 2]
     whole = _named(pooled, _POOLED_OUTPUTS) or (None if tokens else _only(pooled))
@@ -91,6 +91,11 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
         f"{path}: no output is surely the embeddings: {shown}; expected float32 or float16 "
         "last_hidden_state [batch, sequence, hidden] or sentence_embedding [batch, dimension]"
     )
+
+
+def _is_head(value: ir.Value) -> bool:
+    """Whether the output is what a task's head says of a text, by transformers' name for it."""
+    return str(value.name).endswith("logits")
 
 
 def _named(found: list[ir.Value], names: Sequence[str]) -> str | None:

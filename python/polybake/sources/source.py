@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from polybake.manifest import Input, Similarity
 from polybake.modelfolder import ModelFolder
-from polybake.steps.tokens import Tokens
+from polybake.steps import Pool, Step, Tokens
 from polybake.tokenizer import BakedTokenizer
 
 if TYPE_CHECKING:
@@ -91,9 +91,10 @@ class Source:
     licence: str | None = None
     pooled: Encoder | None = None
 
-    def encoder_before(self, steps: Sequence[object]) -> Encoder:
-        """The encoder that ``steps`` continue; where there are none, it pools if it can."""
-        return self.encoder if steps or self.pooled is None else self.pooled
+    def encoder_before(self, steps: Sequence[Step]) -> Encoder:
+        """The encoder that ``steps`` continue; where none of them pools, it does so if it can."""
+        pools = any(isinstance(step, Pool) for step in steps)
+        return self.encoder if pools or self.pooled is None else self.pooled
 
     @property
     def max_length(self) -> int:
