@@ -120,6 +120,11 @@ def prove_invariance(
 
 
 def _within(what: str, found: Embeddings, expected: Embeddings, slack: Slack | None) -> float:
+    if found.shape != expected.shape:
+        raise CheckFailed(
+            f"the baked graph gives vectors of shape {list(found.shape)}, and {what} of shape "
+            f"{list(expected.shape)}; nothing was written; make both forms of each step agree"
+        )
     if slack is None:
         difference = largest_difference(found, expected)
         fault = "" if difference <= LIMIT else f"{difference:.3g}, more than {LIMIT:g}"

@@ -73,6 +73,15 @@ def test_computes_what_the_file_does(run_step, opset: int) -> None:
     assert layer(opset=opset).numpy(X, tokens(MASK)) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("own", [11, 26])
+def test_operators_that_only_learned_types_go_anywhere(run_step, opset: int, own: int) -> None:
+    """What means the same in both opsets is not converted, so it can also go back."""
+    more = "h = MatMul (x, w)  a = Add (h, h)  r = Relu (a)  y = Div (r, two)"
+    two = np.array(2, np.float32)
+    moved = step(more, opset=own, weights={"w": WEIGHT, "two": two})
+    assert run_step(moved, X, MASK, opset) == pytest.approx(np.maximum(X @ WEIGHT, 0), abs=1e-5)
+
+
 @pytest.mark.parametrize("own", SOFTMAX)
 def test_takes_the_graph_s_opset(run_step, own: int) -> None:
     """What an operator is called with changes from opset to opset; the numbers do not."""
@@ -192,22 +201,35 @@ def test_refuses_what_is_no_step(model: onnx.ModelProto, shown: str, tmp_path: P
         resolve([{"step": "onnx", "file": "head.onnx"}], base=tmp_path, source=source)
 
 
+def split(model: onnx.ModelProto, path: Path) -> None:
+    """Save with the weights in a file beside it."""
+    options = {"save_as_external_data": True, "size_threshold": 0}
+    onnx.save(model, path, location=f"{path.stem}.data", **options)
+
+
+def test_takes_weights_beside_the_file(run_step, tmp_path: Path) -> None:
+    """Weights in another file become part of the graph like any."""
+    split(fragment(LAYER, weights={"w": WEIGHT}), tmp_path / "head.onnx")
+    source = open_source(write_bert(tmp_path / "model"))
+    (head,) = resolve([{"step": "onnx", "file": "head.onnx"}], base=tmp_path, source=source)
+    assert run_step(head, X, MASK) == pytest.approx(np.tanh(X @ WEIGHT), abs=1e-6)
+    assert head.numpy(X, MASK) == pytest.approx(np.tanh(X @ WEIGHT), abs=1e-6)
+
+
 def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file, half a file, no file, and weights in another file are errors by key."""
+    """A missing file, half a file, no file, and weights that are missing are errors by key."""
     source = open_source(write_bert(tmp_path / "model"))
     model = fragment(LAYER, weights={"w": WEIGHT})
     (tmp_path / "half.onnx").write_bytes(model.SerializeToString()[:-9])
-    onnx.save(
-        model,
-        tmp_path / "split.onnx",
-        save_as_external_data=True,
-        location="split.data",
-        size_threshold=0,
-    )
+    split(model, tmp_path / "split.onnx")
+    (tmp_path / "split.data").unlink()
     for spec, shown in (
         ({"file": "none.onnx"}, r"file: .*none\.onnx is no file; name an \.onnx file"),
         ({"file": "half.onnx"}, r"file: .*half\.onnx: is not a whole ONNX file"),
-        ({"file": "split.onnx"}, r"file: .*split\.onnx has weights in split\.data; put them"),
+        (
+            {"file": "split.onnx"},
+            r"file: .*split\.onnx: weight 'w' lies in 'split\.data', which is",
+        ),
         ({"file": 3}, "file: expected a path, found 3"),
         ({}, "file: is missing; add it"),
     ):

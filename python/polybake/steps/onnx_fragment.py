@@ -67,6 +67,8 @@ class Fragment:
                 "export it so"
             )
         opset = next(one.version for one in model.opset_import if one.domain in ("", "ai.onnx"))
+        del model.opset_import[:]
+        model.opset_import.add(version=opset)
         return cls(name, model.SerializeToString(deterministic=True), inputs, outputs, opset)
 
     def at(self, opset: int) -> onnx.ModelProto:
@@ -75,20 +77,17 @@ class Fragment:
         Raises:
             InputError: one of them cannot be had there.
         """
-        import onnx.version_converter
+        import onnx
 
-        model = onnx.ModelProto.FromString(self.model)
-        if self.opset == opset:
-            return model
+        from polybake.steps.opset import at_opset
+
         try:
-            model = onnx.version_converter.convert_version(model, opset)
-            onnx.checker.check_model(model, full_check=True)
-        except Exception as error:  # the converter's errors share no base class
+            return at_opset(onnx.ModelProto.FromString(self.model), opset)
+        except Exception as error:  # onnx's errors share no base class
             raise InputError(
                 f"onnx: {self.name} has opset {self.opset} and the encoder {opset}, to which it "
                 f"does not convert ({_line(error)}); export it again at opset {opset}"
             ) from error
-        return model
 
     def __str__(self) -> str:
         return self.name

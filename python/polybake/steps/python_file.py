@@ -42,7 +42,7 @@ class PythonFile(Step):
     The function is given onnxscript's builder and float32 ``[batch, dimension]``, and returns one
     such value, of any dimension. Where the file has ``reference(embedding, **parameters)``, which
     computes the same in NumPy, a bake is proven with that; else with a graph of the step alone,
-    which shows nothing about the function itself.
+    which shows nothing about the function itself, and the step is called unproven.
     """
 
     name: ClassVar[str] = "python"
@@ -100,6 +100,7 @@ class PythonFile(Step):
     def _run_alone(self, x: Floats) -> Floats:
         from onnxscript import GraphBuilder, ir
 
+        from polybake.empty_inputs import drop_empty_inputs
         from polybake.runtime import open_session
 
         graph = ir.Graph([], [], nodes=[], opset_imports={"": _OPSET}, name="step")
@@ -108,6 +109,7 @@ class PythonFile(Step):
         result = self._call(self.function, builder.op, given)
         builder.add_output(builder.op.Identity(result), "result")
         proto = ir.to_proto(ir.Model(graph, ir_version=_IR_VERSION))
+        drop_empty_inputs(proto.graph.node)
         try:
             session = open_session(proto.SerializeToString())
         except InputError as error:
@@ -128,6 +130,6 @@ class PythonFile(Step):
             ) from error
 
     def __str__(self) -> str:
-        """The step as the manifest shows it, with what it is proven by."""
-        proof = "numpy" if _REFERENCE in self.file.functions else "onnx"
-        return f"{super().__str__()[:-1]}, proof={proof})"
+        """The step as the manifest shows it, such as ``python(file=clip.py, ...) unproven``."""
+        proven = _REFERENCE in self.file.functions
+        return super().__str__() if proven else f"{super().__str__()} unproven"
