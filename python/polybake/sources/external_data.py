@@ -16,12 +16,13 @@ from polybake.empty_inputs import drop_empty_inputs
 from polybake.errors import InputError
 from polybake.modelfile import check_size
 from polybake.modelfolder import ModelFolder
+from polybake.sources.widen import widen
 
 _KEYS = {"location", "offset", "length", "checksum"}
 
 
 def load_model(path: Path) -> onnx.ModelProto:
-    """Load an ONNX file with all its weights in the message, so that ONNX Runtime can open it.
+    """Load an ONNX file with all its weights in the message, as ONNX Runtime can run it anywhere.
 
     Raises:
         InputError: not an ONNX file, sparse weights, external data outside the file's folder or
@@ -47,6 +48,7 @@ def load_model(path: Path) -> onnx.ModelProto:
             tensor.raw_data = file.read(length)
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
+    widen(model)
     for nodes in (model.graph.node, *(function.node for function in model.functions)):
         drop_empty_inputs(nodes)
     return model

@@ -52,19 +52,16 @@ class OnnxFile:
         _name_axes(graph)
         _prefix_names(graph)
         fed = {feed: _fed_as_int64(graph, name) for name, feed in feeds.items()}
-        builder = GraphBuilder(graph)
-        if embeddings.dtype != ir.DataType.FLOAT:
-            embeddings = builder.op.Cast(embeddings, to=ir.DataType.FLOAT)
         return EncoderGraph(
             model=model,
-            builder=builder,
+            builder=GraphBuilder(graph),
             inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
             tokens=Tokens(fed["input_ids"], fed["attention_mask"]),
             embeddings=embeddings,
         )
 
     def reference(self, folder: Path) -> Reference:
-        """Give the file's graph as it came, with all its weights in the file.
+        """Give the file's own graph, with all its weights in the file.
 
         ONNX Runtime would refuse external data that are links into a Hugging Face cache.
         """

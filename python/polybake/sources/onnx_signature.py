@@ -24,8 +24,6 @@ _FEEDS: dict[str, Feed] = {
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 _POOLED_OUTPUTS = ("sentence_embedding", "embeddings")
 
-_FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16)
-
 
 def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
     """Say what to feed to each input, by the input's name; inputs are known by name and type.
@@ -79,7 +77,9 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     Raises:
         InputError: no output is surely either.
     """
-    floats = [value for value in graph.outputs if value.dtype in _FLOATS and not _is_head(value)]
+    floats = [
+        value for value in graph.outputs if value.dtype == ir.DataType.FLOAT and not _is_head(value)
+    ]
     tokens = [value for value in floats if _rank(value) == 3 and not _is_fixed(value, axis=1)]
     pooled = [value for value in floats if _rank(value) == 2]
     whole = _named(pooled, _POOLED_OUTPUTS) or (None if tokens else _only(pooled))
@@ -88,7 +88,7 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
         return EmbeddingOutputs(first, whole)
     shown = ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in graph.outputs)
     raise InputError(
-        f"{path}: no output is surely the embeddings: {shown}; expected float32 or float16 "
+        f"{path}: no output is surely the embeddings: {shown}; expected float32 "
         "last_hidden_state [batch, sequence, hidden] or sentence_embedding [batch, dimension]"
     )
 

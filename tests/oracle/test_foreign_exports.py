@@ -1,0 +1,127 @@
+"""Encoders that Optimum, sentence-transformers and txtai exported, against the vectors of each.
+
+`write_exports` makes them in an environment of its own: nox -s exports.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from conftest import REQUIRED
+from polybake.bake import bake
+from polybake.errors import InputError
+from polybake.fixtures.case import decode_vectors
+from polybake.fixtures.golden import make_fixture
+from polybake.fixtures.texts import user_cases
+from polybake.proof import largest_difference
+from polybake.recipe import resolve
+from polybake.sources import Source, open_source
+from proven import Proven
+
+pytestmark = pytest.mark.oracle
+
+POOL = [{"step": "pool", "mode": "mean"}]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An export, and what its library computes.
+
+    Attributes:
+        source: The tool and what it was told.
+        export: The file.
+        texts: What was embedded, each alone.
+        input_ids: Token ids by text.
+        vectors: Embeddings by text.
+    """
+
+    source: str
+    export: Path
+    texts: list[str]
+    input_ids: dict[str, list[int]]
+    vectors: dict[str, NDArray[np.float64]]
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest, repository: Path) -> Case:
+    """The case of the name that the test is given."""
+    folder = repository / "build" / "exports" / request.param
+    if not folder.is_dir():
+        reason = f"{folder} is missing; write it with: nox -s exports"
+        if any(REQUIRED):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    found: dict[str, Any] = json.loads((folder / "case.json").read_text(encoding="utf-8"))
+    texts = found["texts"]
+    return Case(
+        source=found["source"],
+        export=folder / found["export"],
+        texts=texts,
+        input_ids=dict(zip(texts, found["input_ids"], strict=True)),
+        vectors=dict(zip(texts, map(np.array, found["vectors"]), strict=True)),
+    )
+
+
+def bake_case(source: Source, steps: list[dict[str, object]] | None, out: Path) -> tuple[str, ...]:
+    """Bake with these steps, or the source's own; the steps as the manifest shows them."""
+    specs = source.recipe if steps is None else steps
+    resolved = resolve(specs, base=source.folder, source=source)
+    return bake(source, resolved, out, name="tiny").manifest.steps
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "steps", "shown"),
+    [
+        ("optimum-bert", "bert", POOL, "pool"),
+        ("optimum-roberta", "roberta", POOL, "pool"),
+        ("optimum_whole-bert", "bert", None, ""),
+        ("optimum_whole-roberta", "roberta", None, ""),
+        ("onnx_backend-bert", "bert", None, "pool dense normalize"),
+        ("onnx_backend-roberta", "roberta", None, "pool dense normalize"),
+        ("onnx_backend_optimized-bert", "bert", None, "pool dense normalize"),
+        ("txtai-bert", "bert", POOL, "pool"),
+        ("txtai_pooling-bert", "bert", None, "dense normalize"),
+        ("txtai_cls-bert", "bert", None, "dense normalize"),
+    ],
+    indirect=["case"],
+)
+def test_agrees_with_its_library(
+    case: Case,
+    kind: str,
+    steps: list[dict[str, object]] | None,
+    shown: str,
+    tmp_path: Path,
+    proven: Proven,
+) -> None:
+    """Ids are equal, vectors agree alone and in a batch, and no step is done twice."""
+    out = tmp_path / "out.onnx"
+    baked = bake_case(open_source(case.export), steps, out)
+    assert " ".join(step.partition("(")[0] for step in baked) == shown
+    worst = 0.0
+    for found in make_fixture(out, user_cases(case.texts)).cases:
+        assert [list(ids) for ids in found.input_ids] == [case.input_ids[t] for t in found.texts]
+        expected = np.stack([case.vectors[text] for text in found.texts])
+        worst = max(worst, largest_difference(decode_vectors(found.embeddings), expected))
+    print(f"\n{kind}, {case.source}: largest difference {worst:.2e}")  # noqa: T201
+    listed = " -> ".join(baked) or "none: the export has them"
+    proven(kind=kind, source=case.source, steps=listed, difference=worst)
+
+
+@pytest.mark.parametrize("case", ["txtai_pooling-bert", "optimum_whole-bert"], indirect=True)
+def test_pools_once(case: Case, tmp_path: Path) -> None:
+    """A pool step goes over token embeddings where there are some; else it is refused."""
+    source = open_source(case.export)
+    out = tmp_path / "out.onnx"
+    if source.encoder == source.pooled:
+        with pytest.raises(InputError, match=r"'encoder\.embeddings' is .*one vector a text"):
+            bake_case(source, POOL, out)
+        assert not out.exists()
+    else:
+        assert bake_case(source, POOL, out) == ("pool(mode=mean)",)

@@ -1,0 +1,180 @@
+"""Let other tools export tiny models: ``python tests/oracle/write_exports.py FOLDER``.
+
+Run by the nox session ``exports``: these tools need an older transformers than the oracle. Each
+subfolder gets a model and case.json, which says what the tool's own library computes for it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from optimum.exporters.onnx import main_export
+from sentence_transformers import SentenceTransformer, export_optimized_onnx_model, models
+from txtai.pipeline import HFOnnx
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tiny_models import CONFIG, write_bert, write_tokenizer
+
+HIDDEN = CONFIG["hidden_size"]
+
+TEXTS = [
+    "",
+    "the river",
+    "Boats, waters: rivering!",
+    "query: where is the boat? \u00e9t\u00e9 \u6c34",
+    "a " * 60,
+]
+
+
+def encoder(folder: Path, kind: str) -> Path:
+    """Save a tiny encoder with random weights as transformers does."""
+    if kind == "bert":
+        return write_bert(folder)
+    config = transformers.RobertaConfig(**CONFIG | {"type_vocab_size": 1, "pad_token_id": 0})
+    model = transformers.RobertaModel(config, add_pooling_layer=False)
+    randomise(model)
+    model.save_pretrained(folder)
+    write_tokenizer(folder)
+    return folder
+
+
+def sentence_transformer(folder: Path, kind: str, *modules: Any) -> SentenceTransformer:
+    """Save and open the encoder with what follows it."""
+    for module in modules:
+        randomise(module)
+    body = models.Transformer(str(encoder(folder / "body", kind)))
+    model = SentenceTransformer(modules=[body, *modules], device="cpu")
+    model.save(str(folder / "saved"))
+    return model
+
+
+def randomise(module: Any) -> None:
+    """Draw weights with a standard deviation of 0.2; norms' scales around 1."""
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for name, weight in module.named_parameters():
+            torch.nn.init.normal_(
+                weight, float(name.endswith("LayerNorm.weight")), 0.2, generator=generator
+            )
+
+
+def pooling(mode: str = "mean") -> Any:
+    return models.Pooling(HIDDEN, pooling_mode=mode)
+
+
+def whole() -> Sequence[Any]:
+    """Modules that make a pooled output differ from a merely pooled one."""
+    return pooling(), models.Dense(HIDDEN, 7), models.Normalize()
+
+
+def write_case(folder: Path, model: SentenceTransformer, export: Path, source: str) -> None:
+    """Write what the model, on PyTorch, makes of every text alone, and of its tokens."""
+    rows = [model.encode([text])[0] for text in TEXTS]
+    case = {
+        "source": source,
+        "export": str(export.relative_to(folder)),
+        "texts": TEXTS,
+        "input_ids": [model.tokenize([text])["input_ids"][0].tolist() for text in TEXTS],
+        "vectors": np.stack(rows).tolist(),
+    }
+    (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
+
+
+def optimum(folder: Path, kind: str) -> None:
+    """Optimum's export of an encoder: token embeddings, in the root of the folder."""
+    model = sentence_transformer(folder, kind, pooling())
+    main_export(str(folder / "body"), folder / "export", task="feature-extraction")
+    source = "Optimum feature-extraction export"
+    write_case(folder, model, folder / "export" / "model.onnx", source)
+
+
+def optimum_whole(folder: Path, kind: str) -> None:
+    """Optimum's export of a whole sentence-transformers model: token and sentence embeddings."""
+    model = sentence_transformer(folder, kind, *whole())
+    main_export(
+        str(folder / "saved"),
+        folder / "export",
+        task="feature-extraction",
+        library_name="sentence_transformers",
+    )
+    source = "Optimum sentence-transformers export"
+    write_case(folder, model, folder / "export" / "model.onnx", source)
+
+
+def onnx_backend(folder: Path, kind: str) -> None:
+    """The export that sentence-transformers makes and saves."""
+    model = sentence_transformer(folder, kind, *whole())
+    exported = on_onnx(folder)
+    exported.save(str(folder / "export"))
+    source = "sentence-transformers ONNX backend"
+    write_case(folder, model, folder / "export" / "onnx" / "model.onnx", source)
+
+
+def onnx_backend_optimized(folder: Path, kind: str) -> None:
+    """The same with operators fused beforehand: those of the domain com.microsoft."""
+    model = sentence_transformer(folder, kind, *whole())
+    exported = on_onnx(folder)
+    exported.save(str(folder / "export"))
+    export_optimized_onnx_model(exported, "O2", str(folder / "export"))
+    source = "sentence-transformers ONNX backend, optimized O2"
+    write_case(folder, model, folder / "export" / "onnx" / "model_O2.onnx", source)
+
+
+def on_onnx(folder: Path) -> SentenceTransformer:
+    options = {"provider": "CPUExecutionProvider", "export": True}
+    return SentenceTransformer(
+        str(folder / "saved"), backend="onnx", device="cpu", model_kwargs=options
+    )
+
+
+def txtai(folder: Path, kind: str) -> None:
+    """The default task of txtai's HFOnnx: token embeddings, and what BERT's pooler makes."""
+    model = sentence_transformer(folder, kind, pooling())
+    export = folder / "body" / "model.onnx"
+    HFOnnx()(str(folder / "body"), "default", str(export))
+    write_case(folder, model, export, "txtai HFOnnx, task default")
+
+
+def txtai_pooling(folder: Path, kind: str, mode: str = "mean") -> None:
+    """The pooling task of txtai's HFOnnx: pooled, and without the modules that follow."""
+    model = sentence_transformer(folder, kind, pooling(mode), *whole()[1:])
+    export = folder / "saved" / "model.onnx"
+    HFOnnx()(str(folder / "saved"), "pooling", str(export))
+    write_case(folder, model, export, f"txtai HFOnnx, task pooling ({mode})")
+
+
+def txtai_cls(folder: Path, kind: str) -> None:
+    """The same with the first token's embedding."""
+    txtai_pooling(folder, kind, "cls")
+
+
+CASES: list[tuple[Callable[[Path, str], None], str]] = [
+    (optimum, "bert"),
+    (optimum, "roberta"),
+    (optimum_whole, "bert"),
+    (optimum_whole, "roberta"),
+    (onnx_backend, "bert"),
+    (onnx_backend, "roberta"),
+    (onnx_backend_optimized, "bert"),
+    (txtai, "bert"),
+    (txtai_pooling, "bert"),
+    (txtai_cls, "bert"),
+]
+
+
+def main(folder: Path) -> None:
+    """Write every case to a subfolder, named by the tool and the model."""
+    for number, (write, kind) in enumerate(CASES):
+        torch.manual_seed(number)
+        write(folder / f"{write.__name__}-{kind}", kind)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
