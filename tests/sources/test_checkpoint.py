@@ -28,6 +28,16 @@ def test_an_adapter_is_refused(tmp_path: Path) -> None:
         open_source(folder)
 
 
+def test_names_an_export_in_the_place_of_weights(tmp_path: Path) -> None:
+    """A folder that holds an ONNX export alone is refused with that file's path."""
+    folder = write_bert(tmp_path / "model")
+    (folder / "model.safetensors").unlink()
+    (folder / "onnx").mkdir()
+    (folder / "onnx" / "model.onnx").touch()
+    with pytest.raises(InputError, match=r"safetensors; give its .*model/onnx/model\.onnx instead"):
+        open_source(folder)
+
+
 def test_graph_for_old_runtimes(tmp_path: Path) -> None:
     """The graph is valid ONNX of opset 18 and IR 8, which runtimes years old load."""
     graph = open_source(write_bert(tmp_path / "model")).encoder.place()

@@ -128,6 +128,9 @@ def weight_files(folder: ModelFolder) -> tuple[Path, ...]:
         if missing:
             raise InputError(f"{folder.path}: {missing[0]} is missing; download the model again")
         return tuple(file for file in found.values() if file is not None)
+    exports = sorted([*folder.path.glob("*.onnx"), *folder.path.glob("onnx/*.onnx")])
+    if exports:
+        raise InputError(f"{folder.path}: has no model.safetensors; give its {exports[0]} instead")
     pickled = sorted(folder.path.glob("*.bin"))
     reason = f" ({pickled[0].name} is a pickle, which may run code)" if pickled else ""
     raise InputError(
