@@ -35,11 +35,11 @@ class Agreement:
     difference: float
 
 
-def bake_folder(folder: Path, out: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Path:
-    """Bake with the recipe of the folder, or with mean pooling where it has none."""
-    source = open_source(folder, encoder)
+def bake_source(path: Path, out: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Path:
+    """Bake with the recipe of the source, or with mean pooling where it has none."""
+    source = open_source(path, encoder)
     recipe = source.recipe or ({"step": "pool", "mode": "mean"},)
-    steps = resolve(recipe, base=folder, source=source)
+    steps = resolve(recipe, base=path.parent, source=source)
     return bake(source, steps, out, name="tiny").path
 
 
@@ -54,7 +54,7 @@ def agreement_with_folder(
     The oracle embeds each text alone. Without ``cases`` the built-in ones are taken, among them
     the empty text, the longest one, and batches with padding.
     """
-    return agreement_with_source(folder, bake_folder(folder, out, encoder), cases)
+    return agreement_with_source(folder, bake_source(folder, out, encoder), cases)
 
 
 def agreement_with_source(

@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from agreement import agreement
 from conftest import REQUIRED
 from polybake.bake import bake
 from polybake.errors import InputError
-from polybake.fixtures.case import decode_vectors
-from polybake.fixtures.golden import make_fixture
+from polybake.fixtures.case import Case, encode_vectors
 from polybake.fixtures.texts import user_cases
-from polybake.proof import largest_difference
 from polybake.recipe import resolve
 from polybake.sources import Source, open_source
 from proven import Proven
@@ -31,27 +30,27 @@ POOL = [{"step": "pool", "mode": "mean"}]
 
 
 @dataclass(frozen=True)
-class Case:
+class Export:
     """An export, and what its library computes.
 
     Attributes:
         source: The tool and what it was told.
-        export: The file.
+        file: What it wrote.
         texts: What was embedded, each alone.
         input_ids: Token ids by text.
         vectors: Embeddings by text.
     """
 
     source: str
-    export: Path
+    file: Path
     texts: list[str]
     input_ids: dict[str, list[int]]
     vectors: dict[str, NDArray[np.float64]]
 
 
 @pytest.fixture
-def case(request: pytest.FixtureRequest, repository: Path) -> Case:
-    """The case of the name that the test is given."""
+def export(request: pytest.FixtureRequest, repository: Path) -> Export:
+    """The export of the name that the test is given."""
     folder = repository / "build" / "exports" / request.param
     if not folder.is_dir():
         reason = f"{folder} is missing; write it with: nox -s exports"
@@ -60,16 +59,18 @@ def case(request: pytest.FixtureRequest, repository: Path) -> Case:
         pytest.skip(reason)
     found: dict[str, Any] = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     texts = found["texts"]
-    return Case(
+    return Export(
         source=found["source"],
-        export=folder / found["export"],
+        file=folder / found["export"],
         texts=texts,
         input_ids=dict(zip(texts, found["input_ids"], strict=True)),
         vectors=dict(zip(texts, map(np.array, found["vectors"]), strict=True)),
     )
 
 
-def bake_case(source: Source, steps: list[dict[str, object]] | None, out: Path) -> tuple[str, ...]:
+def bake_export(
+    source: Source, steps: list[dict[str, object]] | None, out: Path
+) -> tuple[str, ...]:
     """Bake with these steps, or the source's own; the steps as the manifest shows them."""
     specs = source.recipe if steps is None else steps
     resolved = resolve(specs, base=source.folder, source=source)
@@ -77,7 +78,7 @@ def bake_case(source: Source, steps: list[dict[str, object]] | None, out: Path) 
 
 
 @pytest.mark.parametrize(
-    ("case", "kind", "steps", "shown"),
+    ("export", "kind", "steps", "shown"),
     [
         ("optimum-bert", "bert", POOL, "pool"),
         ("optimum-roberta", "roberta", POOL, "pool"),
@@ -90,10 +91,10 @@ def bake_case(source: Source, steps: list[dict[str, object]] | None, out: Path) 
         ("txtai_pooling-bert", "bert", None, "dense normalize"),
         ("txtai_cls-bert", "bert", None, "dense normalize"),
     ],
-    indirect=["case"],
+    indirect=["export"],
 )
 def test_agrees_with_its_library(
-    case: Case,
+    export: Export,
     kind: str,
     steps: list[dict[str, object]] | None,
     shown: str,
@@ -102,26 +103,31 @@ def test_agrees_with_its_library(
 ) -> None:
     """Ids are equal, vectors agree alone and in a batch, and no step is done twice."""
     out = tmp_path / "out.onnx"
-    baked = bake_case(open_source(case.export), steps, out)
+    baked = bake_export(open_source(export.file), steps, out)
     assert " ".join(step.partition("(")[0] for step in baked) == shown
-    worst = 0.0
-    for found in make_fixture(out, user_cases(case.texts)).cases:
-        assert [list(ids) for ids in found.input_ids] == [case.input_ids[t] for t in found.texts]
-        expected = np.stack([case.vectors[text] for text in found.texts])
-        worst = max(worst, largest_difference(decode_vectors(found.embeddings), expected))
-    print(f"\n{kind}, {case.source}: largest difference {worst:.2e}")  # noqa: T201
-    listed = " -> ".join(baked) or "none: the export has them"
-    proven(kind=kind, source=case.source, steps=listed, difference=worst)
+    expected = [
+        Case(
+            id=text.id,
+            why=text.why,
+            texts=text.texts,
+            input_ids=tuple(tuple(export.input_ids[one]) for one in text.texts),
+            embeddings=encode_vectors(
+                np.stack([export.vectors[one] for one in text.texts]).astype(np.float32)
+            ),
+        )
+        for text in user_cases(export.texts)
+    ]
+    proven(kind, agreement(out, expected), source=export.source)
 
 
-@pytest.mark.parametrize("case", ["txtai_pooling-bert", "optimum_whole-bert"], indirect=True)
-def test_pools_once(case: Case, tmp_path: Path) -> None:
+@pytest.mark.parametrize("export", ["txtai_pooling-bert", "optimum_whole-bert"], indirect=True)
+def test_pools_once(export: Export, tmp_path: Path) -> None:
     """A pool step goes over token embeddings where there are some; else it is refused."""
-    source = open_source(case.export)
+    source = open_source(export.file)
     out = tmp_path / "out.onnx"
     if source.encoder == source.pooled:
         with pytest.raises(InputError, match=r"'encoder\.embeddings' is .*one vector a text"):
-            bake_case(source, POOL, out)
+            bake_export(source, POOL, out)
         assert not out.exists()
     else:
-        assert bake_case(source, POOL, out) == ("pool(mode=mean)",)
+        assert bake_export(source, POOL, out) == ("pool(mode=mean)",)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agreement import agreement_with_source, bake_folder
+from agreement import agreement_with_source, bake_source
 from bert_models import bert
 from hub_cache import write_cache
 from proven import Proven
@@ -25,5 +25,5 @@ def test_agrees_from_a_cache(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     snapshot = write_cache(tmp_path / "cache", "owner/tiny", save(tmp_path, *bert()))
-    baked = bake_folder(Path("hub:owner/tiny"), tmp_path / "tiny.onnx")
+    baked = bake_source(Path("hub:owner/tiny"), tmp_path / "tiny.onnx")
     proven("bert", agreement_with_source(snapshot, baked), source="hub")

@@ -9,8 +9,9 @@ from typing import Any
 import onnx
 import pytest
 
+from agreement import agreement_with_source, bake_source
 from proven import Proven
-from saved_models import MERGES, byte_vocabulary, difference, save, wordpiece_vocabulary
+from saved_models import MERGES, byte_vocabulary, save, wordpiece_vocabulary
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
@@ -129,10 +130,9 @@ def export(
 
 
 def assert_agreement(folder: Path, path: Path, proven: Proven, kind: str, source: str) -> None:
-    """Bake the export, compare it with the folder on PyTorch, and print the difference."""
-    found = difference(folder, folder.parent / "tiny.onnx", path)
-    print(f"\n{kind}, {source}: largest difference {found:.2e}")  # noqa: T201
-    proven(kind=kind, source=source, steps="pool(mode=mean)", difference=found)
+    """Bake the export, and compare it with the folder on PyTorch."""
+    baked = bake_source(path, folder.parent / "tiny.onnx")
+    proven(kind, agreement_with_source(folder, baked), source=source)
 
 
 @pytest.mark.parametrize("opset", range(11, 21))
@@ -215,7 +215,7 @@ def test_half_precision(tmp_path: Path) -> None:
     path = export(folder, dtype=torch.float16, dynamo=False, opset_version=17)
     (output,) = onnx.load(path).graph.output
     assert output.type.tensor_type.elem_type == onnx.TensorProto.FLOAT16
-    found = difference(folder, tmp_path / "tiny.onnx", path)
+    found = agreement_with_source(folder, bake_source(path, tmp_path / "tiny.onnx")).difference
     print(f"\nbert in float16: largest difference {found:.2e}")  # noqa: T201
     assert found <= 1e-4
 

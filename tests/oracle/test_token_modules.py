@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agreement import agreement_with_folder, bake_folder
+from agreement import agreement_with_folder, bake_source
 from proven import Proven
 from tiny_models import CONFIG, write_bert
 
@@ -93,4 +93,4 @@ def test_no_bake_of_a_module_behind_the_pooling(tmp_path: Path) -> None:
     modules = [body, Pooling(HIDDEN), CNN(HIDDEN, 7, kernel_sizes=[1])]
     SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "saved"))
     with pytest.raises(InputError, match=r"steps\[1\]: cnn takes token embeddings"):
-        bake_folder(tmp_path / "saved", tmp_path / "tiny.onnx")
+        bake_source(tmp_path / "saved", tmp_path / "tiny.onnx")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agreement import agreement_with_folder, bake_folder
+from agreement import agreement_with_folder, bake_source
 from polybake.encodermaker import EncoderMaker
 from polybake.encoders import ENCODERS
 from polybake.errors import CheckFailed, InputError
@@ -92,7 +92,7 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
     """An encoder that is exported twice gives the same file."""
     folder = saved(tmp_path, ernie())
     for name in ("first.onnx", "second.onnx"):
-        bake_folder(folder, tmp_path / name, EncoderMaker.TORCH)
+        bake_source(folder, tmp_path / name, EncoderMaker.TORCH)
     assert (tmp_path / "first.onnx").read_bytes() == (tmp_path / "second.onnx").read_bytes()
 
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_exported_is_named(
 ) -> None:
     """The message says which operator or part it is, and what to do."""
     with pytest.raises(InputError, match=message) as caught:
-        bake_folder(saved(tmp_path, model()), tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+        bake_source(saved(tmp_path, model()), tmp_path / "tiny.onnx", EncoderMaker.TORCH)
     print(f"\n{caught.value}")  # noqa: T201
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "tiny.onnx").exists()
@@ -139,7 +139,7 @@ def test_what_cannot_be_exported_is_named(
 def test_a_wrong_export_is_refused(model: Callable[[], Any], message: str, tmp_path: Path) -> None:
     """An export that is right for the traced shape alone is found out, and nothing is written."""
     with pytest.raises(CheckFailed, match=message) as caught:
-        bake_folder(saved(tmp_path, model()), tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+        bake_source(saved(tmp_path, model()), tmp_path / "tiny.onnx", EncoderMaker.TORCH)
     print(f"\n{caught.value}")  # noqa: T201
     assert not (tmp_path / "tiny.onnx").exists()
 
@@ -169,7 +169,7 @@ def test_a_missing_weight_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"ernie: .* lack weights.*: 1, such as .*layer\.1\.output\.dense\.bias"
     ):
-        bake_folder(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+        bake_source(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
 
 
 def test_other_token_types_are_refused(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_other_token_types_are_refused(tmp_path: Path) -> None:
     data["post_processor"]["single"][0]["SpecialToken"]["type_id"] = 2
     write_json(folder / "tokenizer.json", data)
     with pytest.raises(InputError, match=r"ernie: its tokenizer gives token_type_ids \[2, 0, 0\]"):
-        bake_folder(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+        bake_source(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
 
 
 def test_settings_name_no_files(tmp_path: Path) -> None:
@@ -202,4 +202,4 @@ def test_an_architecture_that_transformers_does_not_know(tmp_path: Path) -> None
     folder = saved(tmp_path, ernie())
     change_json(folder / "config.json", model_type="nonesuch")
     with pytest.raises(InputError, match=r"transformers [\d.]+ does not load .*nonesuch"):
-        bake_folder(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)
+        bake_source(folder, tmp_path / "tiny.onnx", EncoderMaker.TORCH)

@@ -80,7 +80,7 @@ class TorchExport:
         expected = expectations(model, self.tokenizer)
         model.export(path)
         prove(model, path, expected)
-        return OnnxFile(path, model.output, beside=frozenset({f"{path.name}.data"}))
+        return OnnxFile(path, model.output)
 
     @cached_property
     def _scratch(self) -> tempfile.TemporaryDirectory[str]:
