@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybake import __version__, modelfile, promptlength
+from polybake import __version__, modelfile, promptlength, routes
 from polybake import manifest as manifests
 from polybake.errors import InputError
 from polybake.expose import expose_values
@@ -86,7 +86,9 @@ def bake(
         manifests.checked_name(name)
     except ValueError as error:
         raise InputError(f"name: {error}") from error
-    used_prompts = dict(source.prompts if prompts is None else prompts)
+    route = routes.route_step(steps)
+    used_prompts = routes.with_routes(source.prompts if prompts is None else prompts, route)
+    used_default = _default_prompt(source, prompts, default_prompt)
     encoder = source.encoder_before(steps)
     seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="polybake-") as scratch:
@@ -99,6 +101,8 @@ def bake(
             opset, inputs = graph.model.opset_imports[""], graph.inputs
             if any(map(promptlength.excludes_prompt, steps)):
                 inputs = (*inputs, promptlength.prompt_length_input(used_prompts, source.tokenizer))
+            if route is not None:
+                inputs = (*inputs, routes.route_input(used_prompts, used_default, route))
             check_graph(graph.model)
             file = serialize(graph.model)
             modelfile.check_size(file.size, out)
@@ -113,7 +117,7 @@ def bake(
             pad_id=source.tokenizer.pad_id,
             pad_side=source.tokenizer.pad_side,
             prompts=used_prompts,
-            default_prompt=_default_prompt(source, prompts, default_prompt),
+            default_prompt=used_default,
         )
         with _timed(seconds, "golden"):
             golden, invariance = _run(tail, contract, source, extra_cases)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onnxscript import ir
 
-from polybake import promptlength
+from polybake import promptlength, routes
 from polybake.errors import InputError
 from polybake.fixtures.edges import UNQUANTIZED
 from polybake.functions import call_as_function, remove_unused_literals
@@ -46,6 +46,14 @@ def fold(steps: Sequence[Step], graph: EncoderGraph, *, functions: bool = False)
     builder, tokens = graph.builder, graph.tokens
     if any(map(promptlength.excludes_prompt, steps)):
         tokens.prompt_length = builder.input(promptlength.NAME, ir.DataType.INT64, [1])
+    route = routes.route_step(steps)
+    if graph.routes and (route is None or tuple(route.routes) != graph.routes):
+        raise InputError(
+            f"steps: the encoder has the routes {', '.join(graph.routes)}; "
+            "list one route step with these, in this order"
+        )
+    if route is not None and tokens.route is None:
+        tokens.route = builder.input(routes.NAME, ir.DataType.INT64, [1])
     x, results = graph.embeddings, []
     unquantized = None
     for index, step in enumerate(steps):

@@ -7,6 +7,7 @@ level: repeated fields may stand anywhere in their message.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -74,7 +75,8 @@ def serialize(model: ir.Model) -> GraphFile:
         for value in initializers:
             model.graph.initializers.add(value)
     drop_empty_inputs(proto.graph.node)
-    for node in (*proto.graph.node, *(node for body in proto.functions for node in body.node)):
+    functions = (node for body in proto.functions for node in body.node)
+    for node in (*_nodes(proto.graph), *functions):
         kept = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
@@ -84,6 +86,15 @@ def serialize(model: ir.Model) -> GraphFile:
     entries = tuple(_entry(value) for value in initializers)
     size = len(graph) + sum(entry.size for entry in entries)
     return GraphFile(rest + _MODEL_GRAPH + varint(size) + graph, entries)
+
+
+def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """Every node of the graph and of its branches."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _nodes(attribute.g)
 
 
 def _entry(value: ir.Value) -> _Entry:

@@ -61,8 +61,8 @@ def write_network(
 
 def check_every_parameter_is_placed(network: nn.Module, graph: ir.Graph) -> None:
     """Find a parameter whose module was never called: it would leave a dangling name."""
-    names = {name for name, _ in network.named_parameters()}
-    missing = names - set(graph.initializers)
+    placed = {id(value) for value in graph.initializers.values()}
+    missing = {name for name, value in network.named_parameters() if id(value) not in placed}
     if missing:
         raise RuntimeError(f"parameters without an initializer: {', '.join(sorted(missing))}")
 

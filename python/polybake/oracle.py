@@ -172,9 +172,16 @@ def _open(model_folder: Path) -> SentenceTransformer:
 
 
 def _golden_case(model: SentenceTransformer, case: CaseText) -> Case:
+    # A Router routes by the method, not by the prompt's name.
+    encode = {
+        "query": model.encode_query,
+        "document": model.encode_document,
+        "passage": model.encode_document,
+        "corpus": model.encode_document,
+    }.get(case.prompt or "", model.encode)
     rows = [
         # output_value=None gives the token ids together with the vector made from them.
-        model.encode([text], prompt_name=case.prompt, output_value=None, show_progress_bar=False)[0]
+        encode([text], prompt_name=case.prompt, output_value=None, show_progress_bar=False)[0]
         for text in case.texts
     ]
     return Case(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polybake.manifest import Input
-from polybake.steps import Pool, Step
+from polybake.steps import Pool, Route, Step
 from polybake.tokenizer import BakedTokenizer
 
 #: The graph's input, int64 ``[1]``.
@@ -14,6 +14,8 @@ NAME = "prompt_length"
 
 def excludes_prompt(step: Step) -> bool:
     """Whether a step pools a text without its prompt, and so reads the prompt's length."""
+    if isinstance(step, Route):
+        return any(excludes_prompt(one) for steps in step.routes.values() for one in steps)
     return isinstance(step, Pool) and not step.include_prompt
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
-from polybake import promptlength
+from polybake import promptlength, routes
 from polybake.errors import CheckFailed
 from polybake.fixtures.case import Case, decode_slack, decode_vectors
+from polybake.fixtures.edges import UNQUANTIZED
 from polybake.fixtures.slack import Embeddings, Slack, differences
 from polybake.manifest import Contract
-from polybake.runtime import feeds, run_ids
+from polybake.runtime import feeds, run_outputs
 from polybake.steps import Step, Tokens
 
 #: Of one element, relative to the vector's length, which is 1 where it is normalised.
@@ -23,7 +24,8 @@ LIMIT = 1e-5
 #: Texts that go together, the shortest ones, to see whether neighbours matter.
 _NEIGHBOURS = 7
 
-#: Tokens, padding included, of the cases that the steps are proven with, most telling first.
+#: Tokens, padding included, of the cases that the steps are proven with, most telling first; more
+#: where a prompt needs a case of its own.
 _STEP_TOKENS = 400
 
 
@@ -65,17 +67,19 @@ def prove_steps(
     """
     types = {one.name: _INTEGERS[one.type] for one in session.get_inputs()}
     largest, tokens = 0.0, 0
+    prompts: set[str | None] = set()
     for case in golden:
         prompt = contract.default_prompt if case.prompt is None else case.prompt
         fed = feeds(contract, case.input_ids, prompt=prompt)
         by_feed = {one.feed: fed[one.name] for one in contract.inputs}
         mask = by_feed["attention_mask"]
-        if tokens + mask.size > _STEP_TOKENS and tokens:
+        if tokens + mask.size > _STEP_TOKENS and prompt in prompts:
             continue
         tokens += mask.size
+        prompts.add(prompt)
         typed = {name: fed[name].astype(kind) for name, kind in types.items()}
         expected: Any = session.run([output], typed)[0].astype(np.float64)
-        read = Tokens(by_feed["input_ids"], mask, fed.get(promptlength.NAME))
+        read = Tokens(by_feed["input_ids"], mask, fed.get(promptlength.NAME), fed.get(routes.NAME))
         for step in steps:
             expected = step.numpy(expected, read)
         found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
@@ -98,7 +102,8 @@ def prove_invariance(
         session: The baked graph.
 
     Returns:
-        The largest difference to running each text alone, for ``batch`` and ``padding``.
+        The largest difference to running each text alone, for ``batch`` and ``padding``, over
+        all prompts whose values are fed.
 
     Raises:
         CheckFailed: one exceeds the limit.
@@ -107,19 +112,36 @@ def prove_invariance(
         (case for case in golden if len(case.texts) == 1 and case.prompt is None),
         key=lambda case: len(case.input_ids[0]),
     )[:_NEIGHBOURS]
-    prompt, rows = contract.default_prompt, [case.input_ids[0] for case in alone]
-    expected = np.concatenate([decode_vectors(case.embeddings) for case in alone])
-    slack = Slack.of_rows([decode_slack(case.embeddings) for case in alone])
-    shuffled = run_ids(session, contract, rows[::-1], prompt=prompt)[::-1]
+    rows = [case.input_ids[0] for case in alone]
+    fed = any(one.feed == "prompt_value" for one in contract.inputs)
+    prompts = dict.fromkeys([contract.default_prompt, *(contract.prompts if fed else ())])
+    found = [_invariance(contract, session, rows, prompt) for prompt in prompts]
+    return {name: max(one[name] for one in found) for name in found[0]}
+
+
+def _invariance(
+    contract: Contract,
+    session: ort.InferenceSession,
+    rows: Sequence[Sequence[int]],
+    prompt: str | None,
+) -> dict[str, float]:
+    quantized = contract.output.dtype != "float32"
+    output = UNQUANTIZED if quantized else contract.output.name
+
+    def run(rows: Sequence[Sequence[int]], length: int = 0) -> Embeddings:
+        return run_outputs(session, contract, rows, [output], prompt=prompt, length=length)[0]
+
+    alone = np.concatenate([run([row]) for row in rows])
     wide = min(2 * max(map(len, rows)), contract.max_length)
-    padded = run_ids(session, contract, rows, prompt=prompt, length=wide)
     return {
-        "batch": _within("each text alone, in a batch", shuffled, expected, slack),
-        "padding": _within("each text alone, under padding", padded, expected, slack),
+        "batch": _within("each text alone, in a batch", run(rows[::-1])[::-1], alone),
+        "padding": _within("each text alone, under padding", run(rows, wide), alone),
     }
 
 
-def _within(what: str, found: Embeddings, expected: Embeddings, slack: Slack | None) -> float:
+def _within(
+    what: str, found: Embeddings, expected: Embeddings, slack: Slack | None = None
+) -> float:
     if found.shape != expected.shape:
         raise CheckFailed(
             f"the baked graph gives vectors of shape {list(found.shape)}, and {what} of shape "

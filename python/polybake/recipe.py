@@ -12,7 +12,7 @@ from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.sources.source import Source
 from polybake.step_files import read_files
-from polybake.steps import STEPS, Step
+from polybake.steps import STEPS, Route, Step
 
 
 def resolve(specs: Sequence[Mapping[str, object]], *, base: Path, source: Source) -> list[Step]:
@@ -27,7 +27,13 @@ def resolve(specs: Sequence[Mapping[str, object]], *, base: Path, source: Source
         InputError: an unknown step, key or value, or a file that does not fit; the message
             begins with the key's path, such as ``steps[2].mode``.
     """
-    return [_step(f"steps[{index}]", spec, base, source) for index, spec in enumerate(specs)]
+    return _steps("steps", specs, base, source)
+
+
+def _steps(
+    where: str, specs: Sequence[Mapping[str, object]], base: Path, source: Source
+) -> list[Step]:
+    return [_step(f"{where}[{index}]", spec, base, source) for index, spec in enumerate(specs)]
 
 
 def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) -> Step:
@@ -37,12 +43,23 @@ def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) ->
     values = {key: value for key, value in spec.items() if key != "step"}
     model = ModelFolder.at(source.folder)
     parameters = read_files(where, STEPS[name], values, base=base, model=model)
+    if STEPS[name] is Route:
+        parameters["routes"] = _routes(f"{where}.routes", values.get("routes"), base, source)
     try:
         return STEPS[name](**parameters)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join([where, *(str(part) for part in first["loc"])])
         raise InputError(f"{key}: {_reason(STEPS[name], first)}") from error
+
+
+def _routes(where: str, routes: object, base: Path, source: Source) -> dict[str, list[Step]]:
+    if not isinstance(routes, dict) or not all(
+        isinstance(specs, list | tuple) and all(isinstance(spec, dict) for spec in specs)
+        for specs in routes.values()
+    ):
+        raise InputError(f"{where}: expected a list of steps for each route, found {routes!r}")
+    return {name: _steps(f"{where}.{name}", specs, base, source) for name, specs in routes.items()}
 
 
 def _reason(step: type[Step], fault: Mapping[str, object]) -> str:

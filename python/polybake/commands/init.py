@@ -85,7 +85,11 @@ def settings_text(
         lines += ["# [[steps]]", '# step = "pool"', '# mode = "mean"']
     for spec in opened.recipe:
         lines += ["", "[[steps]]"]
-        lines += [f"{key} = {_toml(value)}" for key, value in spec.items()]
+        tables = {key: value for key, value in spec.items() if isinstance(value, dict)}
+        lines += [f"{key} = {_toml(value)}" for key, value in spec.items() if key not in tables]
+        for key, table in tables.items():
+            lines += ["", f"[steps.{key}]"]
+            lines += [f"{_toml(name)} = {_toml(value)}" for name, value in table.items()]
     if opened.prompts:
         lines += ["", "[prompts]"]
         lines += [f"{_toml(key)} = {_toml(value)}" for key, value in opened.prompts.items()]
@@ -101,5 +105,12 @@ def _relative(source: Path, folder: Path) -> str:
 
 
 def _toml(value: object) -> str:
-    """A TOML value; JSON's strings, numbers and lists are TOML's once surrogate pairs are gone."""
+    """A TOML value; JSON's strings, numbers and lists are TOML's once surrogate pairs are gone.
+
+    Steps, which are tables, stand one on a line.
+    """
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+    if isinstance(value, list | tuple) and any(isinstance(one, dict) for one in value):
+        return "\n".join(["[", *(f"    {_toml(one)}," for one in value), "]"])
     return json.dumps(value, ensure_ascii=False)

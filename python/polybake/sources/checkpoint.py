@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,12 +14,11 @@ from polybake.encoders import ENCODERS
 from polybake.encoders.architecture import Architecture, EncoderConfig
 from polybake.encoders.weights import load_weights
 from polybake.errors import InputError
-from polybake.graphfile import serialize
-from polybake.manifest import Input
+from polybake.manifest import Feed
 from polybake.modelfolder import ModelFolder
-from polybake.network import check_every_parameter_is_placed, new_model
+from polybake.network import check_every_parameter_is_placed
+from polybake.sources.encoder_graph import place, write_reference
 from polybake.sources.source import EncoderGraph, Reference
-from polybake.steps.tokens import Tokens
 from polybake.tokenizer import BakedTokenizer
 
 _ENCODER_OUTPUT = "token_embeddings"
@@ -40,33 +40,29 @@ class Checkpoint:
         Raises:
             InputError: the weights do not fit the configuration.
         """
-        model = new_model()
-        builder = GraphBuilder(model.graph)
-        values = {
-            feed: builder.input(feed, ir.DataType.INT64, ["batch", "sequence"])
-            for feed in self.architecture.feeds
-        }
+        return place(self.build, self.feeds)
+
+    @property
+    def feeds(self) -> tuple[Feed, ...]:
+        """What it takes."""
+        return self.architecture.feeds
+
+    def build(self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]) -> ir.Value:
+        """Add it to a graph that has its inputs, and give its float32 token embeddings.
+
+        Raises:
+            InputError: the weights do not fit the configuration.
+        """
         encoder = self.architecture(self.config)
-        embeddings: ir.Value = encoder(builder.op, **values)
+        embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
         embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
         load_weights(encoder, self.files, prefix=encoder.prefix, ignored=encoder.ignored)
-        check_every_parameter_is_placed(encoder, model.graph)
-        return EncoderGraph(
-            model=model,
-            builder=builder,
-            inputs=tuple(Input(name=feed, feed=feed) for feed in values),
-            tokens=Tokens(values["input_ids"], values["attention_mask"]),
-            embeddings=embeddings,
-        )
+        check_every_parameter_is_placed(encoder, builder.graph)
+        return embeddings
 
     def reference(self, folder: Path) -> Reference:
         """Write the encoder without any step."""
-        graph = self.place()
-        graph.embeddings.name = _ENCODER_OUTPUT
-        graph.model.graph.outputs.append(graph.embeddings)
-        path = folder / "encoder.onnx"
-        serialize(graph.model).write(path)
-        return Reference(path, _ENCODER_OUTPUT)
+        return write_reference(self.place(), folder)
 
 
 def open_checkpoint(

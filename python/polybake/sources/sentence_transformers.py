@@ -1,19 +1,21 @@
-"""A sentence-transformers folder: modules.json lists the encoder and the steps after it.
-
-Module types are matched by their last name against an allow-list; nothing they name is imported.
-"""
+"""A sentence-transformers folder: modules.json lists the encoder and the steps after it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import get_args
 
 from polybake.errors import InputError
 from polybake.manifest import Similarity
 from polybake.modelfolder import ModelFolder
+from polybake.sources.checkpoint import Checkpoint
 from polybake.sources.identity import identifier
-from polybake.sources.source import OpenEncoder, Recipe, Source
-from polybake.tokenizer import bake_tokenizer
+from polybake.sources.modules import TOKEN_MODULES, Module, read_modules
+from polybake.sources.routed import Routed
+from polybake.sources.router import Router, same_tokenizer
+from polybake.sources.source import Encoder, OpenEncoder, Recipe, Source
+from polybake.tokenizer import BakedTokenizer, bake_tokenizer
 
 #: Settings of the Transformer module, by every name that versions since 1.0 gave the file.
 _TRANSFORMER_SETTINGS = (
@@ -37,20 +39,6 @@ _POOLING_BOOLEANS = {
 }
 
 
-#: Modules that stand between the encoder and the pooling, and the steps that they are.
-_TOKEN_MODULES = {"CNN": "cnn", "LSTM": "lstm"}
-
-_KNOWN = ("Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", *_TOKEN_MODULES)
-
-
-@dataclass(frozen=True)
-class _Module:
-    """One entry of modules.json."""
-
-    kind: str
-    path: str
-
-
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open a folder with modules.json.
 
@@ -61,53 +49,67 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
     Raises:
         InputError: a module or setting is unknown or not supported, or something is missing.
     """
-    modules = _modules(folder)
-    if modules[0].kind != "Transformer":
-        raise InputError(
-            f"{folder.path / 'modules.json'}: begins with {modules[0].kind}; expected Transformer"
-        )
-    body = folder.inner(modules[0].path)
-    settings = _transformer_settings(body)
     config = folder.settings("config_sentence_transformers.json")
-    limit = settings.get("max_seq_length")
-    tokenizer = bake_tokenizer(
-        body,
-        max_seq_length=limit if isinstance(limit, int) else None,
-        lowercase=settings.get("do_lower_case") is True,
-    )
+    prompts = _prompts(folder, config)
+    modules = read_modules(folder, prompts)
+    for module in modules:  # sentence-transformers has the prompts query and document by itself
+        if module.router is not None:
+            prompts = {**dict.fromkeys(module.router.tasks, ""), **prompts}
+    first, *others = modules
+    encoder: Encoder
+    if first.routes:
+        encoder, tokenizer = _routed(folder, first, open_encoder)
+        rest = {name: modules[1:] for name, modules in first.routes.items()}
+        others = [replace(first, routes=rest), *others]
+    else:
+        encoder, tokenizer = _body(folder, [first], open_encoder)
     return Source(
-        encoder=open_encoder(body, tokenizer),
+        encoder=encoder,
         tokenizer=tokenizer,
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
-        recipe=(*_recipe(folder, modules[1:]), *_truncation(folder, config)),
-        prompts=_prompts(folder, config),
+        recipe=(*_recipe(folder, others), *_truncation(folder, config)),
+        prompts=prompts,
         default_prompt=_default_prompt(folder, config),
         similarity=_similarity(folder, config),
     )
 
 
-def _modules(folder: ModelFolder) -> list[_Module]:
-    path = folder.path / "modules.json"
-    listed = folder.json("modules.json")
-    if not isinstance(listed, list) or not listed:
-        raise InputError(f"{path}: expected a list of modules; download it again")
-    modules = []
-    for entry in listed:
-        kind = entry.get("type") if isinstance(entry, dict) else None
-        where = entry.get("path") if isinstance(entry, dict) else None
-        if not isinstance(kind, str) or not isinstance(where, str):
-            raise InputError(
-                f"{path}: {entry!r} is no module with type and path; download it again"
-            )
-        name = kind.rsplit(".", 1)[-1]
-        if name not in _KNOWN:
-            raise InputError(
-                f"{path}: unknown module type {kind!r}; known are: {', '.join(_KNOWN)}"
-            )
-        modules.append(_Module(name, where))
-    return modules
+def _routed(
+    folder: ModelFolder, router: Module, open_encoder: OpenEncoder
+) -> tuple[Routed, BakedTokenizer]:
+    """The encoders that the routes begin with, and their one tokenizer."""
+    bodies = {name: _body(folder, modules, open_encoder) for name, modules in router.routes.items()}
+    tokenizers = {name: tokenizer for name, (_, tokenizer) in bodies.items()}
+    encoders = {name: one for name, (one, _) in bodies.items() if isinstance(one, Checkpoint)}
+    if len(encoders) < len(bodies):
+        raise _unsupported(folder, "Router", ", ".join(bodies))
+    return Routed(encoders), same_tokenizer(folder, tokenizers)
+
+
+def _body(
+    folder: ModelFolder, modules: Sequence[Module], open_encoder: OpenEncoder
+) -> tuple[Encoder, BakedTokenizer]:
+    """The encoder that ``modules`` begin with, and its tokenizer."""
+    found = modules[0].kind if modules else "nothing"
+    if found != "Transformer":
+        raise InputError(
+            f"{folder.path / 'modules.json'}: begins with {found}; expected Transformer"
+        )
+    body = folder.inner(modules[0].path)
+    tokenizer = _tokenizer(body)
+    return open_encoder(body, tokenizer), tokenizer
+
+
+def _tokenizer(body: ModelFolder) -> BakedTokenizer:
+    settings = _transformer_settings(body)
+    limit = settings.get("max_seq_length")
+    return bake_tokenizer(
+        body,
+        max_seq_length=limit if isinstance(limit, int) else None,
+        lowercase=settings.get("do_lower_case") is True,
+    )
 
 
 def _transformer_settings(body: ModelFolder) -> dict[str, object]:
@@ -124,17 +126,23 @@ def _transformer_settings(body: ModelFolder) -> dict[str, object]:
     return settings
 
 
-def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
+def _recipe(folder: ModelFolder, modules: Sequence[Module], pooled: bool = False) -> Recipe:
     recipe: list[dict[str, object]] = []
-    pooled = False
     for module in modules:
+        if module.router is not None:
+            routes = {name: _recipe(folder, one, pooled) for name, one in module.routes.items()}
+            recipe.append({"step": "route", **_route_choice(module.router), "routes": routes})
+            pooled = pooled or any(
+                one["step"] == "pool" for some in routes.values() for one in some
+            )
+            continue
         config = folder.inner(module.path).settings("config.json")
         if module.kind == "Pooling":
             recipe.append({"step": "pool", **_pooling(config)})
             pooled = True
             continue
-        if module.kind in _TOKEN_MODULES:
-            recipe.append({"step": _TOKEN_MODULES[module.kind], "source": module.path})
+        if module.kind in TOKEN_MODULES:
+            recipe.append({"step": TOKEN_MODULES[module.kind], "source": module.path})
             continue
         expected = "sentence_embedding" if pooled else "token_embeddings"
         taken = config.get("module_input_name") or "sentence_embedding"
@@ -152,9 +160,14 @@ def _recipe(folder: ModelFolder, modules: list[_Module]) -> Recipe:
         else:
             raise InputError(
                 f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
-                f"expected one of: {', '.join(_KNOWN[1:])}"
+                f"expected one of: {', '.join(FOLLOWING)}"
             )
     return tuple(recipe)
+
+
+def _route_choice(router: Router) -> dict[str, object]:
+    default = {} if router.default is None else {"default": router.default}
+    return {**default, **({"prompts": dict(router.prompts)} if router.prompts else {})}
 
 
 def _truncation(folder: ModelFolder, config: dict[str, object]) -> Recipe:

@@ -29,6 +29,7 @@ class EncoderGraph:
         tokens: The inputs that steps may read, too.
         embeddings: float32 ``[batch, sequence, hidden]``, or ``[batch, dimension]`` where the
             source pools by itself.
+        routes: The names of the routes between which ``tokens.route`` chooses already.
     """
 
     model: ir.Model
@@ -36,6 +37,7 @@ class EncoderGraph:
     inputs: tuple[Input, ...]
     tokens: Tokens[ir.Value]
     embeddings: ir.Value
+    routes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

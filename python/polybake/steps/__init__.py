@@ -12,6 +12,7 @@ from polybake.steps.pool import Pool
 from polybake.steps.python_file import PythonFile
 from polybake.steps.quantize import Quantize
 from polybake.steps.remove_components import RemoveComponents
+from polybake.steps.route import Route
 from polybake.steps.scale import Scale
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
@@ -36,6 +37,7 @@ _ALL: tuple[type[Step], ...] = (
     OnnxFragment,
     PythonFile,
     Quantize,
+    Route,
 )
 
 STEPS: dict[str, type[Step]] = {step.name: step for step in _ALL}
@@ -54,6 +56,7 @@ __all__ = [
     "PythonFile",
     "Quantize",
     "RemoveComponents",
+    "Route",
     "Scale",
     "Step",
     "Subtract",

@@ -18,8 +18,10 @@ class Tokens(Generic[Value]):
         attention_mask: int64 ``[batch, sequence]``, 1 at a token and 0 at padding.
         prompt_length: int64 ``[1]``, how many of each text's first tokens are the prompt's; None
             where no step leaves them out.
+        route: int64 ``[1]``, which of its routes a route step takes; None where there is none.
     """
 
     input_ids: Value
     attention_mask: Value
     prompt_length: Value | None = None
+    route: Value | None = None

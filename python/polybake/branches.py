@@ -1,0 +1,81 @@
+"""Branches of a graph, of which a run takes one: ONNX ``If``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from onnxscript import GraphBuilder, ir
+
+#: Where `choose` notes each branch's own shape, for steps that continue its result.
+_SHAPES = "polybake.shapes"
+
+
+def branch(builder: GraphBuilder, name: str, build: Callable[[], ir.Value]) -> ir.Graph:
+    """Make a graph of the nodes that ``build`` adds; their weights stay in the main graph.
+
+    They are added to the main graph first: only there does a module name its weights in full.
+
+    Args:
+        builder: Of the main graph.
+        name: Of the branch; every name within begins with it.
+        build: Adds nodes and returns what the branch gives.
+    """
+    graph = builder.graph
+    before = len(graph)
+    builder.push_module(name)
+    try:
+        result = build()
+        if result.producer() not in list(graph)[before:]:  # a branch gives a value of its own
+            result = builder.op.Identity(result)
+    finally:
+        builder.pop_module()
+    nodes = list(graph)[before:]
+    graph.remove(nodes)
+    return ir.Graph([], [result], nodes=nodes, name=name)
+
+
+def choose(
+    builder: GraphBuilder, number: ir.Value, branches: Sequence[ir.Graph], first: int = 0
+) -> ir.Value:
+    """Add the ``If`` that runs one of the branches, or one within another where there are more.
+
+    Args:
+        builder: Of the main graph.
+        number: int64 ``[1]``, which of the branches is run.
+        branches: Two or more, whose results are float32 and of one rank.
+        first: The number of the first branch.
+
+    Returns:
+        The result; a size that the branches do not share is unknown.
+    """
+    taken = builder.op.Equal(number, [first])
+    others = branches[1:]
+    rest = (
+        others[0]
+        if len(others) == 1
+        else branch(builder, "otherwise", lambda: choose(builder, number, others, first + 1))
+    )
+    result: ir.Value = builder.op.If(taken, then_branch=branches[0], else_branch=rest)
+    shapes = [_shape(graph.outputs[0]) for graph in branches]
+    result.dtype = ir.DataType.FLOAT
+    result.shape = ir.Shape(
+        sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)
+    )
+    result.meta[_SHAPES] = shapes
+    return result
+
+
+def within(builder: GraphBuilder, x: ir.Value, number: int) -> ir.Value:
+    """The value ``x`` as a branch of that number sees it: with its shape in full."""
+    shapes = x.meta.get(_SHAPES)
+    if shapes is None or x.shape == shapes[number]:
+        return x
+    seen: ir.Value = builder.op.Identity(x)
+    seen.shape = shapes[number]
+    return seen
+
+
+def _shape(value: ir.Value) -> ir.Shape:
+    if value.shape is None:
+        raise RuntimeError(f"{value.name} has no shape")
+    return value.shape

@@ -1,0 +1,47 @@
+"""The graph of an encoder that is built here, in a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from onnxscript import GraphBuilder, ir
+
+from polybake.graphfile import serialize
+from polybake.manifest import Feed, Input
+from polybake.network import new_model
+from polybake.sources.source import EncoderGraph, Reference
+from polybake.steps.tokens import Tokens
+
+_ENCODER_OUTPUT = "token_embeddings"
+
+Build = Callable[[GraphBuilder, Mapping[Feed, ir.Value]], ir.Value]
+
+
+def place(build: Build, feeds: Iterable[Feed]) -> EncoderGraph:
+    """Build an encoder in a new model.
+
+    Args:
+        build: Adds the encoder to a graph that has its inputs, and gives its embeddings.
+        feeds: What it takes, in the order of the graph's inputs; ``input_ids`` and
+            ``attention_mask`` are among them.
+    """
+    model = new_model()
+    builder = GraphBuilder(model.graph)
+    values = {feed: builder.input(feed, ir.DataType.INT64, ["batch", "sequence"]) for feed in feeds}
+    return EncoderGraph(
+        model=model,
+        builder=builder,
+        inputs=tuple(Input(name=feed, feed=feed) for feed in values),
+        tokens=Tokens(values["input_ids"], values["attention_mask"]),
+        embeddings=build(builder, values),
+    )
+
+
+def write_reference(graph: EncoderGraph, folder: Path) -> Reference:
+    """Write the encoder without any step to ``folder``."""
+    graph.embeddings.name = _ENCODER_OUTPUT
+    graph.model.graph.outputs.append(graph.embeddings)
+    path = folder / "encoder.onnx"
+    serialize(graph.model).write(path)
+    return Reference(path, _ENCODER_OUTPUT)

@@ -1,0 +1,88 @@
+"""modules.json of a sentence-transformers folder, with what its Router holds.
+
+Module types are matched by their last name against an allow-list; nothing they name is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from polybake.errors import InputError
+from polybake.modelfolder import ModelFolder
+from polybake.sources.router import Router, read_router
+
+_ROUTERS = ("Router", "Asym")
+
+#: Modules that stand between the encoder and the pooling, and the steps that they are.
+TOKEN_MODULES = {"CNN": "cnn", "LSTM": "lstm"}
+
+#: What may stand after the first module.
+FOLLOWING = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", *TOKEN_MODULES)
+
+_KNOWN = ("Transformer", *FOLLOWING)
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module.
+
+    Attributes:
+        kind: Its type's last name.
+        path: Its folder.
+        router: What it is, if it is a Router.
+        routes: What its routes then consist of, without what stands before it.
+    """
+
+    kind: str
+    path: str
+    router: Router | None = None
+    routes: Mapping[str, tuple[Module, ...]] = field(default_factory=dict)
+
+
+def read_modules(folder: ModelFolder, prompts: Mapping[str, str]) -> list[Module]:
+    """List the modules of a folder whose model has ``prompts``.
+
+    What all routes of a Router begin with stands before it, and so it is left out where its
+    routes are one.
+
+    Raises:
+        InputError: modules.json is damaged, or a module's type is not known.
+    """
+    path = folder.path / "modules.json"
+    listed = folder.json("modules.json")
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{path}: expected a list of modules; download it again")
+    modules: list[Module] = []
+    for entry in listed:
+        kind = entry.get("type") if isinstance(entry, dict) else None
+        where = entry.get("path") if isinstance(entry, dict) else None
+        if not isinstance(kind, str) or not isinstance(where, str):
+            raise InputError(
+                f"{path}: {entry!r} is no module with type and path; download it again"
+            )
+        if kind.rsplit(".", 1)[-1] not in _ROUTERS:
+            modules += _plain(folder, [(kind, where)])
+            continue
+        router = read_router(folder, where, prompts)
+        shared = router.shared
+        modules += _plain(folder, shared)
+        own = {name: listed[len(shared) :] for name, listed in router.routes.items()}
+        if any(own.values()):
+            routes = {name: tuple(_plain(folder, listed)) for name, listed in own.items()}
+            modules.append(Module("Router", where, router, routes))
+    return modules
+
+
+def _plain(folder: ModelFolder, listed: Iterable[tuple[str, str]]) -> list[Module]:
+    """The modules of these types and folders, none of which is a Router."""
+    modules = []
+    for kind, where in listed:
+        name = kind.rsplit(".", 1)[-1]
+        if name not in _KNOWN:
+            raise InputError(
+                f"{folder.path / 'modules.json'}: unknown module type {kind!r}; "
+                f"known are: {', '.join([*_KNOWN, *_ROUTERS])}"
+            )
+        modules.append(Module(name, where))
+    return modules

@@ -1,0 +1,200 @@
+"""Router against sentence-transformers: its queries, its documents, and plain calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polybake.bake import bake
+from polybake.fixtures.case import decode_vectors
+from polybake.fixtures.golden import cases_for, make_fixture
+from polybake.modelfile import read_head
+from polybake.oracle import golden
+from polybake.proof import largest_difference
+from polybake.recipe import resolve
+from polybake.sources import open_source
+from proven import Proven
+from saved_models import randomise
+from tiny_models import CONFIG, bert_weights, change_json, write_bert, write_tokenizer
+
+torch = pytest.importorskip("torch", reason="the oracle is not installed")
+pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
+
+from sentence_transformers import SentenceTransformer  # noqa: E402 - skipped where it is missing
+from sentence_transformers.base.modules import Router  # noqa: E402
+from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
+    Dense,
+    LayerNorm,
+    Normalize,
+    Pooling,
+    Transformer,
+)
+
+pytestmark = pytest.mark.oracle
+
+SMALL = CONFIG | {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 3}
+PROMPTS = {"query": "the query: ", "document": "passage: "}
+
+
+def bert(folder: Path, config: dict[str, Any] = CONFIG, seed: int = 1) -> Any:
+    name = f"bert-{config['hidden_size']}-{seed}"
+    return Transformer(str(write_bert(folder / name, config, bert_weights(config, seed))))
+
+
+def distilbert(folder: Path) -> Any:
+    from transformers import DistilBertConfig, DistilBertModel
+
+    config = DistilBertConfig(
+        vocab_size=CONFIG["vocab_size"],
+        max_position_embeddings=40,
+        dim=8,
+        hidden_dim=18,
+        n_layers=2,
+        n_heads=2,
+    )
+    randomise(DistilBertModel(config)).save_pretrained(folder / "distilbert")
+    write_tokenizer(folder / "distilbert")
+    return Transformer(str(folder / "distilbert"))
+
+
+def stacks(folder: Path) -> list[Any]:
+    """Encoders of other architectures and sizes, each with a pooling of its own."""
+    query = [distilbert(folder), Pooling(8, "mean"), Dense(8, 12), LayerNorm(12)]
+    document = [bert(folder), Pooling(12, "cls"), Normalize()]
+    return [Router.for_query_document(query, document), Normalize()]
+
+
+def encoders(folder: Path) -> list[Any]:
+    """Two encoders, and one pooling behind them."""
+    router = Router.for_query_document([bert(folder)], [bert(folder, seed=2)], "query")
+    return [router, Pooling(12, ["mean", "max"])]
+
+
+def heads(folder: Path) -> list[Any]:
+    """Dense layers behind the pooling."""
+    router = Router.for_query_document(
+        [Dense(12, 9), LayerNorm(9), Dense(9, 7), Normalize()], [Dense(12, 7)]
+    )
+    return [bert(folder), Pooling(12, "mean"), router]
+
+
+def head_of_queries(folder: Path) -> list[Any]:
+    """One route that does nothing."""
+    router = Router.for_query_document([Dense(12, 12, use_residual=True)], [Normalize()])
+    return [bert(folder), Pooling(12, "lasttoken"), router, Normalize()]
+
+
+def shared(folder: Path) -> list[Any]:
+    """One encoder, which is saved once, in both routes."""
+    one = bert(folder)
+    return [Router({"query": [one, Pooling(12, "cls")], "document": [one, Pooling(12, "mean")]})]
+
+
+def prompts_left_out(folder: Path) -> list[Any]:
+    """One route pools without the prompt, the other with it."""
+    query = [bert(folder, SMALL), Pooling(8, "mean", include_prompt=False)]
+    document = [bert(folder, SMALL, seed=2), Pooling(8, "mean", include_prompt=True)]
+    return [Router.for_query_document(query, document)]
+
+
+def mapped(folder: Path) -> list[Any]:
+    """Routes whose names are not the tasks'."""
+    routes = {"long": [Dense(12, 7)], "short": [Dense(12, 7)], "image": [Dense(12, 5)]}
+    mappings = {("query", "text"): "short", (None, "text"): "long", (None, "image"): "image"}
+    router = Router(routes, default_route="image", route_mappings=mappings)
+    return [bert(folder), Pooling(12, "mean"), router]
+
+
+MODELS = (stacks, encoders, heads, head_of_queries, shared, prompts_left_out, mapped)
+
+
+@pytest.mark.parametrize("prompts", [None, PROMPTS], ids=["no prompts", "prompts"])
+@pytest.mark.parametrize("modules", MODELS, ids=lambda modules: modules.__name__)
+def test_agrees_with_sentence_transformers(
+    modules: Callable[[Path], list[Any]],
+    prompts: dict[str, str] | None,
+    tmp_path: Path,
+    proven: Proven,
+) -> None:
+    """encode_query, encode_document and encode give the same ids and vectors."""
+    assert_agreement(save(tmp_path, modules, prompts), tmp_path / "tiny.onnx", proven)
+
+
+def test_a_folder_of_the_older_name_agrees(tmp_path: Path, proven: Proven) -> None:
+    """Asym's file was called config.json, and had no default route."""
+    folder = save(tmp_path, heads, None)
+    older = folder / "2_Router" / "config.json"
+    (folder / "2_Router" / "router_config.json").rename(older)
+    change_json(older, parameters={"allow_empty_key": True})
+    modules = (folder / "modules.json").read_text("utf-8")
+    older_type = modules.replace("base.modules.router.Router", "models.Asym")
+    (folder / "modules.json").write_text(older_type, "utf-8")
+    assert_agreement(folder, tmp_path / "tiny.onnx", proven)
+
+
+def test_three_routes_agree(tmp_path: Path, proven: Proven) -> None:
+    """A prompt of a route's name is the task of that name."""
+
+    def three(folder: Path) -> list[Any]:
+        routes = {name: [Dense(12, 7)] for name in ("title", "query", "body")}
+        return [bert(folder), Pooling(12, "mean"), Router(routes, default_route="query")]
+
+    folder, out = save(tmp_path, three, None), tmp_path / "tiny.onnx"
+    source = open_source(folder)
+    report = bake(source, resolve(source.recipe, base=folder, source=source), out, name="tiny")
+    model = SentenceTransformer(str(folder), device="cpu")
+    seen, worst = set(), 0.0
+    for case in make_fixture(out, cases_for(out)).cases:
+        task = case.prompt if case.prompt != "document" else None  # a prompt without a route
+        expected = [model.encode(text, task=task) for text in case.texts]
+        found = decode_vectors(case.embeddings)
+        worst = max(worst, largest_difference(found, np.stack(expected)))
+        seen.add(task)
+    assert seen == {None, "title", "query", "body"}
+    steps = " -> ".join(report.manifest.steps)
+    proven(
+        kind="bert, Router", source="sentence-transformers folder", steps=steps, difference=worst
+    )
+
+
+def assert_agreement(folder: Path, out: Path, proven: Proven) -> None:
+    """Bake the model, and compare every built-in case; print the largest difference."""
+    source = open_source(folder)
+    report = bake(source, resolve(source.recipe, base=folder, source=source), out, name="tiny")
+    cases = cases_for(out)
+    assert {case.prompt for case in cases} >= {None, "query", "document"}
+    expected, _ = golden(folder, cases, read_head(out).manifest.contract)
+    found = make_fixture(out, cases).cases
+    assert [case.input_ids for case in found] == [case.input_ids for case in expected]
+    ours, theirs = (
+        np.concatenate([decode_vectors(case.embeddings) for case in cases])
+        for cases in (found, expected)
+    )
+    assert ours.shape == theirs.shape
+    difference = largest_difference(ours, theirs)
+    print(f"\n{report.manifest.steps}: largest difference {difference:.2e}")  # noqa: T201
+    kinds = dict.fromkeys(part.split(": ")[-1] for part in source.encoder.name.split("; "))
+    proven(
+        kind=f"{' and '.join(kinds)}, Router",
+        source="sentence-transformers folder",
+        steps=" -> ".join(report.manifest.steps),
+        difference=difference,
+    )
+
+
+def save(
+    folder: Path, modules: Callable[[Path], list[Any]], prompts: dict[str, str] | None
+) -> Path:
+    """Let sentence-transformers save the modules, those without an encoder of std 0.2."""
+    torch.manual_seed(5)
+    made = modules(folder)
+    for module in (part for one in made for part in one.modules()):
+        if isinstance(module, Dense | LayerNorm):
+            randomise(module)
+    model = SentenceTransformer(modules=made, prompts=prompts, device="cpu")
+    model.save(str(folder / "saved"))
+    return folder / "saved"
