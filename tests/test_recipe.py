@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 from polybake.errors import InputError
 from polybake.recipe import resolve
 from polybake.sources import Source, open_source
-from polybake.steps import Dense, Normalize, Pool, Subtract
+from polybake.steps import Dense, Normalize, Pool, Route, Subtract
 from tiny_models import write_bert, write_json
 
 WEIGHT = np.random.default_rng(1).normal(size=(5, 12)).astype(np.float32)
@@ -110,4 +110,26 @@ def test_names_both_sizes_of_arrays(
         np.save(tmp_path / f"{name}.npy", np.ones(shape, np.float32))
     spec = {"step": step, **{name: f"{name}.npy" for name in arrays}}
     with pytest.raises(InputError, match=rf"^steps\[0\]\.{shown}"):
+        resolve([spec], base=tmp_path, source=source)
+
+
+def test_resolves_the_steps_of_each_route(source: Source, tmp_path: Path) -> None:
+    """Files are read within routes, too, and a fault names its place there."""
+    routes = {"query": [{"step": "dense", "source": "2_Dense"}], "document": []}
+    spec = {"step": "route", "default": "query", "routes": routes}
+    (step,) = resolve([spec], base=tmp_path, source=source)
+    assert isinstance(step, Route)
+    (dense,) = step.routes["query"]
+    assert isinstance(dense, Dense)
+    assert np.array_equal(dense.weight, WEIGHT)
+    routes["document"] = [{"step": "normalise"}]
+    with pytest.raises(InputError, match=r"^steps\[0\]\.routes\.document\[0\]\.step: unknown step"):
+        resolve([spec], base=tmp_path, source=source)
+
+
+@pytest.mark.parametrize("routes", [None, ["query"], {"query": "pool"}, {"query": ["pool"]}])
+def test_routes_are_lists_of_steps(routes: object, source: Source, tmp_path: Path) -> None:
+    """Anything else is shown as it was found."""
+    spec = {"step": "route", "default": "query", "routes": routes}
+    with pytest.raises(InputError, match=r"steps\[0\]\.routes: expected a list of steps for each"):
         resolve([spec], base=tmp_path, source=source)

@@ -99,6 +99,52 @@ def write_sentence_transformers(
     return folder
 
 
+def write_router(
+    folder: Path, routes: Mapping[str, list[str]], types: Mapping[str, str], **parameters: object
+) -> None:
+    """Write router_config.json: the modules of each route, and each module's type."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {"types": types, "structure": routes, "parameters": parameters}
+    write_json(folder / "router_config.json", config)
+
+
+def write_two_encoders(folder: Path, **settings: object) -> Path:
+    """Write a folder whose queries take a BERT of size 8, and whose documents one of size 12.
+
+    Args:
+        folder: Of the model.
+        settings: Of the queries' sentence_bert_config.json.
+    """
+    small = CONFIG | {"hidden_size": 8, "num_attention_heads": 2}
+    write_bert(folder / "q_bert", small, bert_weights(small, seed=2))
+    write_json(folder / "q_bert" / "sentence_bert_config.json", settings)
+    write_bert(folder / "d_bert")
+    dense = {"linear.weight": np.random.default_rng(3).normal(0, 0.2, (12, 8)).astype(np.float32)}
+    for name, config in (("q_pool", {"pooling_mode": "mean"}), ("d_pool", {"pooling_mode": "cls"})):
+        (folder / name).mkdir()
+        write_json(folder / name / "config.json", config)
+    (folder / "q_dense").mkdir()
+    write_json(folder / "q_dense" / "config.json", {"bias": False})
+    save_file(dense, folder / "q_dense" / "model.safetensors")
+    types = {
+        name: _module_type("base", kind)
+        for name, kind in (
+            ("q_bert", "Transformer"),
+            ("q_pool", "Pooling"),
+            ("q_dense", "Dense"),
+            ("d_bert", "Transformer"),
+            ("d_pool", "Pooling"),
+        )
+    }
+    routes = {"query": ["q_bert", "q_pool", "q_dense"], "document": ["d_bert", "d_pool"]}
+    write_router(folder, routes, types, default_route="document")
+    write_json(
+        folder / "modules.json",
+        [{"idx": 0, "name": "0", "path": "", "type": _module_type("base", "Router")}],
+    )
+    return folder
+
+
 def write_tokenizer(folder: Path) -> None:
     """Write tokenizer.json, as shipped with a wrong limit and padding, and its configuration."""
     tokenizer = Tokenizer(

@@ -8,7 +8,11 @@ from numpy.typing import NDArray
 from polybake.steps import Tokens
 
 
-def tokens(mask: NDArray[np.int64], prompt_length: int | None = None) -> Tokens[NDArray[np.int64]]:
+def tokens(
+    mask: NDArray[np.int64], prompt_length: int | None = None, route: int | None = None
+) -> Tokens[NDArray[np.int64]]:
     """Ids 5 at each token and 0 at padding."""
-    length = None if prompt_length is None else np.array([prompt_length])
-    return Tokens(input_ids=5 * mask, attention_mask=mask, prompt_length=length)
+    length, taken = (
+        None if number is None else np.array([number]) for number in (prompt_length, route)
+    )
+    return Tokens(input_ids=5 * mask, attention_mask=mask, prompt_length=length, route=taken)

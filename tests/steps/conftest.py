@@ -29,7 +29,7 @@ def opset(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def run_step() -> RunStep:
-    """Build, check and run ``step`` on ``x``, which has the tokens of a mask and a prompt."""
+    """Build, check and run ``step`` on ``x``, with the tokens of a mask, a prompt and a route."""
 
     def run(
         step: Step,
@@ -37,6 +37,7 @@ def run_step() -> RunStep:
         mask: NDArray[np.int64],
         opset: int = 18,
         prompt_length: int | None = None,
+        route: int | None = None,
     ) -> Floats:
         from onnxscript import GraphBuilder, ir
 
@@ -46,7 +47,7 @@ def run_step() -> RunStep:
         fed = builder.input("x", ir.DataType.FLOAT, [*axes[: x.ndim - 1], x.shape[-1]])
         given = {
             name: value
-            for name, value in vars(tokens(mask, prompt_length)).items()
+            for name, value in vars(tokens(mask, prompt_length, route)).items()
             if value is not None
         }
         read = {

@@ -136,7 +136,8 @@ def _mappings(parameters: dict[str, object]) -> dict[_Key, str]:
             task, modality = ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
             raise ValueError(f"route_mappings has the key {text!r}, expected a pair") from error
-        if not isinstance(task, str | None) or not isinstance(modality, str | tuple | None):
+        several = isinstance(modality, tuple) and all(isinstance(one, str) for one in modality)
+        if not isinstance(task, str | None) or not (several or isinstance(modality, str | None)):
             raise ValueError(f"route_mappings has the key {text!r}, expected task and modality")
         mappings[task, modality] = str(route)
     return mappings

@@ -11,7 +11,7 @@ from polybake.manifest import Similarity
 from polybake.modelfolder import ModelFolder
 from polybake.sources.checkpoint import Checkpoint
 from polybake.sources.identity import identifier
-from polybake.sources.modules import TOKEN_MODULES, Module, read_modules
+from polybake.sources.modules import FOLLOWING, TOKEN_MODULES, Module, read_modules
 from polybake.sources.routed import Routed
 from polybake.sources.router import Router, same_tokenizer
 from polybake.sources.source import Encoder, OpenEncoder, Recipe, Source
@@ -84,7 +84,11 @@ def _routed(
     tokenizers = {name: tokenizer for name, (_, tokenizer) in bodies.items()}
     encoders = {name: one for name, (one, _) in bodies.items() if isinstance(one, Checkpoint)}
     if len(encoders) < len(bodies):
-        raise _unsupported(folder, "Router", ", ".join(bodies))
+        raise InputError(
+            f"{folder.path}: each of the routes {', '.join(bodies)} has an encoder of its own, "
+            "which only polybake's own architectures can be; give the folder itself, and leave "
+            "out the encoder option"
+        )
     return Routed(encoders), same_tokenizer(folder, tokenizers)
 
 

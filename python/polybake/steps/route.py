@@ -100,7 +100,7 @@ class Route(Step):
         y: Any = x
         for step in list(self.routes.values())[tokens.route.item()]:
             y = step.numpy(y, tokens)
-        return y  # type: ignore[no-any-return]
+        return y
 
     def __str__(self) -> str:
         """The step as the manifest shows it, such as ``route(a: normalize(), b: none)``."""
