@@ -16,6 +16,7 @@ from polybake.sources import open_source
 from polybake.steps import Normalize, Pool, Route, Scale, Step, Tokens
 from polybake.steps.step import Floats, Integers
 from tiny_models import write_bert
+from tiny_onnx import write_encoder
 
 ROUTE = Route(
     routes={"query": (Normalize(),), "document": (Scale(factor=2.0),)},
@@ -68,6 +69,15 @@ def test_is_fed_beside_the_prompt_s_length(tmp_path: Path) -> None:
     assert self_check(report.path) < 1e-6
 
 
+def test_routes_follow_an_export(tmp_path: Path) -> None:
+    """An .onnx encoder may be continued by routes, at its own opset."""
+    path = write_encoder(tmp_path / "model")
+    steps: list[Step] = [Pool(mode="mean"), ROUTE]
+    report = bake(open_source(path), steps, tmp_path / "out.onnx", name="tiny")
+    assert report.manifest.opset == 12
+    assert self_check(report.path) < 1e-6
+
+
 class Wrong(Scale):
     """Its NumPy form is another one."""
 
@@ -80,10 +90,10 @@ class Neighbour(Step):
 
     name = "neighbour"
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def build(self, op: OpBuilder, x: ir.Value, _tokens: Tokens[ir.Value]) -> ir.Value:
         return op.Add(x, op.Slice(x, [0], [1], [0]))
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def numpy(self, x: Floats, _tokens: Tokens[Integers]) -> Floats:
         return x + x[:1]
 
 

@@ -156,6 +156,7 @@ def test_three_routes_agree(tmp_path: Path, proven: Proven) -> None:
         seen.add(task)
     assert seen == {None, "title", "query", "body"}
     steps = " -> ".join(report.manifest.steps)
+    print(f"\n{steps}: largest difference {worst:.2e}")  # noqa: T201
     proven(
         kind="bert, Router", source="sentence-transformers folder", steps=steps, difference=worst
     )

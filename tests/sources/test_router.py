@@ -10,6 +10,8 @@ from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.recipe import resolve
 from polybake.sources import open_source
+from polybake.sources.onnx_recipe import remaining_steps
+from polybake.sources.onnx_signature import EmbeddingOutputs
 from polybake.sources.router import Router, read_router
 from tiny_models import change_json, write_json, write_router, write_sentence_transformers
 
@@ -135,6 +137,15 @@ def test_refuses_a_plain_call_that_has_no_route(tmp_path: Path) -> None:
         resolve(source.recipe, base=folder, source=source)
     given = [*source.recipe[:1], {**source.recipe[1], "default": "document"}]
     assert str(resolve(given, base=folder, source=source)[1]).endswith("default: document)")
+
+
+def test_an_export_of_all_modules_went_one_way(tmp_path: Path) -> None:
+    """Token embeddings still have all routes before them; a sentence's embedding has not."""
+    recipe = open_source(with_router(tmp_path / "m", {"query": ["one"], "document": []})).recipe
+    tokens = EmbeddingOutputs("last_hidden_state", "sentence_embedding")
+    assert remaining_steps(recipe, tokens, tmp_path) == recipe
+    with pytest.raises(InputError, match="went through one route of the folder's Router"):
+        remaining_steps(recipe, EmbeddingOutputs(*["sentence_embedding"] * 2), tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["Router", "Asym", "CNN", "SpladePooling"])

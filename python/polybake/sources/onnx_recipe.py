@@ -22,6 +22,11 @@ def remaining_steps(recipe: Recipe, outputs: EmbeddingOutputs, path: Path) -> Re
     after all modules, but not after ``encode``'s ``truncate_dim``, and ``token_embeddings`` after
     those that change tokens; txtai ``HFOnnx``: ``embeddings`` are pooled and no more.
     """
+    if outputs.first == "sentence_embedding" and any(step["step"] == "route" for step in recipe):
+        raise InputError(
+            f"{path}: output 'sentence_embedding' went through one route of the folder's Router; "
+            "export last_hidden_state"
+        )
     pools = [step for step in recipe if step["step"] == "pool"]
     if outputs.first != outputs.pooled:
         if outputs.first == "last_hidden_state" or recipe[:1] == tuple(pools[:1]):

@@ -63,7 +63,7 @@ class Route(Step):
         """Add one branch a route to the graph; a run takes the one of ``tokens.route``.
 
         Raises:
-            InputError: a step does not fit, or the routes end in different shapes.
+            InputError: a step does not fit, or the routes end in different sizes.
         """
         from polybake.branches import branch, choose
 
@@ -73,10 +73,10 @@ class Route(Step):
             name: branch(op.builder, name, partial(self._chain, op, x, tokens, name))
             for name in self.routes
         }
-        shapes = {name: graph.outputs[0].shape for name, graph in branches.items()}
-        if len({str(shape) for shape in shapes.values()}) > 1:
+        shapes = {name: graph.outputs[0].shape or () for name, graph in branches.items()}
+        if len({(len(shape), str(shape[-1:])) for shape in shapes.values()}) > 1:
             found = ", ".join(f"{name} in {shape}" for name, shape in shapes.items())
-            raise InputError(f"route: routes end in different shapes: {found}; make them one")
+            raise InputError(f"route: routes end in different sizes: {found}; make them one")
         return choose(op.builder, tokens.route, list(branches.values()))
 
     def _chain(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value], name: str) -> ir.Value:
