@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polybake.bake import bake
-from polybake.fixtures.case import decode_vectors
+from agreement import agreement, agreement_with_folder, bake_source
+from polybake.fixtures.case import encode_vectors
 from polybake.fixtures.golden import cases_for, make_fixture
 from polybake.modelfile import read_head
-from polybake.oracle import golden
-from polybake.proof import largest_difference
-from polybake.recipe import resolve
-from polybake.sources import open_source
 from proven import Proven
 from saved_models import randomise
 from tiny_models import CONFIG, bert_weights, change_json, write_bert, write_tokenizer
@@ -143,48 +139,26 @@ def test_three_routes_agree(tmp_path: Path, proven: Proven) -> None:
         routes = {name: [Dense(12, 7)] for name in ("title", "query", "body")}
         return [bert(folder), Pooling(12, "mean"), Router(routes, default_route="query")]
 
-    folder, out = save(tmp_path, three, None), tmp_path / "tiny.onnx"
-    source = open_source(folder)
-    report = bake(source, resolve(source.recipe, base=folder, source=source), out, name="tiny")
+    folder = save(tmp_path, three, None)
+    out = bake_source(folder, tmp_path / "tiny.onnx")
     model = SentenceTransformer(str(folder), device="cpu")
-    seen, worst = set(), 0.0
+    seen, expected = set(), []
     for case in make_fixture(out, cases_for(out)).cases:
         task = case.prompt if case.prompt != "document" else None  # a prompt without a route
-        expected = [model.encode(text, task=task) for text in case.texts]
-        found = decode_vectors(case.embeddings)
-        worst = max(worst, largest_difference(found, np.stack(expected)))
+        vectors = encode_vectors(np.stack([model.encode(text, task=task) for text in case.texts]))
+        expected.append(case.model_copy(update={"embeddings": vectors}))
         seen.add(task)
     assert seen == {None, "title", "query", "body"}
-    steps = " -> ".join(report.manifest.steps)
-    print(f"\n{steps}: largest difference {worst:.2e}")  # noqa: T201
-    proven(
-        kind="bert, Router", source="sentence-transformers folder", steps=steps, difference=worst
-    )
+    proven("bert, Router", agreement(out, expected))
 
 
 def assert_agreement(folder: Path, out: Path, proven: Proven) -> None:
-    """Bake the model, and compare every built-in case; print the largest difference."""
-    source = open_source(folder)
-    report = bake(source, resolve(source.recipe, base=folder, source=source), out, name="tiny")
-    cases = cases_for(out)
-    assert {case.prompt for case in cases} >= {None, "query", "document"}
-    expected, _ = golden(folder, cases, read_head(out).manifest.contract)
-    found = make_fixture(out, cases).cases
-    assert [case.input_ids for case in found] == [case.input_ids for case in expected]
-    ours, theirs = (
-        np.concatenate([decode_vectors(case.embeddings) for case in cases])
-        for cases in (found, expected)
-    )
-    assert ours.shape == theirs.shape
-    difference = largest_difference(ours, theirs)
-    print(f"\n{report.manifest.steps}: largest difference {difference:.2e}")  # noqa: T201
-    kinds = dict.fromkeys(part.split(": ")[-1] for part in source.encoder.name.split("; "))
-    proven(
-        kind=f"{' and '.join(kinds)}, Router",
-        source="sentence-transformers folder",
-        steps=" -> ".join(report.manifest.steps),
-        difference=difference,
-    )
+    """Bake the model, and compare every built-in case, of each prompt."""
+    found = agreement_with_folder(folder, out)
+    assert {case.prompt for case in found.expected} >= {None, "query", "document"}
+    encoder = read_head(out).manifest.encoder
+    kinds = dict.fromkeys(part.split(": ")[-1] for part in encoder.split("; "))
+    proven(f"{' and '.join(kinds)}, Router", found)
 
 
 def save(

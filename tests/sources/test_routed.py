@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 from polybake.bake import bake
 from polybake.commands.init import settings_text
 from polybake.config import load_config
+from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
 from polybake.fixtures.case import decode_vectors
 from polybake.modelfile import read_head
@@ -21,6 +22,7 @@ from polybake.modelfolder import ModelFolder
 from polybake.recipe import resolve
 from polybake.runtime import feeds, open_session
 from polybake.sources import open_source
+from polybake.sources.onnx_file import OnnxFile
 from polybake.sources.sentence_transformers import open_sentence_transformers
 from polybake.steps import Normalize, Pool, Step
 from tiny_models import change_json, write_two_encoders
@@ -96,7 +98,7 @@ def test_init_writes_routes_that_bake_again(tmp_path: Path) -> None:
     """polybake.toml lists each route's steps, one a line, and is read as the folder is."""
     folder = write_two_encoders(tmp_path / "model")
     source, path = open_source(folder), tmp_path / "polybake.toml"
-    text = settings_text(source, folder, "two", tmp_path)
+    text = settings_text(source, folder, "two", tmp_path, EncoderMaker.NATIVE)
     path.write_text(text)
     assert '[steps.routes]\n"query" = [\n    { step = "pool", mode = "mean" },\n' in text
     written = tomllib.loads(text)
@@ -164,9 +166,9 @@ def test_refuses_other_names(tmp_path: Path) -> None:
 def test_refuses_an_export(tmp_path: Path) -> None:
     """An .onnx file beside a Router is none of its encoders."""
     folder = write_two_encoders(tmp_path / "model")
-    one = open_source(folder / "d_bert").encoder
+    export = OnnxFile(folder / "model.onnx", "last_hidden_state")
     with pytest.raises(InputError, match="query, document has an encoder of its own"):
-        open_sentence_transformers(ModelFolder.at(folder), one)
+        open_sentence_transformers(ModelFolder.at(folder), lambda *_: export)
 
 
 def test_refuses_a_chat_template_in_a_route(tmp_path: Path) -> None:

@@ -86,8 +86,7 @@ def _routed(
     if len(encoders) < len(bodies):
         raise InputError(
             f"{folder.path}: each of the routes {', '.join(bodies)} has an encoder of its own, "
-            "which only polybake's own architectures can be; give the folder itself, and leave "
-            "out the encoder option"
+            "and an .onnx file is one encoder; give the folder itself, without an encoder option"
         )
     return Routed(encoders), same_tokenizer(folder, tokenizers)
 
