@@ -144,7 +144,7 @@ def exports(session: nox.Session) -> None:
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Compare baked models with sentence-transformers on PyTorch; keep one of each kind."""
-    install(session, "bake,cpu,hub,oracle,torch", *TEST_TOOLS)
+    install(session, "bake,cpu,hub,oracle,torch", *TEST_TOOLS, "model2vec>=0.10")
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
         "pytest", "-m", "oracle", "-s", "--keep-models", str(KINDS), *session.posargs,

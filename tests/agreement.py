@@ -36,9 +36,10 @@ class Agreement:
 
 
 def bake_source(path: Path, out: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Path:
-    """Bake with the recipe of the source, or with mean pooling where it has none."""
+    """Bake with the recipe of the source, or with mean pooling where it lists no modules."""
     source = open_source(path, encoder)
-    recipe = source.recipe or ({"step": "pool", "mode": "mean"},)
+    listed = bool(source.recipe) or (source.folder / "modules.json").is_file()
+    recipe = source.recipe if listed else ({"step": "pool", "mode": "mean"},)
     steps = resolve(recipe, base=path.parent, source=source)
     return bake(source, steps, out, name="tiny").path
 

@@ -31,7 +31,7 @@ def proven(request: pytest.FixtureRequest) -> Proven:
     def write_row(kind: str, found: Agreement, *, source: str = FOLDER) -> None:
         from polybake.proof import LIMIT
 
-        steps = " -> ".join(read_head(found.baked).manifest.steps)
+        steps = " -> ".join(read_head(found.baked).manifest.steps) or "none"
         print(f"\n{kind}, {source}, {steps}: largest difference {found.difference:.2e}")  # noqa: T201
         assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])

@@ -15,9 +15,19 @@ from polybake.bake import bake
 from polybake.modelfile import read_head
 from polybake.recipe import resolve
 from polybake.sources import open_source
-from polybake.steps import Normalize, OnnxFragment, Pool, Quantize, Step, Subtract, Truncate
+from polybake.steps import (
+    LeaveOut,
+    Normalize,
+    OnnxFragment,
+    Pool,
+    Quantize,
+    Step,
+    Subtract,
+    Truncate,
+    WordWeights,
+)
 from polybake.steps.onnx_fragment import Fragment
-from tiny_models import write_bert
+from tiny_models import CONFIG, write_bert
 from tiny_onnx import encoder, write_encoder
 
 RANDOM = np.random.default_rng(31)
@@ -197,3 +207,16 @@ def test_of_a_quantized_model(tmp_path: Path) -> None:
     made = bake(source, steps, tmp_path / "functions.onnx", name="tiny", functions=True)
     ours, theirs = (read_head(report.path).fixture.cases for report in (made, flat))
     assert [case.embeddings for case in ours] == [case.embeddings for case in theirs]
+
+
+def test_a_step_that_tells_the_next_one_more_stays_flat(tmp_path: Path) -> None:
+    """Word weights give the pooling their sum, too, which a function could not."""
+    source = open_source(write_bert(tmp_path))
+    weights = np.linspace(0.5, 2, CONFIG["vocab_size"], dtype=np.float32)
+    steps = [WordWeights(weights=weights), LeaveOut(ids=(7,)), Pool(mode="mean")]
+    flat = bake(source, steps, tmp_path / "flat.onnx", name="tiny")
+    made = bake(source, steps, tmp_path / "functions.onnx", name="tiny", functions=True)
+    ours, theirs = (read_head(report.path).fixture.cases for report in (made, flat))
+    assert [case.embeddings for case in ours] == [case.embeddings for case in theirs]
+    functions = onnx.load(made.path, load_external_data=False).functions
+    assert [function.name for function in functions] == ["Pool"]

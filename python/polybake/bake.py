@@ -124,7 +124,7 @@ def bake(
         with _timed(seconds, "prove"):
             found = encoder.reference(Path(scratch))
             session = open_session(found.path, threads=THREADS)
-            proven = prove_steps(golden, contract, session, found.output, steps)
+            proven = prove_steps(golden, contract, session, found, steps)
             del session
         with _timed(seconds, "write"):
             digest = modelfile.tail_digest(tail)

@@ -38,7 +38,8 @@ def fold(steps: Sequence[Step], graph: EncoderGraph, *, functions: bool = False)
     Args:
         steps: In order.
         graph: Has no output yet; `finish` makes it.
-        functions: Make each step one node, which calls a function that holds its operators.
+        functions: Make each step one node, which calls a function that holds its operators; but
+            one that tells the next steps something of the tokens, too, has more than one result.
 
     Raises:
         InputError: a step does not fit what stands before it.
@@ -65,8 +66,9 @@ def fold(steps: Sequence[Step], graph: EncoderGraph, *, functions: bool = False)
         before = graph.model.graph.num_nodes()
         builder.push_module(scope, kind)
         try:
+            told = vars(tokens).copy()
             x = step.build(builder.op, x, tokens)
-            if functions:
+            if functions and vars(tokens) == told:
                 x = call_as_function(kind, scope, graph, graph.model.graph[before:], x)
         except InputError as error:
             raise InputError(f"steps[{index}]: {error}") from error

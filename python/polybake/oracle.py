@@ -35,6 +35,9 @@ from polybake.modelfile import read_head
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+#: A Router goes by the method that is called, not by the prompt's name.
+_TASKS = {"query": "query", "document": "document", "passage": "document", "corpus": "document"}
+
 _PACKAGES = ("sentence-transformers", "transformers", "torch", "tokenizers", "numpy")
 
 
@@ -93,7 +96,8 @@ def compare(expected: Sequence[Case], found: Sequence[Case]) -> Agreement:
         np.concatenate([decode_vectors(case.embeddings) for case in cases]).astype(np.float64)
         for cases in (expected, ours)
     )
-    cosines = np.sum(a * b, axis=1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
+    norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    cosines = np.divide(np.sum(a * b, axis=1), norms, out=np.ones_like(norms), where=norms > 0)
     return Agreement(
         texts=len(a),
         ids_equal=[case.input_ids for case in expected] == [case.input_ids for case in ours],
@@ -172,17 +176,10 @@ def _open(model_folder: Path) -> SentenceTransformer:
 
 
 def _golden_case(model: SentenceTransformer, case: CaseText) -> Case:
-    # A Router routes by the method, not by the prompt's name.
-    encode = {
-        "query": model.encode_query,
-        "document": model.encode_document,
-        "passage": model.encode_document,
-        "corpus": model.encode_document,
-    }.get(case.prompt or "", model.encode)
-    rows = [
-        # output_value=None gives the token ids together with the vector made from them.
-        encode([text], prompt_name=case.prompt, output_value=None, show_progress_bar=False)[0]
-        for text in case.texts
+    task = _TASKS.get(case.prompt or "")
+    encode = model.encode if task is None else getattr(model, f"encode_{task}")
+    vectors = [
+        encode([text], prompt_name=case.prompt, show_progress_bar=False)[0] for text in case.texts
     ]
     return Case(
         id=case.id,
@@ -190,9 +187,22 @@ def _golden_case(model: SentenceTransformer, case: CaseText) -> Case:
         flags=case.flags,
         prompt=case.prompt,
         texts=case.texts,
-        input_ids=tuple(tuple(row["input_ids"].tolist()) for row in rows),
-        embeddings=encode_vectors(np.stack([row["sentence_embedding"].numpy() for row in rows])),
+        input_ids=tuple(_token_ids(model, text, case.prompt) for text in case.texts),
+        embeddings=encode_vectors(np.stack(vectors).astype(np.float32)),
     )
+
+
+def _token_ids(model: SentenceTransformer, text: str, prompt: str | None) -> tuple[int, ...]:
+    """The ids that ``encode`` makes the vector from, without padding."""
+    name = model.default_prompt_name if prompt is None else prompt
+    text = model.prompts[name] + text if name is not None else text
+    routed = type(model[0]).__name__ == "Router"
+    features = model.preprocess([text], **({"task": _TASKS.get(name or "")} if routed else {}))
+    if "input_ids" not in features:  # BoW counts words at once
+        return tuple(model[0].tokenizer.tokenize(text))
+    ids = features["input_ids"].flatten()
+    mask = features.get("attention_mask")
+    return tuple((ids if mask is None else ids[mask.flatten().bool()]).tolist())
 
 
 def main(arguments: list[str]) -> None:

@@ -15,6 +15,7 @@ from polybake.fixtures.edges import UNQUANTIZED
 from polybake.fixtures.slack import Embeddings, Slack, differences
 from polybake.manifest import Contract
 from polybake.runtime import feeds, run_outputs
+from polybake.sources.source import Reference
 from polybake.steps import Step, Tokens
 
 #: Of one element, relative to the vector's length, which is 1 where it is normalised.
@@ -47,7 +48,7 @@ def prove_steps(
     golden: Sequence[Case],
     contract: Contract,
     session: ort.InferenceSession,
-    output: str,
+    reference: Reference,
     steps: Sequence[Step],
 ) -> float:
     """Compare golden vectors with the encoder alone followed by the steps in NumPy.
@@ -56,7 +57,7 @@ def prove_steps(
         golden: What the baked graph gave.
         contract: Says what to feed.
         session: The encoder without the steps.
-        output: Its output that the steps begin with.
+        reference: Names the session's outputs that the steps begin with.
         steps: What was folded over it.
 
     Returns:
@@ -78,8 +79,16 @@ def prove_steps(
         tokens += mask.size
         prompts.add(prompt)
         typed = {name: fed[name].astype(kind) for name, kind in types.items()}
-        expected: Any = session.run([output], typed)[0].astype(np.float64)
-        read = Tokens(by_feed["input_ids"], mask, fed.get(promptlength.NAME), fed.get(routes.NAME))
+        names = [reference.output, *reference.hidden_states]
+        ran: list[Any] = session.run(names, typed)
+        expected, *states = (x.astype(np.float64) for x in ran)
+        read = Tokens(
+            by_feed["input_ids"],
+            mask,
+            fed.get(promptlength.NAME),
+            fed.get(routes.NAME),
+            hidden_states=states or None,
+        )
         for step in steps:
             expected = step.numpy(expected, read)
         found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)

@@ -84,7 +84,7 @@ def run_ids(
     Args:
         session: A session of the model that ``contract`` describes.
         contract: Says what to feed, and the padding.
-        rows: Token ids; each row has at least one.
+        rows: Token ids; a row without any is all padding.
         prompt: Whose ``prompt_value`` is fed, where the model takes one.
         length: Pad to this many tokens when no row is longer.
 
@@ -129,7 +129,7 @@ def feeds(
     length: int = 0,
 ) -> dict[str, NDArray[np.int64]]:
     """What `run_ids` feeds, by the name of the graph's input."""
-    width = max(length, *(len(row) for row in rows))
+    width = max(1, length, *(len(row) for row in rows))
     ids = np.full((len(rows), width), contract.pad_id, np.int64)
     mask = np.zeros_like(ids)
     for index, row in enumerate(rows):

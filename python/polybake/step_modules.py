@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.steps import Cnn, Dense, LayerNorm, Lstm, Step
+from polybake.steps import Cnn, Dense, LayerNorm, Lstm, Step, WeightedLayerPooling, WordWeights
+from polybake.word_weights import vocabulary, word_weights
 
 _WEIGHTS = "model.safetensors"
 
@@ -93,6 +94,24 @@ def _lstm(where: str, folder: ModelFolder) -> dict[str, object]:
     }
 
 
+def _word_weights(where: str, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG001 - as _dense
+    """Read a WordWeights module, which keeps its weights in config.json.
+
+    Source: sentence-transformers ``WordWeights``.
+    """
+    config = folder.settings("config.json")
+    return {"weights": word_weights(folder, config, vocabulary(folder, config))}
+
+
+def _weighted_layer_pooling(where: str, folder: ModelFolder) -> dict[str, object]:
+    """Read a WeightedLayerPooling module.
+
+    Source: sentence-transformers ``WeightedLayerPooling.load``.
+    """
+    start = folder.settings("config.json").get("layer_start", 4)
+    return {**_weights(where, folder, {"weights": "layer_weights"}), "layer_start": start}
+
+
 def _weights(where: str, folder: ModelFolder, names: Mapping[str, str]) -> dict[str, object]:
     """Read exactly the tensors ``names``, each under its key."""
     found = _tensors(where, folder)
@@ -129,4 +148,6 @@ MODULES: dict[type[Step], Callable[[str, ModelFolder], dict[str, object]]] = {
     Dense: _dense,
     LayerNorm: _layer_norm,
     Lstm: _lstm,
+    WordWeights: _word_weights,
+    WeightedLayerPooling: _weighted_layer_pooling,
 }

@@ -16,6 +16,9 @@ from polybake.position_table import table_rows, tokens_held
 
 PadSide = Literal["right", "left"]
 
+#: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
+NO_LIMIT = 2**31 - 1
+
 _GENERIC_CLASSES = ("PreTrainedTokenizerFast", "TokenizersBackend")
 _LOWERCASE = {"type": "Lowercase"}
 
@@ -25,8 +28,8 @@ class BakedTokenizer:
     """A tokenizer as the model file carries it.
 
     Attributes:
-        json: The whole tokenizer.json: truncation set, padding null.
-        max_length: Tokens kept of a text, special tokens included.
+        json: The whole tokenizer.json: truncation set where there is a limit, padding null.
+        max_length: Tokens kept of a text, special tokens included, or `NO_LIMIT`.
         pad_id: The id that fills a row up.
         pad_side: Where it is filled up.
     """
@@ -77,14 +80,7 @@ def bake_tokenizer(
         InputError: no tokenizer.json, one that cannot be read, no known length limit or padding
             token, or a limit below the number of special tokens.
     """
-    path = folder.file("tokenizer.json")
-    if path is None:
-        raise InputError(
-            f"{folder.path}: has no tokenizer.json; write it with: python -c "
-            "\"from transformers import AutoTokenizer as T; T.from_pretrained('.')"
-            ".save_pretrained('.')\" (run there)"
-        )
-    data = folder.settings("tokenizer.json")
+    data = read_tokenizer(folder)
     config = folder.settings("tokenizer_config.json")
     max_length = _max_length(folder, config, max_seq_length)
     shipped_padding = data.get("padding")
@@ -98,13 +94,7 @@ def bake_tokenizer(
     data["normalizer"] = _normalizer(folder, data.get("normalizer"), config)
     if lowercase:
         data["normalizer"] = _lowercased(data["normalizer"])
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    try:
-        tokenizer = Tokenizer.from_str(text)
-    except Exception as error:  # tokenizers raises bare Exception
-        raise InputError(
-            f"{path}: cannot be read by tokenizers ({error}); download it again"
-        ) from error
+    text, tokenizer = made_tokenizer(folder, data)
     special = tokenizer.num_special_tokens_to_add(False)
     if max_length < special:
         raise InputError(
@@ -114,6 +104,40 @@ def bake_tokenizer(
     side: PadSide = "left" if config.get("padding_side") == "left" else "right"
     pad_id = _pad_id(folder, tokenizer, config, shipped_padding)
     return BakedTokenizer(text, max_length, pad_id, side)
+
+
+def read_tokenizer(folder: ModelFolder) -> dict[str, object]:
+    """Read tokenizer.json.
+
+    Raises:
+        InputError: there is none, or it is no JSON object.
+    """
+    if folder.file("tokenizer.json") is None:
+        raise InputError(
+            f"{folder.path}: has no tokenizer.json; write it with: python -c "
+            "\"from transformers import AutoTokenizer as T; T.from_pretrained('.')"
+            ".save_pretrained('.')\" (run there)"
+        )
+    return folder.settings("tokenizer.json")
+
+
+def made_tokenizer(folder: ModelFolder, data: dict[str, object]) -> tuple[str, Tokenizer]:
+    """Make the tokenizer that ``data``, the object in a tokenizer.json, describes.
+
+    Returns:
+        Its JSON, ASCII only, and the tokenizer itself.
+
+    Raises:
+        InputError: tokenizers cannot read it.
+    """
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    try:
+        return text, Tokenizer.from_str(text)
+    except Exception as error:  # tokenizers raises bare Exception
+        raise InputError(
+            f"{folder.path / 'tokenizer.json'}: cannot be read by tokenizers ({error}); "
+            "download it again"
+        ) from error
 
 
 def _max_length(folder: ModelFolder, config: dict[str, object], given: int | None) -> int:

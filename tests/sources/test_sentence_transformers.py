@@ -141,11 +141,11 @@ def test_transformer_in_a_folder_of_its_own(tmp_path: Path) -> None:
 
 def test_unknown_module_is_named(tmp_path: Path) -> None:
     """A module that is not on the list is an error with its whole type, and is not imported."""
-    folder = write_sentence_transformers(tmp_path / "m", MEAN, ("WordWeights", {}))
+    folder = write_sentence_transformers(tmp_path / "m", MEAN, ("CLIPModel", {}))
     with pytest.raises(InputError) as raised:
         open_source(folder)
-    assert "unknown module type 'sentence_transformers.models.WordWeights'" in str(raised.value)
-    assert "known are: Transformer, Pooling, Normalize, Dense" in str(raised.value)
+    assert "unknown module type 'sentence_transformers.models.CLIPModel'" in str(raised.value)
+    assert "known are: Transformer, StaticEmbedding, WordEmbeddings, BoW" in str(raised.value)
 
 
 @pytest.mark.parametrize(

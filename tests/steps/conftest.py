@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,40 @@ def opset(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def run_step() -> RunStep:
-    """Build, check and run ``step`` on ``x``, with the tokens of a mask, a prompt and a route."""
+def run_steps() -> RunStep:
+    """Build, check and run ``steps`` on ``x``, one after another."""
+
+    def run(steps: Sequence[Step], x: Floats, given: Tokens[Any], opset: int = 18) -> Floats:
+        from onnxscript import GraphBuilder, ir
+
+        graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name="step")
+        builder = GraphBuilder(graph)
+        axes = ["batch", "sequence"]
+        value = builder.input("x", ir.DataType.FLOAT, [*axes[: x.ndim - 1], x.shape[-1]])
+        arrays = {name: array for name, array in vars(given).items() if array is not None}
+        read = Tokens(
+            **{
+                name: builder.input(name, ir.DataType.INT64, axes if array.ndim == 2 else [1])
+                for name, array in arrays.items()
+            }
+        )
+        for step in steps:
+            value = step.build(builder.op, value, read)
+        builder.add_output(value, "result")
+        model = ir.Model(graph, ir_version=8)
+        check_graph(model)
+        session = ort.InferenceSession(
+            ir.to_proto(model).SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        found: Floats = session.run(None, {"x": x.astype(np.float32), **arrays})[0]
+        return found
+
+    return run
+
+
+@pytest.fixture
+def run_step(run_steps: RunStep) -> RunStep:
+    """Run one step on ``x``, with the tokens of a mask, a prompt and a route."""
 
     def run(
         step: Step,
@@ -39,29 +71,6 @@ def run_step() -> RunStep:
         prompt_length: int | None = None,
         route: int | None = None,
     ) -> Floats:
-        from onnxscript import GraphBuilder, ir
-
-        graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name="step")
-        builder = GraphBuilder(graph)
-        axes = ["batch", "sequence"]
-        fed = builder.input("x", ir.DataType.FLOAT, [*axes[: x.ndim - 1], x.shape[-1]])
-        given = {
-            name: value
-            for name, value in vars(tokens(mask, prompt_length, route)).items()
-            if value is not None
-        }
-        read = {
-            name: builder.input(name, ir.DataType.INT64, axes if value.ndim == 2 else [1])
-            for name, value in given.items()
-        }
-        result = step.build(builder.op, fed, Tokens(**read))
-        builder.add_output(result, "result")
-        model = ir.Model(graph, ir_version=8)
-        check_graph(model)
-        session = ort.InferenceSession(
-            ir.to_proto(model).SerializeToString(), providers=["CPUExecutionProvider"]
-        )
-        found: Floats = session.run(None, {"x": x.astype(np.float32), **given})[0]
-        return found
+        return run_steps([step], x, tokens(mask, prompt_length, route), opset)
 
     return run

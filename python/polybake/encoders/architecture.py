@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from onnxscript import nn
+from onnxscript import ir, nn
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polybake.manifest import Feed
@@ -83,3 +83,11 @@ class Architecture(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:  # noqa: ARG002 - what subclasses take
         super().__init__()
+
+    @property
+    def hidden_states(self) -> list[ir.Value] | None:
+        """The input of the first layer, then the output of each, once ``forward`` has run.
+
+        None where they are not known to be transformers' ``hidden_states``.
+        """
+        return None

@@ -151,8 +151,10 @@ class Stack(nn.Module):
 
     def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        self.hidden_states = [x]
         for layer in self.layer:
             x = layer(op, x, bias)
+            self.hidden_states.append(x)
         return x
 
 
@@ -190,3 +192,8 @@ class Bert(Architecture):
     ) -> ir.Value:
         """Give what the first layer takes: float32 ``[batch, sequence, hidden]``."""
         return self.embeddings(op, input_ids, token_type_ids)
+
+    @property
+    def hidden_states(self) -> list[ir.Value]:
+        """The input of the first layer, then the output of each, once ``forward`` has run."""
+        return self.encoder.hidden_states

@@ -118,8 +118,10 @@ class Stack(nn.Module):
 
     def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        self.hidden_states = [x]
         for layer in self.layer:
             x = layer(op, x, bias)
+            self.hidden_states.append(x)
         return x
 
 
@@ -144,3 +146,8 @@ class DistilBert(Architecture):
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         x = self.embeddings(op, input_ids)
         return self.transformer(op, x, padding_bias(op, attention_mask))
+
+    @property
+    def hidden_states(self) -> list[ir.Value]:
+        """The input of the first layer, then the output of each, once ``forward`` has run."""
+        return self.transformer.hidden_states

@@ -108,8 +108,10 @@ class Stack(nn.Module):
     def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
         bias = op.Add(self.relative_attention_bias(op, x), bias)
+        self.hidden_states = [x]
         for layer in self.layer:
             x = layer(op, x, bias)
+            self.hidden_states.append(x)
         return x
 
 
@@ -128,3 +130,8 @@ class MPNet(Architecture):
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         return self.encoder(op, self.embeddings(op, input_ids), padding_bias(op, attention_mask))
+
+    @property
+    def hidden_states(self) -> list[ir.Value]:
+        """The input of the first layer, then the output of each, once ``forward`` has run."""
+        return self.encoder.hidden_states

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from onnxscript import ir, nn
-from safetensors import SafetensorError, safe_open
+from onnxscript import nn
 
 from polybake.encoders.layers import Linear
+from polybake.encoders.stored_tensor import StoredTensor, stored_tensors
 from polybake.errors import InputError
 
 #: What is widened to float32; transformers' ``dtype="float32"`` does the same.
@@ -21,21 +19,6 @@ _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNor
 
 #: A number that PyTorch's batch normalisation counts in training, and needs for nothing else.
 _COUNTER = "num_batches_tracked"
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """One tensor of a checkpoint, not read yet."""
-
-    file: Path
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-
-    def read(self, transposed: bool) -> ir.TensorProtocol:
-        with safe_open(self.file, framework="numpy") as file:
-            array = file.get_tensor(self.name).astype(np.float32, copy=False)
-        return ir.tensor(np.ascontiguousarray(array.T) if transposed else array)
 
 
 def load_weights(
@@ -68,17 +51,13 @@ def load_weights(
         elif tensor.dtype not in _FLOATS:
             problems.append(f"{name} is {tensor.dtype}, expected one of {', '.join(_FLOATS)}")
         else:
-            parameter.const_value = _lazy(tensor, transposed, expected)
+            parameter.const_value = tensor.lazy(transposed=transposed)
     problems += [f"unexpected {name}" for name in stored if not name.startswith(ignored)]
     if problems:
         raise InputError(
             f"{files[0]}: does not fit the network: {'; '.join(problems)}; "
             "use a configuration and weights that were saved together"
         )
-
-
-def _lazy(tensor: _Stored, transposed: bool, shape: tuple[int, ...]) -> ir.LazyTensor:
-    return ir.LazyTensor(lambda: tensor.read(transposed), ir.DataType.FLOAT, ir.Shape(shape))
 
 
 def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
@@ -89,21 +68,12 @@ def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
             yield name, parameter, transposed
 
 
-def _stored(files: Sequence[Path], prefix: str) -> Iterator[tuple[str, _Stored]]:
+def _stored(files: Sequence[Path], prefix: str) -> Iterator[tuple[str, StoredTensor]]:
     """Each tensor of the checkpoint under the name that the module tree gives it."""
     for path in files:
-        try:
-            with safe_open(path, framework="numpy") as file:
-                for name in file.keys():  # noqa: SIM118 - safe_open is no mapping
-                    if name.endswith(_COUNTER):
-                        continue
-                    tensor = file.get_slice(name)
-                    shape = tuple(tensor.get_shape())
-                    yield _known_as(name, prefix), _Stored(path, name, shape, tensor.get_dtype())
-        except (SafetensorError, OSError) as error:
-            raise InputError(
-                f"{path}: is not a whole safetensors file ({error}); download it again"
-            ) from error
+        for tensor in stored_tensors(path):
+            if not tensor.name.endswith(_COUNTER):
+                yield _known_as(tensor.name, prefix), tensor
 
 
 def _known_as(name: str, prefix: str) -> str:

@@ -56,7 +56,10 @@ def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
         return open_sentence_transformers(folder, open_encoder)
     if folder.file("config.json") is not None:
         from polybake.sources.hugging_face import open_hugging_face
+        from polybake.sources.model2vec import is_model2vec, open_model2vec
 
+        if is_model2vec(folder):
+            return open_model2vec(folder)
         return open_hugging_face(folder, open_encoder)
     raise InputError(
         f"{folder.path}: has neither modules.json nor config.json; give the folder that "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -40,7 +41,10 @@ class Checkpoint:
         Raises:
             InputError: the weights do not fit the configuration.
         """
-        return place(self.build, self.feeds)
+        encoder = self.architecture(self.config)
+        graph = place(partial(self._add, encoder), self.feeds)
+        tokens = replace(graph.tokens, hidden_states=encoder.hidden_states)
+        return replace(graph, tokens=tokens)
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
@@ -53,7 +57,11 @@ class Checkpoint:
         Raises:
             InputError: the weights do not fit the configuration.
         """
-        encoder = self.architecture(self.config)
+        return self._add(self.architecture(self.config), builder, values)
+
+    def _add(
+        self, encoder: Architecture, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> ir.Value:
         embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
         embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
         load_weights(encoder, self.files, prefix=encoder.prefix, ignored=encoder.ignored)

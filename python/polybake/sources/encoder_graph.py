@@ -39,9 +39,11 @@ def place(build: Build, feeds: Iterable[Feed]) -> EncoderGraph:
 
 
 def write_reference(graph: EncoderGraph, folder: Path) -> Reference:
-    """Write the encoder without any step to ``folder``."""
+    """Write the encoder without any step to ``folder``; its hidden states are outputs, too."""
     graph.embeddings.name = _ENCODER_OUTPUT
-    graph.model.graph.outputs.append(graph.embeddings)
+    states = graph.tokens.hidden_states or []
+    others = [state for state in states if state is not graph.embeddings]
+    graph.model.graph.outputs.extend([graph.embeddings, *others])
     path = folder / "encoder.onnx"
     serialize(graph.model).write(path)
-    return Reference(path, _ENCODER_OUTPUT)
+    return Reference(path, _ENCODER_OUTPUT, tuple(state.name for state in states))

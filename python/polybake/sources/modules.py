@@ -10,17 +10,23 @@ from dataclasses import dataclass, field
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
+from polybake.sources.lookup import LOOKUPS
 from polybake.sources.router import Router, read_router
 
 _ROUTERS = ("Router", "Asym")
 
 #: Modules that stand between the encoder and the pooling, and the steps that they are.
-TOKEN_MODULES = {"CNN": "cnn", "LSTM": "lstm"}
+TOKEN_MODULES = {
+    "CNN": "cnn",
+    "LSTM": "lstm",
+    "WordWeights": "word_weights",
+    "WeightedLayerPooling": "weighted_layer_pooling",
+}
 
 #: What may stand after the first module.
 FOLLOWING = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", *TOKEN_MODULES)
 
-_KNOWN = ("Transformer", *FOLLOWING)
+_KNOWN = ("Transformer", *LOOKUPS, *FOLLOWING)
 
 
 @dataclass(frozen=True)

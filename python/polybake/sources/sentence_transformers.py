@@ -11,6 +11,7 @@ from polybake.manifest import Similarity
 from polybake.modelfolder import ModelFolder
 from polybake.sources.checkpoint import Checkpoint
 from polybake.sources.identity import identifier
+from polybake.sources.lookup import LOOKUPS
 from polybake.sources.modules import FOLLOWING, TOKEN_MODULES, Module, read_modules
 from polybake.sources.routed import Routed
 from polybake.sources.router import Router, same_tokenizer
@@ -39,6 +40,13 @@ _POOLING_BOOLEANS = {
 }
 
 
+#: Encoders that give one vector a text, and the step that says how.
+_OWN_POOLING: dict[str, Recipe] = {
+    "StaticEmbedding": ({"step": "pool", "mode": "mean"},),
+    "BoW": (),
+}
+
+
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open a folder with modules.json.
 
@@ -56,11 +64,15 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         if module.router is not None:
             prompts = {**dict.fromkeys(module.router.tasks, ""), **prompts}
     first, *others = modules
+    if first.kind == "Transformer" and not _gives_hidden_states(folder.inner(first.path)):
+        others = [module for module in others if module.kind != "WeightedLayerPooling"]
     encoder: Encoder
     if first.routes:
         encoder, tokenizer = _routed(folder, first, open_encoder)
         rest = {name: modules[1:] for name, modules in first.routes.items()}
         others = [replace(first, routes=rest), *others]
+    elif first.kind in LOOKUPS:
+        encoder, tokenizer = LOOKUPS[first.kind](folder.inner(first.path))
     else:
         encoder, tokenizer = _body(folder, [first], open_encoder)
     return Source(
@@ -69,7 +81,11 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
-        recipe=(*_recipe(folder, others), *_truncation(folder, config)),
+        recipe=(
+            *_OWN_POOLING.get(first.kind, ()),
+            *_recipe(folder, others, pooled=first.kind in _OWN_POOLING),
+            *_truncation(folder, config),
+        ),
         prompts=prompts,
         default_prompt=_default_prompt(folder, config),
         similarity=_similarity(folder, config),
@@ -98,7 +114,8 @@ def _body(
     found = modules[0].kind if modules else "nothing"
     if found != "Transformer":
         raise InputError(
-            f"{folder.path / 'modules.json'}: begins with {found}; expected Transformer"
+            f"{folder.path / 'modules.json'}: begins with {found}; "
+            f"expected one of: {', '.join(['Transformer', *LOOKUPS])}"
         )
     body = folder.inner(modules[0].path)
     tokenizer = _tokenizer(body)
@@ -127,6 +144,14 @@ def _transformer_settings(body: ModelFolder) -> dict[str, object]:
     ):
         raise _unsupported(body, "chat_template", "…")
     return settings
+
+
+def _gives_hidden_states(body: ModelFolder) -> bool:
+    """Whether a WeightedLayerPooling has anything to do; without hidden states it does nothing.
+
+    Source: sentence-transformers ``WeightedLayerPooling.forward``.
+    """
+    return body.settings("config.json").get("output_hidden_states") is True
 
 
 def _recipe(folder: ModelFolder, modules: Sequence[Module], pooled: bool = False) -> Recipe:

@@ -42,10 +42,15 @@ class EncoderGraph:
 
 @dataclass(frozen=True)
 class Reference:
-    """A file whose output is what the steps begin with, to prove a bake by."""
+    """A file whose output is what the steps begin with, to prove a bake by.
+
+    Attributes:
+        hidden_states: Its outputs that are the encoder's hidden states; empty where it has none.
+    """
 
     path: Path
     output: str
+    hidden_states: tuple[str, ...] = ()
 
 
 class Encoder(Protocol):

@@ -4,6 +4,7 @@ from polybake.steps.cnn import Cnn
 from polybake.steps.dense import Dense
 from polybake.steps.dropout import Dropout
 from polybake.steps.layer_norm import LayerNorm
+from polybake.steps.leave_out import LeaveOut
 from polybake.steps.lstm import Lstm
 from polybake.steps.normalize import Normalize
 from polybake.steps.onnx_fragment import OnnxFragment
@@ -18,7 +19,9 @@ from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
 from polybake.steps.tokens import Tokens
 from polybake.steps.truncate import Truncate
+from polybake.steps.weighted_layer_pooling import WeightedLayerPooling
 from polybake.steps.whiten import Whiten
+from polybake.steps.word_weights import WordWeights
 
 _ALL: tuple[type[Step], ...] = (
     Pool,
@@ -30,6 +33,9 @@ _ALL: tuple[type[Step], ...] = (
     Dropout,
     Cnn,
     Lstm,
+    LeaveOut,
+    WordWeights,
+    WeightedLayerPooling,
     Truncate,
     Whiten,
     Pca,
@@ -48,6 +54,7 @@ __all__ = [
     "Dense",
     "Dropout",
     "LayerNorm",
+    "LeaveOut",
     "Lstm",
     "Normalize",
     "OnnxFragment",
@@ -62,5 +69,7 @@ __all__ = [
     "Subtract",
     "Tokens",
     "Truncate",
+    "WeightedLayerPooling",
     "Whiten",
+    "WordWeights",
 ]

@@ -61,7 +61,10 @@ class Pool(Step):
             place = op.CumSum(present, 1)
             after_prompt = op.Greater(place, op.Cast(tokens.prompt_length, to=x.dtype))
             kept = op.Mul(present, op.Cast(after_prompt, to=x.dtype))
-        pooled = [mode.build(op, x, present, kept) for mode in self._modes]
+        divisor = None
+        if tokens.weights is not None:
+            divisor = op.ReduceSum(tokens.weights, axes=[1], keepdims=1)
+        pooled = [mode.build(op, x, present, kept, divisor) for mode in self._modes]
         return op.Concat(*pooled, axis=-1) if len(pooled) > 1 else pooled[0]
 
     def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
@@ -69,7 +72,8 @@ class Pool(Step):
         kept = present = tokens.attention_mask.astype(x.dtype)
         if tokens.prompt_length is not None and not self.include_prompt:
             kept = present * (np.cumsum(present, axis=1) > tokens.prompt_length)
-        pooled = [mode.numpy(x, present, kept) for mode in self._modes]
+        divisor = None if tokens.weights is None else tokens.weights.sum(axis=1, keepdims=True)
+        pooled = [mode.numpy(x, present, kept, divisor) for mode in self._modes]
         return np.concatenate(pooled, axis=-1)
 
     def __str__(self) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from pydantic import Field, field_validator, model_validator
 
@@ -82,7 +83,7 @@ class Route(Step):
     def _chain(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value], name: str) -> ir.Value:
         from polybake.branches import within
 
-        x = within(op.builder, x, list(self.routes).index(name))
+        x, tokens = within(op.builder, x, list(self.routes).index(name)), replace(tokens)
         for index, step in enumerate(self.routes[name]):
             op.builder.push_module(str(index), type(step).__name__)
             try:
@@ -97,8 +98,9 @@ class Route(Step):
         """Run the steps of ``tokens.route`` in NumPy."""
         if tokens.route is None:
             raise RuntimeError("no route is fed")
-        y: Any = x
-        for step in list(self.routes.values())[tokens.route.item()]:
+        taken = list(self.routes.values())[tokens.route.item()]
+        y, tokens = cast("Any", x), replace(tokens)
+        for step in taken:
             y = step.numpy(y, tokens)
         return y
 

@@ -1,0 +1,71 @@
+"""Average the outputs of an encoder's layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from polybake.errors import InputError
+from polybake.steps.arrays import Vector
+from polybake.steps.step import Floats, Integers, Step
+from polybake.steps.tokens import Tokens
+
+if TYPE_CHECKING:
+    from onnxscript import OpBuilder, ir
+
+
+class WeightedLayerPooling(Step):
+    """Take the weighted mean of hidden states for the token embeddings.
+
+    Args:
+        weights: The weight of each hidden state from ``layer_start`` to the last.
+        layer_start: The first hidden state; 0 is what the first layer takes.
+
+    Source: sentence-transformers ``WeightedLayerPooling``.
+    """
+
+    name: ClassVar[str] = "weighted_layer_pooling"
+
+    weights: Vector
+    layer_start: Annotated[int, Field(ge=0)] = 4
+
+    @model_validator(mode="after")
+    def _has_a_sum(self) -> Self:
+        if not self.weights.sum():
+            raise ValueError("the weights have the sum 0, by which they are divided")
+        return self
+
+    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+        """Add the weighted mean to the graph.
+
+        Raises:
+            InputError: the encoder gives no hidden states, or another number of them.
+        """
+        states = tokens.hidden_states
+        if states is None:
+            raise InputError(
+                "weighted_layer_pooling needs the hidden states of the encoder, which only "
+                "bert, camembert, distilbert, electra, mpnet, roberta and xlm-roberta give"
+            )
+        if len(states) - self.layer_start != len(self.weights):
+            raise InputError(
+                f"weighted_layer_pooling has {len(self.weights)} weights, and the encoder has "
+                f"{len(states)} hidden states, {len(states) - self.layer_start} of them from "
+                f"layer_start {self.layer_start}; give one weight for each"
+            )
+        total = op.Mul(states[self.layer_start], self._shares[0])
+        for state, share in zip(states[self.layer_start + 1 :], self._shares[1:], strict=True):
+            total = op.Add(total, op.Mul(state, share))
+        return total
+
+    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+        """Compute ``sum(weight * state) / sum(weights)``."""
+        states = tokens.hidden_states[self.layer_start :]
+        total: Floats = sum(w * state for w, state in zip(self.weights, states, strict=True))
+        return total / self.weights.sum()
+
+    @property
+    def _shares(self) -> list[float]:
+        shares: list[float] = (self.weights / self.weights.sum()).tolist()
+        return shares

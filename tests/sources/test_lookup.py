@@ -1,0 +1,59 @@
+"""What a source of words refuses, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from polybake.errors import InputError
+from polybake.modelfolder import ModelFolder
+from polybake.sources.lookup import open_bag_of_words, open_word_embeddings
+from tiny_models import change_json, write_json
+
+TOKENIZER = "whitespacetokenizer_config.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A WordEmbeddings folder."""
+    write_json(tmp_path / "wordembedding_config.json", {"tokenizer_class": "x.WhitespaceTokenizer"})
+    write_json(tmp_path / TOKENIZER, {"vocab": ["a", "b"], "stop_words": []})
+    save_file({"emb_layer.weight": np.ones((2, 3), np.float32)}, tmp_path / "model.safetensors")
+    return tmp_path
+
+
+def test_opens_word_embeddings(folder: Path) -> None:
+    """The limit is the library's default where the file has none."""
+    encoder, tokenizer = open_word_embeddings(ModelFolder.at(folder))
+    assert encoder.name == "word_embeddings"
+    assert (tokenizer.max_length, tokenizer.encode(["b, A x"])) == (1_000_000, [[1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        ("wordembedding_config.json", {"max_seq_length": 0}, "max_seq_length = 0 is no number"),
+        ("wordembedding_config.json", {"tokenizer_class": None}, "tokenizer_class None is not"),
+        (TOKENIZER, {"vocab": None}, "vocab is no list of words"),
+        (TOKENIZER, {"stop_words": [1]}, "stop_words is no list of words"),
+        (TOKENIZER, {"vocab": ["a", "b", "c"]}, "has 3 words and the embedding 2 rows"),
+    ],
+)
+def test_names_what_does_not_fit(
+    folder: Path, file: str, change: dict[str, object], message: str
+) -> None:
+    """A setting that is missing, of another type or of another size is named."""
+    change_json(folder / file, **change)
+    with pytest.raises(InputError, match=message):
+        open_word_embeddings(ModelFolder.at(folder))
+
+
+@pytest.mark.parametrize("weights", [["a"], {"a": "1"}, {"a": float("nan")}])
+def test_names_weights_that_are_no_numbers(tmp_path: Path, weights: object) -> None:
+    """Texts, NaN and lists are no weights."""
+    write_json(tmp_path / "config.json", {"vocab": ["a"], "word_weights": weights})
+    with pytest.raises(InputError, match="weight"):
+        open_bag_of_words(ModelFolder.at(tmp_path))

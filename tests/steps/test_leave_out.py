@@ -1,0 +1,38 @@
+"""Leaving tokens of some ids out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from polybake.steps import LeaveOut, Pool
+from polybake.steps.tokens import Tokens
+
+X = np.random.default_rng(3).normal(size=(3, 4, 5)).astype(np.float32)
+IDS = np.array([[7, 1, 3, 0], [1, 3, 1, 1], [2, 3, 1, 0]])
+MASK = np.array([[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 0]])
+EXPECTED = np.stack([X[0, 0], np.zeros(5), X[2, 0]])
+
+
+def test_later_steps_do_not_see_the_tokens(run_steps, opset: int) -> None:
+    """Ids that are named are padding for the pooling after it; all of them left out give zeros."""
+    steps = [LeaveOut(ids=(1, 3)), Pool(mode="mean")]
+    found = run_steps(steps, X, Tokens(IDS, MASK), opset)
+    assert found == pytest.approx(EXPECTED, abs=1e-6)
+    tokens, x = Tokens(IDS, MASK), X
+    for step in steps:
+        x = step.numpy(x, tokens)
+    assert x == pytest.approx(EXPECTED, abs=1e-6)
+
+
+@pytest.mark.parametrize("ids", [(), (-1,), "unk", None])
+def test_refuses_what_is_no_list_of_ids(ids: object) -> None:
+    """No ids, negative ones and names are refused."""
+    with pytest.raises(ValidationError):
+        LeaveOut(ids=ids)
+
+
+def test_reads_as_in_the_manifest() -> None:
+    """The step shows its ids."""
+    assert str(LeaveOut(ids=(1,))) == "leave_out(ids=(1,))"
