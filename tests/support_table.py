@@ -74,7 +74,7 @@ def family(kind: str) -> str:
 
 
 def summarised(readme: str, rows: Mapping[Row, float]) -> str:
-    """The README with one row for each kind of model: every source and step that was proven."""
+    """The README with a row for each kind of model: its sources, without variants, and steps."""
     before, rest = readme.split(_BEGIN)
     _, after = rest.split(_END)
     return f"{before}{_BEGIN}{_HEAD}{''.join(_summary(rows))}{_END}{after}"
@@ -83,7 +83,7 @@ def summarised(readme: str, rows: Mapping[Row, float]) -> str:
 def _summary(rows: Mapping[Row, float]) -> Iterator[str]:
     for kind in sorted({family(row.kind) for row in rows}, key=str.lower):
         of_kind = [row for row in sorted(rows) if family(row.kind) == kind]
-        sources = _distinct(row.source for row in of_kind)
+        sources = _distinct(row.source.partition(",")[0] for row in of_kind)
         steps = _distinct(
             step.partition("(")[0] for row in of_kind for step in row.steps.split(" -> ")
         )

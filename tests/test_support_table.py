@@ -62,11 +62,11 @@ def test_the_committed_page_is_one_that_tests_write() -> None:
 
 def test_the_readme_has_a_row_for_each_kind() -> None:
     """Variants of a kind are one row, with all its sources, steps and tests."""
-    variant = ROW._replace(kind="bert, gelu", source="folder", test="tests/test_c.py::test_d")
+    variant = ROW._replace(kind="bert, gelu", source="hub", test="tests/test_c.py::test_d")
     readme = "before\n<!-- support: begin -->\nold\n<!-- support: end -->\nafter\n"
     *_, bert, end, after = summarised(readme, {ROW: 2e-7, variant: 3e-6, OTHER: 1e-7}).splitlines()
     assert bert == (
-        "| bert | folder, with a head; folder | pool, normalize | 3e-06 "
+        "| bert | folder; hub | pool, normalize | 3e-06 "
         "| [a](tests/test_a.py), [c](tests/test_c.py) |"
     )
     assert (end, after) == ("<!-- support: end -->", "after")
