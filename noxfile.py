@@ -158,8 +158,8 @@ def kinds(session: nox.Session) -> None:
     install(session, "bake,cpu")
     if not KINDS.is_dir():
         session.error(f"{KINDS} is missing; run: nox -s oracle")
-    clients = str(BUILD / "clients-of-kinds")
-    for folder in sorted(KINDS.iterdir()):
+    for folder in sorted(KINDS.glob("*/*")):
+        clients = str(BUILD / "clients-of-kinds" / folder.parent.name)
         model, golden = str(folder / "model.onnx"), str(folder / "golden")
         session.run("polybake", "generate", model, "--clients", clients, "--force")
         session.run(

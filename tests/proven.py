@@ -44,11 +44,15 @@ def proven(request: pytest.FixtureRequest) -> Proven:
 
 
 def keep(found: Agreement, folder: Path) -> None:
-    """Copy the model and its golden cases, unless one of this kind and contract is there."""
-    contract = read_head(found.baked).manifest.contract
+    """Copy the model and its golden cases, unless one of this kind and contract is there.
+
+    Models of one name share a folder, as they can share the projects of their clients.
+    """
+    manifest = read_head(found.baked).manifest
+    contract = manifest.contract
     feeds, precision = (one.feed for one in contract.inputs), contract.output.dtype
     packed = ["packed"] if contract.output.packed_bits else []
-    folder = folder.with_name("-".join([folder.name, *feeds, precision, *packed]))
+    folder = folder.parent / manifest.name / "-".join([folder.name, *feeds, precision, *packed])
     if folder.exists():
         return
     folder.mkdir(parents=True)
