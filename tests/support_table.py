@@ -85,7 +85,10 @@ def _summary(rows: Mapping[Row, float]) -> Iterator[str]:
         of_kind = [row for row in sorted(rows) if family(row.kind) == kind]
         sources = _distinct(row.source.partition(",")[0] for row in of_kind)
         steps = _distinct(
-            step.partition("(")[0] for row in of_kind for step in row.steps.split(" -> ")
+            step.partition("(")[0]
+            for row in of_kind
+            for step in row.steps.split(" -> ")
+            if step != "none"
         )
         shown = _rounded_up(max(rows[row] for row in of_kind))
         tests = _distinct(row.test.partition("::")[0] for row in of_kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +134,16 @@ def saved(folder: Path, model: Any, **settings: Any) -> Path:
     from transformers import BertTokenizer
 
     return save(folder, model, BertTokenizer(vocab=VOCABULARY, **settings))
+
+
+#: Kinds that PyTorch exports.
+KINDS: dict[str, Callable[[], Any]] = {
+    "big_bird, full attention": big_bird,
+    "ernie": ernie,
+    "esm": esm,
+    "gpt_neox": gpt_neox,
+    "llama": llama,
+    "mobilebert": mobilebert,
+    "mt5": mt5,
+    "roformer": roformer,
+}

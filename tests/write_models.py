@@ -12,6 +12,7 @@ from pathlib import Path
 
 import bert_models
 import rotary_models
+import torch_models
 from saved_models import save
 
 
@@ -20,6 +21,8 @@ def main(folder: Path) -> None:
         save(folder / slug(kind), *make())
     for kind, model in rotary_models.KINDS.items():
         rotary_models.save_kind(model, folder / slug(kind) / "saved")
+    for kind, make in torch_models.KINDS.items():
+        torch_models.saved(folder / slug(kind), make())
 
 
 def slug(kind: str) -> str:

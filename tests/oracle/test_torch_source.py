@@ -19,19 +19,15 @@ from proven import Proven
 from saved_models import MAX_LENGTH, randomise
 from tiny_models import change_json, write_json
 from torch_models import (
+    KINDS,
     SIZES,
     VOCABULARY,
     bart,
     big_bird,
     convbert,
     ernie,
-    esm,
     gpt_neox,
-    llama,
-    mobilebert,
-    mt5,
     reformer,
-    roformer,
     saved,
     xlnet,
 )
@@ -43,17 +39,6 @@ from polybake.sources.torch_model import TorchModel  # noqa: E402 - imports PyTo
 from polybake.sources.torch_proof import expectations  # noqa: E402
 
 SOURCE = "torch export"
-
-KINDS: dict[str, Callable[[], Any]] = {
-    "big_bird, full attention": big_bird,
-    "ernie": ernie,
-    "esm": esm,
-    "gpt_neox": gpt_neox,
-    "llama": llama,
-    "mobilebert": mobilebert,
-    "mt5": mt5,
-    "roformer": roformer,
-}
 
 
 @pytest.mark.parametrize("kind", KINDS)

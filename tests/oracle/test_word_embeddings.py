@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,10 @@ sentence_transformers = pytest.importorskip(
     "sentence_transformers", reason="the oracle is not installed"
 )
 
+import torch  # noqa: E402 - skipped above
 from sentence_transformers.sentence_transformer.modules import (  # noqa: E402 - skipped above
+    CNN,
+    LSTM,
     BoW,
     Normalize,
     Pooling,
@@ -71,6 +75,30 @@ def test_word_weights_agree(mode: str, tmp_path: Path, proven: Proven) -> None:
     weights = WordWeights(VOCABULARY, WEIGHTS, unknown_word_weight=0.3)
     modules = [words([], lowercase=False), weights, Pooling(SIZE, pooling_mode=mode)]
     agree(modules, "word_embeddings", tmp_path, proven)
+
+
+NETWORKS: dict[str, Callable[[], Any]] = {
+    "cnn": lambda: CNN(SIZE, 5, kernel_sizes=[1, 3]),
+    "lstm": lambda: LSTM(SIZE, 5, num_layers=2),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_over_words_agree(name: str, tmp_path: Path, proven: Proven) -> None:
+    """Each text gets what a CNN or an LSTM over its words alone gives; LSTM itself needs some."""
+    torch.manual_seed(5)
+    network, module = NETWORKS[name](), words([], lowercase=False)
+    for weight in network.parameters():
+        torch.nn.init.normal_(weight, std=0.2)
+    pool = Pooling(network.get_embedding_dimension(), pooling_mode="mean")
+    folder = save([module, network, pool], tmp_path)
+    cases = [
+        case
+        for case in builtin_cases(prompts={}, token_count=len, max_length=1)
+        if all(map(module.tokenizer.tokenize, case.texts))
+    ]
+    assert len(cases) > 10
+    proven("word_embeddings", agreement_with_folder(folder, tmp_path / "tiny.onnx", cases))
 
 
 @pytest.mark.parametrize("cumulative", [True, False])

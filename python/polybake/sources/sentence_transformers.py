@@ -12,10 +12,12 @@ from polybake.modelfolder import ModelFolder
 from polybake.sources.checkpoint import Checkpoint
 from polybake.sources.identity import identifier
 from polybake.sources.lookup import LOOKUPS
-from polybake.sources.modules import FOLLOWING, TOKEN_MODULES, Module, read_modules
+from polybake.sources.module_steps import OWN_POOLING, module_steps, truncation
+from polybake.sources.modules import Module, read_modules
 from polybake.sources.routed import Routed
-from polybake.sources.router import Router, same_tokenizer
-from polybake.sources.source import Encoder, OpenEncoder, Recipe, Source
+from polybake.sources.router import same_tokenizer
+from polybake.sources.source import Encoder, OpenEncoder, Source
+from polybake.sources.unsupported import unsupported
 from polybake.tokenizer import BakedTokenizer, bake_tokenizer
 
 #: Settings of the Transformer module, by every name that versions since 1.0 gave the file.
@@ -28,23 +30,6 @@ _TRANSFORMER_SETTINGS = (
     "sentence_xlm-roberta_config.json",
     "sentence_xlnet_config.json",
 )
-
-#: The old schema of Pooling, in the order in which several are concatenated.
-_POOLING_BOOLEANS = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-    "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
-}
-
-
-#: Encoders that give one vector a text, and the step that says how.
-_OWN_POOLING: dict[str, Recipe] = {
-    "StaticEmbedding": ({"step": "pool", "mode": "mean"},),
-    "BoW": (),
-}
 
 
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -82,9 +67,9 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         identifier=identifier(folder.path),
         licence=folder.licence(),
         recipe=(
-            *_OWN_POOLING.get(first.kind, ()),
-            *_recipe(folder, others, pooled=first.kind in _OWN_POOLING),
-            *_truncation(folder, config),
+            *OWN_POOLING.get(first.kind, ()),
+            *module_steps(folder, others, pooled=first.kind in OWN_POOLING),
+            *truncation(folder, config),
         ),
         prompts=prompts,
         default_prompt=_default_prompt(folder, config),
@@ -138,11 +123,11 @@ def _transformer_settings(body: ModelFolder) -> dict[str, object]:
         settings = settings or body.settings(name)
     for key in ("query_length", "document_length"):
         if settings.get(key) is not None:
-            raise _unsupported(body, key, settings[key])
+            raise unsupported(body, key, settings[key])
     if body.settings("tokenizer_config.json").get("chat_template") is not None or body.file(
         "chat_template.jinja"
     ):
-        raise _unsupported(body, "chat_template", "…")
+        raise unsupported(body, "chat_template", "…")
     return settings
 
 
@@ -154,88 +139,17 @@ def _gives_hidden_states(body: ModelFolder) -> bool:
     return body.settings("config.json").get("output_hidden_states") is True
 
 
-def _recipe(folder: ModelFolder, modules: Sequence[Module], pooled: bool = False) -> Recipe:
-    recipe: list[dict[str, object]] = []
-    for module in modules:
-        if module.router is not None:
-            routes = {name: _recipe(folder, one, pooled) for name, one in module.routes.items()}
-            recipe.append({"step": "route", **_route_choice(module.router), "routes": routes})
-            pooled = pooled or any(
-                one["step"] == "pool" for some in routes.values() for one in some
-            )
-            continue
-        config = folder.inner(module.path).settings("config.json")
-        if module.kind == "Pooling":
-            recipe.append({"step": "pool", **_pooling(config)})
-            pooled = True
-            continue
-        if module.kind in TOKEN_MODULES:
-            recipe.append({"step": TOKEN_MODULES[module.kind], "source": module.path})
-            continue
-        expected = "sentence_embedding" if pooled else "token_embeddings"
-        taken = config.get("module_input_name") or "sentence_embedding"
-        given = config.get("module_output_name") or taken
-        if (taken, given) != (expected, expected):
-            raise _unsupported(folder, f"{module.path}: module_input_name", taken)
-        if module.kind == "Normalize":
-            recipe.append({"step": "normalize"})
-        elif module.kind == "Dense":
-            recipe.append({"step": "dense", "source": module.path})
-        elif module.kind == "LayerNorm":
-            recipe.append({"step": "layer_norm", "source": module.path})
-        elif module.kind == "Dropout":
-            recipe.append({"step": "dropout"})
-        else:
-            raise InputError(
-                f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
-                f"expected one of: {', '.join(FOLLOWING)}"
-            )
-    return tuple(recipe)
-
-
-def _route_choice(router: Router) -> dict[str, object]:
-    default = {} if router.default is None else {"default": router.default}
-    return {**default, **({"prompts": dict(router.prompts)} if router.prompts else {})}
-
-
-def _truncation(folder: ModelFolder, config: dict[str, object]) -> Recipe:
-    """The cut after all modules, which leaves vectors shorter than 1 behind a Normalize.
-
-    Source: sentence-transformers ``SentenceTransformer.encode``, ``truncate_dim``.
-    """
-    dimension = config.get("truncate_dim")
-    if dimension is None:
-        return ()
-    if not isinstance(dimension, int) or dimension < 1:
-        raise _unsupported(folder, "truncate_dim", dimension)
-    return ({"step": "truncate", "dimension": dimension},)
-
-
-def _pooling(config: dict[str, object]) -> dict[str, object]:
-    """The mode, or the list of modes that are concatenated, and whether prompts are left out.
-
-    Source: sentence-transformers ``Pooling.load_config``.
-    """
-    if "pooling_mode" in config:
-        modes = config["pooling_mode"]
-    else:
-        modes = [mode for key, mode in _POOLING_BOOLEANS.items() if config.get(key)] or ["mean"]
-    mode = modes[0] if isinstance(modes, list) and len(modes) == 1 else modes
-    left_out = {} if config.get("include_prompt", True) else {"include_prompt": False}
-    return {"mode": mode, **left_out}
-
-
 def _prompts(folder: ModelFolder, config: dict[str, object]) -> dict[str, str]:
     prompts = config.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
-        raise _unsupported(folder, "prompts", prompts)
+        raise unsupported(folder, "prompts", prompts)
     return prompts
 
 
 def _default_prompt(folder: ModelFolder, config: dict[str, object]) -> str | None:
     name = config.get("default_prompt_name")
     if name is not None and name not in _prompts(folder, config):
-        raise _unsupported(folder, "default_prompt_name", name)
+        raise unsupported(folder, "default_prompt_name", name)
     return name if isinstance(name, str) else None
 
 
@@ -244,11 +158,4 @@ def _similarity(folder: ModelFolder, config: dict[str, object]) -> Similarity:
     for name in get_args(Similarity):
         if found == name:
             return name  # type: ignore[no-any-return] # get_args gives Any
-    raise _unsupported(folder, "similarity_fn_name", found)
-
-
-def _unsupported(folder: ModelFolder, key: str, value: object) -> InputError:
-    return InputError(
-        f"{folder.path}: {key} = {value!r} is not supported; "
-        "give the encoder's .onnx file and list its steps in polybake.toml"
-    )
+    raise unsupported(folder, "similarity_fn_name", found)
