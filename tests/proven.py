@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -46,20 +47,18 @@ def proven(request: pytest.FixtureRequest) -> Proven:
 def keep(found: Agreement, folder: Path) -> None:
     """Copy the model and its golden cases, unless one of this kind and contract is there.
 
-    Models of one name share a folder, as they can share the projects of their clients.
+    Models of one contract lie in one folder, as they share their clients.
     """
     manifest = read_head(found.baked).manifest
-    contract = manifest.contract
-    feeds, precision = (one.feed for one in contract.inputs), contract.output.dtype
-    packed = ["packed"] if contract.output.packed_bits else []
-    folder = folder.parent / manifest.name / "-".join([folder.name, *feeds, precision, *packed])
+    digest = hashlib.sha256(manifest.contract.canonical().encode("ascii")).hexdigest()
+    folder = folder.parent / f"{manifest.name}-{digest[:8]}" / folder.name
     if folder.exists():
         return
     folder.mkdir(parents=True)
-    model = shutil.copy(found.baked, folder / "model.onnx")
+    shutil.copy(found.baked, folder / "model.onnx")
     write_fixture(
         Fixture(
-            fingerprint=read_head(Path(model)).manifest.fingerprint,
+            fingerprint=manifest.fingerprint,
             made_by=MadeBy(kind="oracle", packages={}),
             tolerances=TOLERANCES,
             cases=found.expected,
