@@ -39,21 +39,25 @@ def proven(request: pytest.FixtureRequest) -> Proven:
         request.node.user_properties.append(("proven", [*row, found.difference]))
         kept = request.config.getoption("--keep-models")
         if kept is not None:
-            keep(found, kept / f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
+            keep(found, kept, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
 
     return write_row
 
 
-def keep(found: Agreement, folder: Path) -> None:
-    """Copy the model and its golden cases, unless one of this kind and contract is there.
+def keep(found: Agreement, kept: Path, kind: str) -> None:
+    """Copy the model and its golden cases, unless one of this kind, inputs and dtype is there.
 
     Models of one contract lie in one folder, as they share their clients.
     """
     manifest = read_head(found.baked).manifest
-    digest = hashlib.sha256(manifest.contract.canonical().encode("ascii")).hexdigest()
-    folder = folder.parent / f"{manifest.name}-{digest[:8]}" / folder.name
-    if folder.exists():
+    contract = manifest.contract
+    feeds, dtype = (one.feed for one in contract.inputs), contract.output.dtype
+    packed = ["packed"] if contract.output.packed_bits else []
+    name = "-".join([kind, *feeds, dtype, *packed])
+    if any(kept.glob(f"*/{name}")):
         return
+    digest = hashlib.sha256(contract.canonical().encode("ascii")).hexdigest()
+    folder = kept / f"{manifest.name}-{digest[:8]}" / name
     folder.mkdir(parents=True)
     shutil.copy(found.baked, folder / "model.onnx")
     write_fixture(

@@ -101,9 +101,11 @@ def test_models_are_kept(project: Project) -> None:
     assert project.run("--keep-models", "kept", "-k", "test_a or test_b")[0] == 0
     (contract,) = Path("kept").iterdir()
     assert contract.name.startswith("every-feed-")
-    assert sorted(path.name for path in contract.iterdir()) == ["a-tiny", "b-tiny"]
-    assert read_head(contract / "a-tiny" / "model.onnx").manifest.name == "every-feed"
-    assert read_fixture(contract / "a-tiny" / "golden").cases == ()
+    a, b = sorted(contract.iterdir())
+    feeds = "input_ids-attention_mask-token_type_ids-position_ids-prompt_value-float32"
+    assert (a.name, b.name) == (f"a-tiny-{feeds}", f"b-tiny-{feeds}")
+    assert read_head(a / "model.onnx").manifest.name == "every-feed"
+    assert read_fixture(a / "golden").cases == ()
 
 
 def test_a_missing_row_fails_the_run(project: Project) -> None:
