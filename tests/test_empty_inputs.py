@@ -11,6 +11,7 @@ import pytest
 
 from polybake.bake import bake
 from polybake.empty_inputs import drop_empty_inputs
+from polybake.every_node import every_node
 from polybake.fixtures.case import decode_vectors
 from polybake.modelfile import read_head
 from polybake.recipe import resolve
@@ -48,7 +49,10 @@ def test_they_are_dropped_in_branches_too() -> None:
     branch = onnx.helper.make_graph([inner], "branch", [], [])
     outer = onnx.helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
     middle = onnx.helper.make_node("Clip", ["x", "", "high"], ["y"])
-    drop_empty_inputs([outer, middle])
+    graph = onnx.helper.make_graph([outer, middle], "graph", [], [])
+    model = onnx.helper.make_model(graph)
+    drop_empty_inputs(model)
+    outer, middle = model.graph.node
     for attribute in outer.attribute:
         assert list(attribute.g.node[0].input) == ["x"]
     assert list(middle.input) == ["x", "", "high"]
@@ -66,12 +70,15 @@ def test_a_file_that_ends_onnx_runtime_is_baked(tmp_path: Path) -> None:
             assert vector == pytest.approx((x * SCALE).mean(axis=0), abs=1e-5)
 
 
-def test_a_step_that_gives_no_bias_is_baked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("functions", [False, True])
+def test_a_step_that_gives_no_bias_is_baked(functions: bool, tmp_path: Path) -> None:
     """The builder names an empty input for None, and the file has none."""
     (tmp_path / "own.py").write_text(STEP, encoding="utf-8")
     source = open_source(write_bert(tmp_path / "m"))
     specs = [{"step": "pool", "mode": "mean"}, {"step": "python", "file": "own.py"}]
     out = tmp_path / "out.onnx"
-    bake(source, resolve(specs, base=tmp_path, source=source), out, name="tiny")
-    norms = [node for node in onnx.load(out).graph.node if node.op_type == "LayerNormalization"]
+    steps = resolve(specs, base=tmp_path, source=source)
+    bake(source, steps, out, name="tiny", functions=functions)
+    nodes = every_node(onnx.load(out))
+    norms = [node for node in nodes if node.op_type == "LayerNormalization"]
     assert len(norms[-1].input) == 2

@@ -7,7 +7,6 @@ level: repeated fields may stand anywhere in their message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -16,6 +15,7 @@ import onnx
 from onnxscript import ir
 
 from polybake.empty_inputs import drop_empty_inputs
+from polybake.every_node import every_node
 from polybake.protobuf import varint
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
@@ -74,9 +74,8 @@ def serialize(model: ir.Model) -> GraphFile:
     finally:
         for value in initializers:
             model.graph.initializers.add(value)
-    drop_empty_inputs(proto.graph.node)
-    functions = (node for body in proto.functions for node in body.node)
-    for node in (*_nodes(proto.graph), *functions):
+    drop_empty_inputs(proto)
+    for node in every_node(proto):
         kept = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
@@ -86,15 +85,6 @@ def serialize(model: ir.Model) -> GraphFile:
     entries = tuple(_entry(value) for value in initializers)
     size = len(graph) + sum(entry.size for entry in entries)
     return GraphFile(rest + _MODEL_GRAPH + varint(size) + graph, entries)
-
-
-def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """Every node of the graph and of its branches."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _nodes(attribute.g)
 
 
 def _entry(value: ir.Value) -> _Entry:

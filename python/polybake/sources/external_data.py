@@ -49,8 +49,7 @@ def load_model(path: Path) -> onnx.ModelProto:
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
     widen(model)
-    for nodes in (model.graph.node, *(function.node for function in model.functions)):
-        drop_empty_inputs(nodes)
+    drop_empty_inputs(model)
     return model
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import onnx
 import onnx.version_converter
+
+from polybake.every_node import every_node
 
 
 def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
@@ -18,7 +18,7 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         Exception: an operator cannot be had there; onnx's errors share no base class.
     """
     (own,) = (one.version for one in model.opset_import)
-    if all(_means_the_same(node, own, opset) for node in _nodes(model.graph.node)):
+    if all(_means_the_same(node, own, opset) for node in every_node(model)):
         converted = onnx.ModelProto()
         converted.CopyFrom(model)
         converted.opset_import[0].version = opset
@@ -26,14 +26,6 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         converted = onnx.version_converter.convert_version(model, opset)
     onnx.checker.check_model(converted, full_check=True)
     return converted
-
-
-def _nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    for node in nodes:
-        yield node
-        for attribute in node.attribute:
-            for graph in (attribute.g, *attribute.graphs):
-                yield from _nodes(graph.node)
 
 
 def _means_the_same(node: onnx.NodeProto, opset: int, other: int) -> bool:

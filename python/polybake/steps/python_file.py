@@ -109,7 +109,7 @@ class PythonFile(Step):
         result = self._call(self.function, builder.op, given)
         builder.add_output(builder.op.Identity(result), "result")
         proto = ir.to_proto(ir.Model(graph, ir_version=_IR_VERSION))
-        drop_empty_inputs(proto.graph.node)
+        drop_empty_inputs(proto)
         try:
             session = open_session(proto.SerializeToString())
         except InputError as error:

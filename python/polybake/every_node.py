@@ -1,0 +1,22 @@
+"""Every node of an ONNX model, wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx
+
+
+def every_node(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    """The nodes of the graph, of its functions, and of the branches within both."""
+    yield from _with_branches(model.graph.node)
+    for function in model.functions:
+        yield from _with_branches(function.node)
+
+
+def _with_branches(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                yield from _with_branches(graph.node)
