@@ -57,17 +57,21 @@ def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "minilm"', 'name = "MiniLM"', "model.name: 'MiniLM': 'MiniLM' cannot become"),
+        ('name = "minilm"', 'name = "MiniLM"', "model.name: 'MiniLM' cannot become"),
         ('name = "minilm"', "", "model.name: is missing; add it"),
         ("source =", "sauce =", "model.sauce: unknown key; choose one of: name, source, output"),
         ("[fixtures]", "[fixture]", "fixture: unknown key; choose one of: model, steps, prompts"),
         ("clients.ruby", "clients.rust", "clients.rust: unknown language; choose one of: python"),
         ('module = "Minilm"', 'modul = "M"', "clients.ruby.modul: unknown key; choose one of: ou"),
-        ('query = "query: "', "query = 3", "prompts.query: 3: "),
+        (
+            'query = "query: "',
+            "query = 3",
+            "prompts.query: Input should be a valid string, found 3; correct",
+        ),
         (
             "[[steps]]",
             'encoder = "jax"\n[[steps]]',
-            "model.encoder: 'jax': Input should be 'native'",
+            "model.encoder: Input should be 'native' or 'torch', found 'jax'; correct",
         ),
         ("[model]", "[model", "is not TOML"),
     ],

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
+from polybake.faults import expected, key_path
 from polybake.hubreference import is_hub
 from polybake.manifest import checked_name
 
@@ -116,14 +117,7 @@ def _fault(error: ValidationError) -> str:
         return (
             f"clients.{fault['input']}: unknown language; choose one of: python, node, ruby, csharp"
         )
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{place}: {fault['input']!r}: {message}; correct the value"
-
-
-def key_path(location: tuple[int | str, ...]) -> str:
-    """``("steps", 2, "mode")`` as ``steps[2].mode``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return text.removeprefix(".")
+    return f"{place}: {expected(fault)}; correct the value"
 
 
 def _keys(location: tuple[int | str, ...]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polybake.errors import InputError
+from polybake.faults import first_fault
 
 FORMAT = 1
 
@@ -154,6 +155,4 @@ def parse_manifest(text: str, path: str) -> Manifest:
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: manifest field {key}: {first['msg']}; bake it again") from error
+        raise InputError(f"{path}: manifest: {first_fault(error)}; bake it again") from error

@@ -155,7 +155,6 @@ def regenerate(model_folder: Path, baked: Path, folder: Path) -> Agreement:
 def _open(model_folder: Path) -> SentenceTransformer:
     if not model_folder.is_dir():
         raise InputError(f"{model_folder}: is not a folder; give the folder of the source model")
-    os.environ["HF_HUB_OFFLINE"] = "1"  # read by huggingface_hub when it is imported
     try:
         import torch
         from sentence_transformers import SentenceTransformer
@@ -220,4 +219,5 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    os.environ["HF_HUB_OFFLINE"] = "1"  # read by huggingface_hub when it is imported
     main(sys.argv[1:])

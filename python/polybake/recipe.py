@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from polybake.errors import InputError
+from polybake.faults import expected, key_path
 from polybake.modelfolder import ModelFolder
 from polybake.sources.source import Source
 from polybake.step_files import read_files
@@ -48,9 +49,9 @@ def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) ->
     try:
         return STEPS[name](**parameters)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join([where, *(str(part) for part in first["loc"])])
-        raise InputError(f"{key}: {_reason(STEPS[name], first)}") from error
+        fault = error.errors()[0]
+        key = key_path((where, *fault["loc"]))
+        raise InputError(f"{key}: {_reason(STEPS[name], fault)}") from error
 
 
 def _routes(where: str, routes: object, base: Path, source: Source) -> dict[str, list[Step]]:
@@ -62,12 +63,9 @@ def _routes(where: str, routes: object, base: Path, source: Source) -> dict[str,
     return {name: _steps(f"{where}.{name}", specs, base, source) for name, specs in routes.items()}
 
 
-def _reason(step: type[Step], fault: Mapping[str, object]) -> str:
+def _reason(step: type[Step], fault: ErrorDetails) -> str:
     if fault["type"] == "extra_forbidden":
         return f"unknown key; choose one of: {', '.join(step.model_fields) or 'none'}"
     if fault["type"] == "missing":
         return "is missing; add it"
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    if isinstance(fault["input"], dict | np.ndarray):  # too long to show; the message has shapes
-        return message
-    return f"{message}, found {fault['input']!r}"
+    return expected(fault)

@@ -19,7 +19,7 @@ def test_pairs_turn_by_their_position() -> None:
     x = np.random.default_rng(3).normal(size=(2, 3, 5, 6)).astype(np.float32)
 
     def build(op: Any, ids: Any, x: Any) -> Any:
-        return rotation(op, ids, head_size=6, theta=40.0).turn(op, x)
+        return rotation(op, ids, frequencies(6, 40.0)).turn(op, x)
 
     found = run_graph(build, ids=IDS, x=x)
     for row, given in zip(found, x, strict=True):
@@ -38,12 +38,20 @@ def test_frequencies_fall_from_one(theta: float, head_size: int) -> None:
     assert found == [float(np.float32(value)) for value in found]
 
 
+@pytest.mark.parametrize("factor", [2.0, 8.0])
+def test_ntk_scaling_stretches_every_pair(factor: float) -> None:
+    """Fixed NTK scaling: a base times the factor, and all frequencies by factor ** (-2 / size)."""
+    found = frequencies(64, 20_000.0, ntk=factor)
+    expected = factor ** (-1 / 32) * (20_000.0 * factor) ** (-np.arange(32) / 32)
+    np.testing.assert_allclose(found, expected, rtol=5e-7)
+
+
 def test_fused_queries_keys_and_values() -> None:
     """Thirds of the last axis are queries, keys and values; values are not turned."""
     qkv = np.random.default_rng(4).normal(size=(1, 5, 36)).astype(np.float32)
 
     def build(op: Any, ids: Any, qkv: Any, bias: Any) -> Any:
-        turned = rotation(op, ids, head_size=4, theta=40.0)
+        turned = rotation(op, ids, frequencies(4, 40.0))
         return attend_fused(op, qkv, turned, bias, heads=3, head_size=4)
 
     bias = np.zeros((1, 1, 1, 5), np.float32)

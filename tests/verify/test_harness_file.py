@@ -64,7 +64,7 @@ def test_no_client_is_an_error(tmp_path: Path) -> None:
         ({"language": "C#"}, "language"),
         ({"run": []}, "run"),
         ({"run": "ruby harness.rb"}, "run"),
-        ({"prepare": [["a"], []]}, r"prepare\.1"),
+        ({"prepare": [["a"], []]}, r"prepare\[1\]"),
         ({"environment": {"A": 1}}, r"environment\.A"),
         ({"comand": "x"}, "comand"),
     ],
@@ -81,7 +81,7 @@ def test_damaged_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_client(tmp_path)
     (tmp_path / "harness.json").write_text("{")
-    with pytest.raises(InputError, match="the whole file"):
+    with pytest.raises(InputError, match="Invalid JSON"):
         read_client(tmp_path)
 
 

@@ -7,7 +7,7 @@ from polybake.encoders.deberta import Deberta
 from polybake.encoders.distilbert import DistilBert
 from polybake.encoders.electra import Electra
 from polybake.encoders.gemma3 import Gemma3
-from polybake.encoders.gte import Gte
+from polybake.encoders.gte import Gte, New
 from polybake.encoders.mistral import Mistral
 from polybake.encoders.modernbert import ModernBert
 from polybake.encoders.mpnet import MPNet
@@ -29,6 +29,7 @@ ENCODERS: dict[str, type[Architecture]] = {
     "mistral": Mistral,
     "modernbert": ModernBert,
     "mpnet": MPNet,
+    "new": New,
     "nomic_bert": NomicBert,
     "qwen2": Qwen2,
     "qwen3": Qwen3,

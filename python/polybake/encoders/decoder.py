@@ -147,7 +147,7 @@ class Decoder(Architecture):
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         reaches = self.config.reaches()
         biases = {reach: reach_bias(op, attention_mask, reach) for reach in dict.fromkeys(reaches)}
-        turned = rotation(op, input_ids, head_size=self.config.head_size, theta=self.config.theta)
+        turned = rotation(op, input_ids, self.config.frequencies())
         x = self.embed_tokens(op, input_ids)
         for layer, reach in zip(self.layers, reaches, strict=True):
             x = layer(op, x, turned, biases[reach])

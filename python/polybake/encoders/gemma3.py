@@ -17,7 +17,7 @@ from polybake.encoders.gated_mlp import GatedMLP
 from polybake.encoders.layers import Embedding
 from polybake.encoders.reach import Reach, reach_bias
 from polybake.encoders.rms_norm import RMSNorm
-from polybake.encoders.rotary import Rotation, rotation
+from polybake.encoders.rotary import Rotation, frequencies, rotation
 from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
 
 
@@ -126,7 +126,7 @@ class Gemma3(Architecture):
             kind: reach_bias(op, attention_mask, reach) for kind, reach in config.reaches().items()
         }
         rotations = {
-            kind: rotation(op, input_ids, head_size=config.head_size, theta=theta)
+            kind: rotation(op, input_ids, frequencies(config.head_size, theta))
             for kind, theta in config.thetas().items()
         }
         x = op.Mul(self.embed_tokens(op, input_ids), math.sqrt(config.hidden_size))

@@ -1,35 +1,72 @@
 """GTE: BERT with rotary positions and a gated feed-forward block, normalised after each block.
 
-Source: transformers ``GteModel``, in evaluation.
+The first checkpoints call themselves ``new`` and bring their own code; those of transformers are
+``gte`` and name the same weights alike. Only ``new`` has NTK scaling.
+
+Source: transformers ``GteModel``, in evaluation; ``NewModel`` of the checkpoints' own code.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from polybake.encoders.architecture import Architecture, HiddenAct
 from polybake.encoders.attention import padding_bias
 from polybake.encoders.gated_mlp import gated
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
-from polybake.encoders.rotary import Rotation, attend_fused, rotation
-from polybake.encoders.rotary_config import OneThetaConfig, Theta
+from polybake.encoders.rotary import Rotation, attend_fused, frequencies, rotation
+from polybake.encoders.rotary_config import OneThetaConfig, RotaryConfig, Theta
 
 
-class GteConfig(OneThetaConfig):
-    """GTE's configuration."""
+class Sizes(RotaryConfig):
+    """What ``gte`` and ``new`` share."""
 
-    type_vocab_size: Literal[0, 1] = 1
+    type_vocab_size: Annotated[int, Field(ge=0, strict=True)] = 1
     layer_norm_eps: float = 1e-12
     hidden_act: HiddenAct = "gelu"
+
+
+class GteConfig(Sizes, OneThetaConfig):
+    """The configuration of ``gte``."""
+
     rope_theta: Theta = 160_000.0
 
 
-class Embeddings(nn.Module):
-    """Word embeddings and the one token type's, if there is one, normalised."""
+class Ntk(BaseModel):
+    """Fixed NTK scaling of rotary positions."""
 
-    def __init__(self, config: GteConfig) -> None:
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    type: Literal["ntk"] = Field(validation_alias=AliasChoices("type", "rope_type"))
+    factor: Annotated[float, Field(ge=1, allow_inf_nan=False)]
+    mixed_b: None = None
+
+
+class NewConfig(Sizes):
+    """The configuration of ``new``."""
+
+    rope_theta: Theta = 10_000.0
+    rope_scaling: Ntk | None = None
+    rope_parameters: None = None
+
+    layer_norm_type: Literal["layer_norm"] = "layer_norm"
+    position_embedding_type: Literal["rope"] = "rope"
+    pack_qkv: Literal[True] = True
+    logn_attention_scale: Literal[False] = False
+
+    def frequencies(self) -> list[float]:
+        """Radians per position of each pair."""
+        factor = self.rope_scaling.factor if self.rope_scaling else 1.0
+        return frequencies(self.head_size, self.rope_theta, ntk=factor)
+
+
+class Embeddings(nn.Module):
+    """Word embeddings and the first token type's, if there is one, normalised."""
+
+    def __init__(self, config: Sizes) -> None:
         super().__init__()
         size, types = config.hidden_size, config.type_vocab_size
         self.word_embeddings = Embedding(config.vocab_size, size)
@@ -47,7 +84,7 @@ class Embeddings(nn.Module):
 class Attention(nn.Module):
     """Attention with rotary positions."""
 
-    def __init__(self, config: GteConfig) -> None:
+    def __init__(self, config: Sizes) -> None:
         super().__init__()
         self.heads, self.head_size = config.num_attention_heads, config.head_size
         self.qkv_proj = Linear(config.hidden_size, 3 * config.hidden_size)
@@ -63,7 +100,7 @@ class Attention(nn.Module):
 class MLP(nn.Module):
     """A gated block; the second half of the wide layer is the gate."""
 
-    def __init__(self, config: GteConfig) -> None:
+    def __init__(self, config: Sizes) -> None:
         super().__init__()
         size, wide = config.hidden_size, config.intermediate_size
         self.up_gate_proj = Linear(size, 2 * wide, bias=False)
@@ -79,7 +116,7 @@ class MLP(nn.Module):
 class Layer(nn.Module):
     """One layer, normalised after each block."""
 
-    def __init__(self, config: GteConfig) -> None:
+    def __init__(self, config: Sizes) -> None:
         super().__init__()
         self.attention = Attention(config)
         self.attn_ln = LayerNorm(config.hidden_size, config.layer_norm_eps)
@@ -95,7 +132,7 @@ class Layer(nn.Module):
 class Stack(nn.Module):
     """The layers, one after another."""
 
-    def __init__(self, config: GteConfig) -> None:
+    def __init__(self, config: Sizes) -> None:
         super().__init__()
         self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
 
@@ -109,11 +146,11 @@ class Stack(nn.Module):
 class Gte(Architecture):
     """GTE: token ids to token embeddings."""
 
-    Config: ClassVar[type[GteConfig]] = GteConfig
+    Config: ClassVar[type[GteConfig] | type[NewConfig]] = GteConfig
     prefix: ClassVar[str] = "new."
     ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "classifier.")
 
-    def __init__(self, config: GteConfig) -> None:
+    def __init__(self, config: GteConfig | NewConfig) -> None:
         super().__init__(config)
         self.config = config
         self.embeddings = Embeddings(config)
@@ -121,6 +158,12 @@ class Gte(Architecture):
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        turned = rotation(op, input_ids, head_size=self.config.head_size, theta=self.config.theta)
+        turned = rotation(op, input_ids, self.config.frequencies())
         x = self.embeddings(op, input_ids)
         return self.encoder(op, x, turned, padding_bias(op, attention_mask))
+
+
+class New(Gte):
+    """GTE as its first checkpoints have it."""
+
+    Config: ClassVar[type[GteConfig] | type[NewConfig]] = NewConfig

@@ -13,7 +13,7 @@ from polybake.encoders.architecture import Architecture, HiddenAct, Size
 from polybake.encoders.gated_mlp import gated
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
 from polybake.encoders.reach import Reach, reach_bias
-from polybake.encoders.rotary import Rotation, attend_fused, rotation
+from polybake.encoders.rotary import Rotation, attend_fused, frequencies, rotation
 from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
 
 
@@ -138,7 +138,7 @@ class ModernBert(Architecture):
             kind: reach_bias(op, attention_mask, reach) for kind, reach in config.reaches().items()
         }
         rotations = {
-            kind: rotation(op, input_ids, head_size=config.head_size, theta=theta)
+            kind: rotation(op, input_ids, frequencies(config.head_size, theta))
             for kind, theta in config.thetas().items()
         }
         x = self.embeddings(op, input_ids)

@@ -149,6 +149,6 @@ class NomicBert(Architecture):
         token_type_ids: ir.Value,
     ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        turned = rotation(op, input_ids, head_size=self.config.head_size, theta=self.config.theta)
+        turned = rotation(op, input_ids, self.config.frequencies())
         x = self.emb_ln(op, self.embeddings(op, input_ids, token_type_ids))
         return self.encoder(op, x, turned, padding_bias(op, attention_mask))

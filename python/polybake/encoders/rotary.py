@@ -34,22 +34,29 @@ class Rotation:
         )
 
 
-def rotation(op: OpBuilder, input_ids: ir.Value, *, head_size: int, theta: float) -> Rotation:
-    """The rotation of every position of int64 ``[batch, sequence]``."""
+def rotation(op: OpBuilder, input_ids: ir.Value, frequencies: list[float]) -> Rotation:
+    """The rotation of every position of int64 ``[batch, sequence]``, by radians per position."""
     places = op.Cast(op.Unsqueeze(positions(op, input_ids), axes=[1]), to=ir.DataType.FLOAT)
-    angles = op.Mul(places, frequencies(head_size, theta))
+    angles = op.Mul(places, frequencies)
     return Rotation(cos=op.Cos(angles), sin=op.Sin(angles))
 
 
-def frequencies(head_size: int, theta: float) -> list[float]:
+def frequencies(head_size: int, theta: float, *, ntk: float = 1.0) -> list[float]:
     """Radians per position of each pair, rounded as PyTorch does.
 
     Far from the text's beginning the last bit of a frequency shows in the vectors: PyTorch
     rounds exponent, power and reciprocal to float32, one after another.
+
+    Args:
+        head_size: Elements of one head.
+        theta: The base.
+        ntk: The factor s of fixed NTK scaling, (s * theta) ** (-2 * i / size) / s ** (2 / size);
+            1 changes nothing.
     """
     exponents = np.arange(0, head_size, 2, dtype=np.float32) / np.float32(head_size)
-    powers = np.power(theta, exponents.astype(np.float64)).astype(np.float32)
-    result: list[float] = (np.float32(1.0) / powers).tolist()
+    powers = np.power(theta * ntk, exponents.astype(np.float64)).astype(np.float32)
+    stretched = np.float32(1.0) / powers / np.float32(ntk ** (2 / head_size))
+    result: list[float] = stretched.tolist()
     return result
 
 

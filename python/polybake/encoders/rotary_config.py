@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from polybake.encoders.architecture import EncoderConfig, Size
+from polybake.encoders.rotary import frequencies
 
 Theta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 LayerType = Literal["full_attention", "sliding_attention"]
@@ -60,6 +61,10 @@ class OneThetaConfig(RotaryConfig):
         """The base of the frequencies."""
         given = self.rope_scaling or self.rope_parameters
         return (given and given.rope_theta) or self.rope_theta
+
+    def frequencies(self) -> list[float]:
+        """Radians per position of each pair."""
+        return frequencies(self.head_size, self.theta)
 
 
 class LayerTypesConfig(RotaryConfig):

@@ -15,6 +15,7 @@ from polybake.encoders import ENCODERS
 from polybake.encoders.architecture import Architecture, EncoderConfig
 from polybake.encoders.weights import load_weights
 from polybake.errors import InputError
+from polybake.faults import first_fault
 from polybake.manifest import Feed
 from polybake.modelfolder import ModelFolder
 from polybake.network import check_every_parameter_is_placed
@@ -96,10 +97,8 @@ def open_checkpoint(
     try:
         config = architecture.Config.model_validate(settings)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or name
         raise InputError(
-            f"{path}: {key}: {first['msg']}; export this model to ONNX and give the .onnx file"
+            f"{path}: {first_fault(error)}; export this model to ONNX and give the .onnx file"
         ) from error
     return Checkpoint(name, architecture, config, weight_files(folder))
 

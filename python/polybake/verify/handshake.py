@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from polybake.faults import first_fault
 from polybake.verify.harness_error import HarnessError
 from polybake.verify.harness_file import Client
 from polybake.verify.protocol import PROVIDERS, Answer, Device, Errored, Skipped, Started
@@ -53,9 +54,7 @@ def check_started(
     try:
         started = Started.model_validate(results_of(answer))
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise HarnessError(Status.ERROR, f"answer to start: {key}: {first['msg']}") from error
+        raise HarnessError(Status.ERROR, f"answer to start: {first_fault(error)}") from error
     for what, found, expected in (
         ("name", started.name, subject.name),
         ("fingerprint", started.fingerprint, subject.fingerprint),

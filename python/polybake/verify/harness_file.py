@@ -14,6 +14,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polybake.errors import InputError
+from polybake.faults import first_fault
 
 HARNESS_FILE = "harness.json"
 
@@ -107,9 +108,7 @@ def read_client(folder: Path) -> Client:
             f"{path}: cannot be read ({error.strerror}); write the client with: polybake generate"
         ) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise InputError(f"{path}: {key}: {first['msg']}; see docs/protocol.md") from error
+        raise InputError(f"{path}: {first_fault(error)}; see docs/protocol.md") from error
     return Client(
         language=harness.language,
         folder=folder.absolute(),

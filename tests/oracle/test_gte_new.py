@@ -1,0 +1,81 @@
+"""GTE as its first checkpoints have it: transformers' GTE, with their NTK scaling.
+
+``new`` and ``gte`` name the same weights alike. Its own code is not run; its formula is given here.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agreement import agreement_with_source, bake_source
+from polybake.fixtures.texts import CaseText
+from proven import Proven
+from rotary_models import KINDS, save_kind
+from tiny_models import change_json
+
+torch = pytest.importorskip("torch", reason="the oracle is not installed")
+gte = pytest.importorskip(
+    "transformers.models.gte.modeling_gte", reason="the oracle is not installed"
+)
+pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
+
+pytestmark = pytest.mark.oracle
+
+TEXTS = ("the river", "", "a boat in the water: query, passage.", "water boats, " * 30)
+THETA = 50.0
+
+
+def ntk(factor: float) -> Any:
+    """Pair i turns by (factor * theta) ** (-2 * i / size) / factor ** (2 / size) a position."""
+
+    def parameters(config: Any, **_: Any) -> tuple[Any, float]:
+        size = config.hidden_size // config.num_attention_heads
+        exponents = torch.arange(0, size, 2, dtype=torch.float) / size
+        return 1.0 / (factor * THETA) ** exponents / factor ** (2 / size), 1.0
+
+    return staticmethod(parameters)
+
+
+@pytest.mark.parametrize(
+    ("kind", "saved", "factor"),
+    [
+        ("gte new, NTK scaling", "gte", 8.0),
+        ("gte new, no token types", "gte, no token types", 2.0),
+        ("gte new, no scaling", "gte", None),
+    ],
+)
+def test_first_checkpoints_agree(
+    kind: str,
+    saved: str,
+    factor: float | None,
+    tmp_path: Path,
+    proven: Proven,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ids are equal and vectors agree when config.json is as the first checkpoints have it."""
+    library = save_kind(KINDS[saved], tmp_path / "library")
+    folder = tmp_path / "model"
+    shutil.copytree(library, folder)
+    change_json(
+        folder / "config.json",
+        model_type="new",
+        architectures=["NewModel"],
+        auto_map={"AutoModel": "modeling.NewModel"},
+        layer_norm_type="layer_norm",
+        logn_attention_scale=False,
+        pack_qkv=True,
+        position_embedding_type="rope",
+        rope_parameters=None,
+        rope_theta=THETA,
+        rope_scaling=factor and {"type": "ntk", "factor": factor},
+    )
+    if factor:
+        monkeypatch.setattr(gte.GteRotaryEmbedding, "compute_default_rope_parameters", ntk(factor))
+    cases = [CaseText("batch", "", (), None, TEXTS)]
+    cases += [CaseText(f"alone-{i}", "", (), None, (text,)) for i, text in enumerate(TEXTS)]
+    baked = bake_source(folder, tmp_path / "baked.onnx")
+    proven(kind, agreement_with_source(library, baked, cases))
