@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from commandline import run
 from polybake import __version__
-
-
-def polybake(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_help_lists_every_command_with_an_example() -> None:
     """Each verb says in a line what it does, and its own help shows a call."""
-    listed = polybake("--help").stdout
+    listed = run("--help").stdout
     verbs = ("init", "inspect", "bake", "fit", "fixtures", "generate", "build", "check", "verify")
     for verb in verbs:
         assert verb in listed
-        assert f"Example: polybake {verb}" in polybake(verb, "--help").stdout
+        assert f"Example: polybake {verb}" in run(verb, "--help").stdout
 
 
 def test_version() -> None:
     """--version prints the version of the package."""
-    assert polybake("--version").stdout == f"polybake {__version__}\n"
+    assert run("--version").stdout == f"polybake {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +43,7 @@ def test_version() -> None:
 )
 def test_wrong_input_ends_with_two(tmp_path: Path, arguments: list[str], message: str) -> None:
     """The value and the remedy are named, nothing is written, and there is no traceback."""
-    done = polybake(*arguments, cwd=tmp_path)
+    done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -58,7 +52,7 @@ def test_wrong_input_ends_with_two(tmp_path: Path, arguments: list[str], message
 
 def test_a_name_that_no_language_can_use(minilm: Path, tmp_path: Path) -> None:
     """A bad --name is refused before anything is read or written."""
-    done = polybake("bake", minilm, "--name", "Über", cwd=tmp_path)
+    done = run("bake", minilm, "--name", "Über", cwd=tmp_path)
     assert done.returncode == 2
     assert "'Über' cannot become a package name" in done.stderr
     assert list(tmp_path.iterdir()) == []

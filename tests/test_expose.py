@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from polybake.bake import BakeReport, bake
-from polybake.embed import embed
 from polybake.errors import InputError
+from polybake.fitting.embed import embed
 from polybake.modelfile import read_head
 from polybake.runtime import feeds, open_session
 from polybake.selfcheck import self_check

@@ -15,7 +15,7 @@ from polybake.promptlength import prompt_length, prompt_length_input
 from polybake.selfcheck import self_check
 from polybake.sources import open_source
 from polybake.steps import Normalize, Pool
-from polybake.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
 from tiny_models import change_json, write_bert, write_tokenizer
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from polybake.manifest import Input
 from polybake.steps import Pool, Route, Step
-from polybake.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: The graph's input, int64 ``[1]``.
 NAME = "prompt_length"

@@ -10,12 +10,7 @@ from pathlib import Path
 
 import pytest
 
-
-def polybake(*arguments: object, cwd: Path, code: int = 0) -> str:
-    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+from commandline import polybake
 
 
 @pytest.fixture(scope="module")

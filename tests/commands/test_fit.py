@@ -11,10 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-
-def polybake(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+from commandline import run
 
 
 @pytest.fixture
@@ -27,7 +24,7 @@ def project(tmp_path: Path) -> Path:
 def test_writes_arrays_and_shows_their_steps(every_feed: Path, project: Path) -> None:
     """The tables that are printed name the files that were written; progress is plain lines."""
     arguments = ("--pca", "3", "--remove-components", "1", "--output", "out")
-    done = polybake("fit", every_feed, "corpus.txt", *arguments, cwd=project)
+    done = run("fit", every_feed, "corpus.txt", *arguments, cwd=project)
     assert done.returncode == 0, done.stderr
     assert done.stderr == "embedding texts: 18 of 18\n"
     first, tables = done.stdout.split("\n", 1)
@@ -41,7 +38,7 @@ def test_writes_arrays_and_shows_their_steps(every_feed: Path, project: Path) ->
 
 def test_ranges_show_the_step_that_takes_them(every_feed: Path, project: Path) -> None:
     """The table of quantize is printed, and names the file."""
-    done = polybake("fit", every_feed, "corpus.txt", "--ranges", cwd=project)
+    done = run("fit", every_feed, "corpus.txt", "--ranges", cwd=project)
     assert done.returncode == 0, done.stderr
     (quantize,) = tomllib.loads(done.stdout.split("\n", 1)[1])["steps"]
     assert quantize == {"step": "quantize", "precision": "int8", "ranges": "fitted/ranges.npy"}
@@ -52,7 +49,7 @@ def test_the_prompt_counts(every_feed: Path, project: Path) -> None:
     """Another prompt gives another mean, and the record names it."""
     for prompt in ("query", "document"):
         arguments = ("--prompt", prompt, "--output", prompt, "--json")
-        done = polybake("fit", every_feed, "corpus.txt", *arguments, cwd=project)
+        done = run("fit", every_feed, "corpus.txt", *arguments, cwd=project)
         record = json.loads(done.stdout)
         assert record == json.loads((project / prompt / "fit.json").read_text())
         assert record["model"]["prompt"] == prompt
@@ -62,7 +59,7 @@ def test_the_prompt_counts(every_feed: Path, project: Path) -> None:
 
 def test_wrong_input_writes_nothing(every_feed: Path, project: Path) -> None:
     """Too many components end with 2 and one line."""
-    done = polybake("fit", every_feed, "corpus.txt", "--whiten", "8", cwd=project)
+    done = run("fit", every_feed, "corpus.txt", "--whiten", "8", cwd=project)
     assert done.returncode == 2
     assert "--whiten 8: 18 texts of 7 elements give 1 to 7 components" in done.stderr
     assert not (project / "fitted").exists()

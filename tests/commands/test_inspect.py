@@ -9,15 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from commandline import polybake
 from tiny_models import write_bert
 from tiny_onnx import encoder, write_encoder
-
-
-def polybake(*arguments: object, cwd: Path, code: int = 0) -> str:
-    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

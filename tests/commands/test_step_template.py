@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commandline import polybake
 from polybake.fixtures.case import decode_vectors
 from polybake.modelfile import read_head
 from tiny_models import write_sentence_transformers
 
 MEAN = ("Pooling", {"pooling_mode": "mean"})
-
-
-def polybake(*arguments: object, cwd: Path, code: int = 0) -> str:
-    command = [sys.executable, "-m", "polybake.cli", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 @pytest.fixture

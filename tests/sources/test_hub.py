@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import commandline
 from hub_cache import write_cache
 from hub_server import COMMIT, Hub, serve
 from polybake.modelfile import read_head
@@ -51,15 +49,10 @@ def hub(model: Path) -> Iterator[Hub]:
 
 
 def polybake(cwd: Path, *arguments: str, code: int = 0, **settings: str) -> str:
-    """Run a command; the client of the hub reads its settings when it is imported."""
-    command = [sys.executable, "-m", "polybake.cli", *arguments]
+    """Run a command with a cache of its own."""
     home = {"HF_HUB_CACHE": str(cwd / "cache"), "HF_HOME": str(cwd)}
-    environment = {**os.environ, **home, "HF_HUB_DISABLE_PROGRESS_BARS": "1", **settings}
-    done = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    return commandline.polybake(*arguments, cwd=cwd, code=code, **home, **quiet, **settings)
 
 
 def test_bakes_from_the_hub_and_again_without_it(hub: Hub, tmp_path: Path) -> None:

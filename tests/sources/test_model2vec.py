@@ -15,7 +15,7 @@ from polybake.fixtures.golden import make_fixture
 from polybake.fixtures.texts import CaseText
 from polybake.recipe import resolve
 from polybake.sources import open_source
-from polybake.tokenizer import NO_LIMIT
+from polybake.tokenization.tokenizer import NO_LIMIT
 from tiny_models import VOCABULARY, write_json, write_tokenizer
 
 TABLE = np.random.default_rng(3).integers(-127, 128, (len(VOCABULARY), 7)).astype(np.int8)

@@ -54,7 +54,7 @@ def test_means_divide_by_the_weights(run_steps, mode: str) -> None:
 
 def test_refuses_what_is_pooled(run_steps) -> None:
     """After the pooling there are no tokens to weigh."""
-    with pytest.raises(InputError, match="put it before pool"):
+    with pytest.raises(InputError, match="put it before the step that pools"):
         run_steps([WordWeights(weights=WEIGHTS)], X[:, 0], Tokens(IDS, MASK))
 
 

@@ -42,15 +42,15 @@ def fit(
     Example: polybake fit build/minilm.onnx corpus.txt --whiten 256
     """
     try:
-        from polybake.fit import Wanted
-        from polybake.fit import fit as fit_corpus
+        from polybake.fitting.fit import Wanted
+        from polybake.fitting.fit import fit as fit_corpus
     except ModuleNotFoundError as error:
         raise RequirementMissing(
             f'fitting needs the package {error.name}; pip install "polybake[bake,cpu]"'
         ) from error
     from rich.console import Console
 
-    from polybake.corpus import Corpus
+    from polybake.fitting.corpus import Corpus
 
     record = fit_corpus(
         model,

@@ -21,7 +21,7 @@ from polybake.modelfolder import ModelFolder
 from polybake.network import check_every_parameter_is_placed
 from polybake.sources.encoder_graph import place, write_reference
 from polybake.sources.source import EncoderGraph, Reference
-from polybake.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 _ENCODER_OUTPUT = "token_embeddings"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polybake.modelfolder import ModelFolder
 from polybake.sources.identity import identifier
 from polybake.sources.source import OpenEncoder, Source
-from polybake.tokenizer import bake_tokenizer
+from polybake.tokenization.tokenizer import bake_tokenizer
 
 
 def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:

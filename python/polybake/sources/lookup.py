@@ -17,9 +17,9 @@ from polybake.modelfolder import ModelFolder
 from polybake.network import check_every_parameter_is_placed
 from polybake.sources.encoder_graph import place, write_reference
 from polybake.sources.source import EncoderGraph, Reference
-from polybake.static_tokenizer import bake_static_tokenizer
-from polybake.tokenizer import BakedTokenizer, read_tokenizer
-from polybake.word_tokenizer import Words, bake_word_tokenizer
+from polybake.tokenization.static_tokenizer import bake_static_tokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer, read_tokenizer
+from polybake.tokenization.word_tokenizer import Words, bake_word_tokenizer
 from polybake.word_weights import vocabulary, word_weights
 
 

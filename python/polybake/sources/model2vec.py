@@ -9,7 +9,7 @@ from polybake.modelfolder import ModelFolder
 from polybake.sources.identity import identifier
 from polybake.sources.lookup import open_static_embedding
 from polybake.sources.source import Recipe, Source
-from polybake.tokenizer import made_tokenizer, read_tokenizer
+from polybake.tokenization.tokenizer import made_tokenizer, read_tokenizer
 
 #: model2vec's own, where config.json has none.
 _MAX_LENGTH = 512

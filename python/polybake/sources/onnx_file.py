@@ -14,7 +14,6 @@ from onnxscript import GraphBuilder, ir
 from polybake.errors import InputError
 from polybake.manifest import Input
 from polybake.modelfolder import ModelFolder
-from polybake.position_table import COUNT_BEHIND_PADDING
 from polybake.sources.external_data import load_model
 from polybake.sources.identity import identifier
 from polybake.sources.onnx_graph import load_graph
@@ -23,7 +22,8 @@ from polybake.sources.onnx_signature import embedding_outputs, input_feeds
 from polybake.sources.sentence_transformers import open_sentence_transformers
 from polybake.sources.source import EncoderGraph, Reference, Source
 from polybake.steps.tokens import Tokens
-from polybake.tokenizer import bake_tokenizer
+from polybake.tokenization.position_table import COUNT_BEHIND_PADDING
+from polybake.tokenization.tokenizer import bake_tokenizer
 
 
 @dataclass(frozen=True)

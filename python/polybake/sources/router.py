@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: Prompts that ``encode_document`` takes, too.
 _ALIASES = {"passage": "document", "corpus": "document"}

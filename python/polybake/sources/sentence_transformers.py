@@ -18,7 +18,7 @@ from polybake.sources.routed import Routed
 from polybake.sources.router import same_tokenizer
 from polybake.sources.source import Encoder, OpenEncoder, Source
 from polybake.sources.unsupported import unsupported
-from polybake.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
 
 #: Settings of the Transformer module, by every name that versions since 1.0 gave the file.
 _TRANSFORMER_SETTINGS = (

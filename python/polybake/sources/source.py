@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from polybake.manifest import Input, Similarity
 from polybake.modelfolder import ModelFolder
 from polybake.steps import Pool, Step, Tokens
-from polybake.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 if TYPE_CHECKING:
     from onnxscript import GraphBuilder, ir

@@ -18,7 +18,7 @@ from polybake.modelfolder import ModelFolder
 from polybake.sources.checkpoint import weight_files
 from polybake.sources.onnx_file import OnnxFile
 from polybake.sources.source import EncoderGraph, Reference
-from polybake.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: Settings that ask for a model's own code, or for other numbers than the files hold.
 _REFUSED = ("auto_map", "quantization_config")

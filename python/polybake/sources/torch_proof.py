@@ -13,7 +13,7 @@ from polybake.errors import CheckFailed
 from polybake.proof import LIMIT, largest_difference
 from polybake.runtime import open_session
 from polybake.sources.torch_model import TorchModel
-from polybake.tokenizer import BakedTokenizer, PadSide
+from polybake.tokenization.tokenizer import BakedTokenizer, PadSide
 
 
 @dataclass(frozen=True)

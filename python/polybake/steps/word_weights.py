@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from polybake.errors import InputError
-from polybake.steps.arrays import Vector
+from polybake.steps.arrays import Vector, check_tokens
 from polybake.steps.step import Floats, Integers, Step
 from polybake.steps.tokens import Tokens
 
@@ -36,11 +35,7 @@ class WordWeights(Step):
         Raises:
             InputError: ``x`` is already pooled.
         """
-        if x.shape is None or len(x.shape) != 3:
-            raise InputError(
-                f"word_weights needs token embeddings [batch, sequence, hidden], and {x.name!r} is "
-                f"{x.shape}; put it before pool"
-            )
+        check_tokens(x, self.name)
         from onnxscript import ir
 
         table = op.initializer(ir.tensor(self.weights), "weights")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybake.position_table import table_rows, tokens_held
+from polybake.tokenization.position_table import table_rows, tokens_held
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tokenizers import Regex, pre_tokenizers
 
-from polybake.word_pattern import any_of, character_class
+from polybake.tokenization.word_pattern import any_of, character_class
 
 WORDS = ["a", "abc", "abd", "b.c", "[x]", "Σ", "👩"]
 

@@ -10,8 +10,8 @@ import pytest
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.tokenizer import NO_LIMIT
-from polybake.word_tokenizer import Words, bake_word_tokenizer
+from polybake.tokenization.tokenizer import NO_LIMIT
+from polybake.tokenization.word_tokenizer import Words, bake_word_tokenizer
 
 HERE = ModelFolder.at(Path())
 LETTERS = "abBAΣσς'.-İi\u0307ßẞǄéÉ\u0301_Ⅷ\u212a👩\u200d1"  # noqa: RUF001

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polybake.moments import Moments
+from polybake.fitting.moments import Moments
 
 X = (np.random.default_rng(3).normal(size=(40, 6)) * [5, 4, 3, 2, 1, 0.5] + 9).astype(np.float32)
 

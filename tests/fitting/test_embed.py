@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polybake.embed import embed
 from polybake.errors import InputError
+from polybake.fitting.embed import embed
 from polybake.fixtures.case import decode_vectors
 from polybake.fixtures.golden import make_fixture
 from polybake.fixtures.texts import CaseText

@@ -13,12 +13,12 @@ from rich.console import Console
 
 from polybake import __version__
 from polybake.bake import bake
-from polybake.corpus import Corpus
-from polybake.embed import embed
 from polybake.errors import CheckFailed, InputError
-from polybake.fit import Wanted, fit, fitted
+from polybake.fitting.corpus import Corpus
+from polybake.fitting.embed import embed
+from polybake.fitting.fit import Wanted, fit, fitted
+from polybake.fitting.moments import Moments
 from polybake.modelfile import read_head
-from polybake.moments import Moments
 from polybake.proof import LIMIT, largest_difference
 from polybake.recipe import resolve
 from polybake.sources import open_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.tokenizer import NO_LIMIT, BakedTokenizer, made_tokenizer
+from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer, made_tokenizer
 
 #: Any row of the table: padding is masked.
 _PAD_ID = 0

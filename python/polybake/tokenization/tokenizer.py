@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.position_table import table_rows, tokens_held
+from polybake.tokenization.position_table import table_rows, tokens_held
 
 PadSide = Literal["right", "left"]
 

@@ -13,13 +13,13 @@ from rich.console import Console
 
 from polybake import __version__
 from polybake.atomic import replacing
-from polybake.corpus import Corpus
-from polybake.embed import embed
 from polybake.errors import CheckFailed, InputError
+from polybake.fitting.corpus import Corpus
+from polybake.fitting.embed import embed
+from polybake.fitting.moments import Moments
+from polybake.fitting.progress import tracked
 from polybake.manifest import Manifest
 from polybake.modelfile import read_head
-from polybake.moments import Moments
-from polybake.progress import tracked
 
 Arrays = dict[str, NDArray[np.float32]]
 

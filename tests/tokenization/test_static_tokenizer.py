@@ -8,8 +8,8 @@ import pytest
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.static_tokenizer import bake_static_tokenizer
-from polybake.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.tokenization.static_tokenizer import bake_static_tokenizer
+from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 from tiny_models import VOCABULARY, change_json, write_tokenizer
 
 BOAT, WATER = VOCABULARY.index("boat"), VOCABULARY.index("water")

@@ -20,8 +20,8 @@ from functools import cached_property
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.tokenizer import NO_LIMIT, BakedTokenizer, made_tokenizer
-from polybake.word_pattern import any_of, character_class
+from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer, made_tokenizer
+from polybake.tokenization.word_pattern import any_of, character_class
 
 #: What ``str.split`` splits at, but for the plain space.
 _MARKS = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from polybake.corpus import Corpus
 from polybake.errors import InputError, RequirementMissing
+from polybake.fitting.corpus import Corpus
 
 
 def test_lines(tmp_path: Path) -> None:

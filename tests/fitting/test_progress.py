@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from polybake.progress import tracked
+from polybake.fitting.progress import tracked
 
 BATCHES = [list(range(7)) for _ in range(10)]
 

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, normalizers
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
-from polybake.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
 from tiny_models import change_json, write_json, write_tokenizer
 
 

@@ -1,0 +1,1 @@
+"""Numbers for steps, computed from texts: means, components, ranges."""
