@@ -43,9 +43,9 @@ def ntk(factor: float) -> Any:
 @pytest.mark.parametrize(
     ("kind", "saved", "factor"),
     [
-        ("gte new, NTK scaling", "gte", 8.0),
-        ("gte new, no token types", "gte, no token types", 2.0),
-        ("gte new, no scaling", "gte", None),
+        ("new (GTE), NTK scaling", "gte", 8.0),
+        ("new (GTE), no token types", "gte, no token types", 2.0),
+        ("new (GTE), no scaling", "gte", None),
     ],
 )
 def test_first_checkpoints_agree(
