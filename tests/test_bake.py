@@ -138,6 +138,7 @@ def test_source_prompts_are_kept(tmp_path: Path) -> None:
         ([Normalize()], {}, r"steps: they end in \[batch,sequence,12\]"),
         ([*STEPS, Pool(mode="mean")], {}, r"steps\[2\]: pool needs token embeddings"),
         (STEPS, {"default_prompt": "q"}, "default prompt 'q' is unknown; choose one of: none"),
+        (STEPS, {"prompts": {"": "river: "}}, "prompts: 'river: ' has the empty name, which no"),
         (STEPS, {"name": "Tiny_Bert"}, "name: 'Tiny_Bert' cannot become a package name"),
     ],
 )
@@ -147,12 +148,28 @@ def test_refuses_and_writes_nothing(
     """Wrong input is one line, and what stood at the output's place stays."""
     source = open_source(write_bert(tmp_path / "model"))
     out = tmp_path / "out.onnx"
-    out.write_bytes(b"before")
+    bake(source, STEPS, out, name="tiny")
+    before = out.read_bytes()
     with pytest.raises(InputError, match=shown) as raised:
         bake(source, steps, out, **({"name": "tiny"} | options))
     assert "\n" not in str(raised.value)
-    assert out.read_bytes() == b"before"
+    assert out.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out.onnx"]
+
+
+@pytest.mark.parametrize("place", ["model.onnx", "tokenizer.json", "notes.txt", "."])
+def test_overwrites_only_an_earlier_bake(place: str, tmp_path: Path) -> None:
+    """The source, its tokenizer, any other file and a folder stay as they are."""
+    model = write_encoder(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    out = tmp_path / place
+    before = None if out.is_dir() else out.read_bytes()
+    with pytest.raises(InputError, match="is there already, and is no file that polybake wrote"):
+        bake(open_source(model), STEPS, out, name="tiny")
+    assert out.is_dir() or out.read_bytes() == before
+    bake(open_source(model), STEPS, tmp_path / "out.onnx", name="tiny")
+    bake(open_source(model), STEPS[:1], tmp_path / "out.onnx", name="tiny")
+    assert read_head(tmp_path / "out.onnx").manifest.steps == ("pool(mode=mean)",)
 
 
 class Doubled(Step):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from polybake.proof import largest_difference
 
@@ -15,6 +16,13 @@ def test_is_relative_to_the_length_of_the_row() -> None:
     assert np.isclose(largest_difference(ROW + HALF, ROW), 0.1)
     assert np.isclose(largest_difference((ROW + HALF) * 1e-6, ROW * 1e-6), 0.1)
     assert largest_difference(ROW, ROW) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1.0, 1e20, 1e37])
+def test_no_size_of_float32_is_beyond_judging(scale: float) -> None:
+    """Squares neither overflow nor vanish, so that nothing is taken for equal, or absolutely."""
+    row = (ROW * scale).astype(np.float32)
+    assert np.isclose(largest_difference(row * np.float32(1.1), row), 0.08, rtol=1e-5)
 
 
 def test_takes_the_largest_of_all_rows() -> None:

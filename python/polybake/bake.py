@@ -88,7 +88,12 @@ def bake(
         raise InputError(f"name: {error}") from error
     route = routes.route_step(steps)
     used_prompts = routes.with_routes(source.prompts if prompts is None else prompts, route)
+    if "" in used_prompts:
+        raise InputError(
+            f"prompts: {used_prompts['']!r} has the empty name, which no call can ask for; name it"
+        )
     used_default = _default_prompt(source, prompts, default_prompt)
+    _check_place(out)
     encoder = source.encoder_before(steps)
     seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="polybake-") as scratch:
@@ -169,6 +174,19 @@ def _run(
     edges = Edges.of(tail, contract.output)
     golden = golden_cases(cases, contract, source.tokenizer, session, edges)
     return golden, prove_invariance(golden, contract, session)
+
+
+def _check_place(out: Path) -> None:
+    """Check that what is overwritten, if anything, is an earlier bake.
+
+    Raises:
+        InputError: it is something else, such as the source.
+    """
+    if out.exists() and not (out.is_file() and modelfile.is_baked(out)):
+        raise InputError(
+            f"{out}: is there already, and is no file that polybake wrote; "
+            "choose another --output, or remove it"
+        )
 
 
 def _default_prompt(

@@ -40,6 +40,8 @@ def largest_difference(found: Embeddings, expected: Embeddings) -> float:
     Returns:
         NaN when either holds a NaN.
     """
+    # In float32 the squares of a norm would overflow, or vanish, long before the elements do.
+    found, expected = found.astype(np.float64), expected.astype(np.float64)
     norms = np.linalg.norm(expected, axis=-1, keepdims=True)
     return float(np.max(np.abs(found - expected) / np.where(norms > 0, norms, 1.0)))
 

@@ -188,6 +188,17 @@ def test_too_few_texts_are_named() -> None:
         fitted(moments, Wanted(pca=3))
 
 
+@pytest.mark.parametrize("wanted", [{"ranges": True}, {"pca": 1}, {"remove_components": 1}])
+def test_texts_of_one_embedding_are_named(wanted: dict[str, int]) -> None:
+    """Nothing can be fitted to one point but its mean; directions would be those of rounding."""
+    moments = Moments(SIZE)
+    row = np.random.default_rng(1).normal(size=(1, SIZE)).astype(np.float32)
+    moments.add(np.concatenate([row, row * np.float32(1 + 1e-7), row]))
+    assert fitted(moments, Wanted())["mean.npy"] == pytest.approx(row[0], rel=1e-6)
+    with pytest.raises(InputError, match="all 3 texts of the corpus have the same embedding"):
+        fitted(moments, Wanted(**wanted))
+
+
 def test_no_whitening_of_what_does_not_vary() -> None:
     """A direction without variance would be divided by zero."""
     moments = Moments(2)

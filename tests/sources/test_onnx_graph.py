@@ -31,6 +31,14 @@ def test_keeps_every_opset(opset: int, tmp_path: Path) -> None:
             assert vector == pytest.approx(expected_tokens(list(ids)).mean(axis=0), abs=1e-5)
 
 
+def test_refuses_two_opsets(tmp_path: Path) -> None:
+    """ONNX's operators go by two names; which of two versions is meant is not for us to say."""
+    model = encoder(opset=18)
+    model.opset_import.add(domain="ai.onnx", version=13)
+    with pytest.raises(InputError, match="operators at the opsets 18 and 13; export it with one"):
+        open_source(write_encoder(tmp_path, model))
+
+
 def test_refuses_custom_operators(tmp_path: Path) -> None:
     """An operator of an unknown domain is refused, also inside a function of the file."""
     body = BODY.replace("Tanh", "evil.Tanh")

@@ -9,6 +9,7 @@ import pytest
 from onnxscript import ir
 
 from polybake.errors import InputError
+from polybake.fixtures.edges import UNQUANTIZED
 from polybake.sources.onnx_signature import EmbeddingOutputs, embedding_outputs
 
 FLOAT, INT = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
@@ -42,6 +43,13 @@ def test_heads_are_no_embeddings() -> None:
     """Logits beside token embeddings are passed over."""
     logits = ("logits", FLOAT, ["batch", "sequence", 30])
     assert chosen(logits, ("embedding", FLOAT, TOKENS)) == ("embedding", None)
+
+
+def test_a_quantized_bake_is_no_source() -> None:
+    """Its floats are there for golden cases; whoever bakes it again wants its source."""
+    values = (("sentence_embedding", INT, ["batch", 12]), (UNQUANTIZED, FLOAT, ["batch", 12]))
+    with pytest.raises(InputError, match="is baked and quantized already; bake its source"):
+        chosen(*values)
 
 
 @pytest.mark.parametrize(

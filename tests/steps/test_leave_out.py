@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from polybake.errors import InputError
 from polybake.steps import LeaveOut, Pool
 from polybake.steps.tokens import Tokens
 
@@ -31,6 +32,12 @@ def test_refuses_what_is_no_list_of_ids(ids: object) -> None:
     """No ids, negative ones and names are refused."""
     with pytest.raises(ValidationError):
         LeaveOut(ids=ids)
+
+
+def test_names_its_place(run_steps) -> None:
+    """Behind the pooling there are no tokens to leave out."""
+    with pytest.raises(InputError, match=r"leave_out takes token embeddings .*\[batch,5\]; put it"):
+        run_steps([Pool(mode="mean"), LeaveOut(ids=(1,))], X, Tokens(IDS, MASK), 18)
 
 
 def test_reads_as_in_the_manifest() -> None:

@@ -87,6 +87,7 @@ def test_names_the_step_that_does_not_fit(run_step) -> None:
     [
         ({"default": "c"}, "unknown route 'c'; choose one of: unit, other"),
         ({"prompts": {"q": "c"}}, "unknown route 'c'"),
+        ({"prompts": {"": "unit"}}, "has the empty name; name it"),
         ({"routes": {"unit": ()}}, "at least 2 items"),
         ({"routes": {"a": (route("unit", "other"),), "b": ()}}, "list all routes in one"),
     ],

@@ -18,9 +18,9 @@ WEIGHTS = np.array([0.5, 2, -0.25], np.float32)
 MASK = np.ones((2, 3), np.int64)
 
 
-def in_a_graph(step: WeightedLayerPooling) -> np.ndarray:
+def in_a_graph(step: WeightedLayerPooling, given: str = "s3") -> np.ndarray:
     def build(op: Any, **states: Any) -> Any:
-        return step.build(op, states["s3"], Tokens(None, None, hidden_states=[*states.values()]))
+        return step.build(op, states[given], Tokens(None, None, hidden_states=[*states.values()]))
 
     return run_graph(build, **{f"s{number}": state for number, state in enumerate(STATES)})
 
@@ -39,6 +39,12 @@ def test_names_the_numbers_that_do_not_fit() -> None:
     step = WeightedLayerPooling(weights=WEIGHTS, layer_start=2)
     with pytest.raises(InputError, match=r"has 3 weights, and the encoder has 4 hidden states, 2"):
         in_a_graph(step)
+
+
+def test_loses_no_step_before_it() -> None:
+    """It begins anew with the hidden states, so it comes first."""
+    with pytest.raises(InputError, match="what stands before it is lost; put it first"):
+        in_a_graph(WeightedLayerPooling(weights=WEIGHTS, layer_start=1), given="s2")
 
 
 def test_names_the_encoders_that_give_states(run_step) -> None:

@@ -32,6 +32,9 @@ _FILES = ("mean.npy", "components.npy", "matrix.npy", "top.npy", "ranges.npy")
 #: Of the largest variance; what lies below is the rounding of float32 embeddings.
 _LEAST_VARIANCE = 1e-9
 
+#: Of the largest value; equal texts differ by less, in batches with other padding.
+_LEAST_SPREAD = 1e-6
+
 #: Of the widest range; 255 steps of a narrower one would only count that rounding.
 _LEAST_RANGE = 1e-4
 
@@ -115,6 +118,11 @@ def fitted(moments: Moments, wanted: Wanted) -> Arrays:
         raise CheckFailed(
             "an embedding of the corpus holds NaN or infinity; find it with: polybake check MODEL"
         )
+    if not _varies(moments) and wanted != Wanted():
+        raise InputError(
+            f"all {moments.count} texts of the corpus have the same embedding, to which only a "
+            "mean can be fitted; give texts that differ"
+        )
     arrays = {"mean.npy": moments.mean()}
     if wanted.ranges:
         arrays["ranges.npy"] = _ranges(moments)
@@ -128,6 +136,12 @@ def fitted(moments: Moments, wanted: Wanted) -> Arrays:
         if wanted.remove_components:
             arrays["top.npy"] = components[: wanted.remove_components]
     return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def _varies(moments: Moments) -> bool:
+    """Whether any element varies by more than the rounding of float32 embeddings."""
+    low, high = moments.ranges
+    return bool(np.max(high - low) > _LEAST_SPREAD * np.abs(moments.ranges).max())
 
 
 def _check_counts(moments: Moments, wanted: Wanted) -> bool:

@@ -44,6 +44,12 @@ def load_graph(path: Path) -> ir.Model:
 
 
 def _check(model: ir.Model, path: Path) -> None:
+    own = [model.opset_imports[name] for name in ("", "ai.onnx") if name in model.opset_imports]
+    if len(set(own)) > 1:
+        raise InputError(
+            f"{path}: imports ONNX's operators at the opsets {own[0]} and {own[1]}; "
+            "export it with one"
+        )
     model.opset_imports.setdefault("", model.opset_imports.pop("ai.onnx", 0))
     opset = model.opset_imports[""]
     if opset not in _OPSETS:

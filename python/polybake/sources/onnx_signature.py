@@ -9,6 +9,7 @@ from typing import NamedTuple
 from onnxscript import ir
 
 from polybake.errors import InputError
+from polybake.fixtures.edges import UNQUANTIZED
 from polybake.manifest import Feed
 
 _FEEDS: dict[str, Feed] = {
@@ -75,8 +76,12 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     """Choose the outputs that steps can begin with: by shape, then by name, never by position.
 
     Raises:
-        InputError: no output is surely either.
+        InputError: no output is surely either, or the file is a quantized bake.
     """
+    if any(value.name == UNQUANTIZED for value in graph.outputs):
+        raise InputError(
+            f"{path}: is baked and quantized already; bake its source, with other steps"
+        )
     floats = [
         value for value in graph.outputs if value.dtype == ir.DataType.FLOAT and not _is_head(value)
     ]

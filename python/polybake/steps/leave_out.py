@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
+from polybake.steps.arrays import check_tokens
 from polybake.steps.step import Floats, Integers, Step
 from polybake.steps.tokens import Tokens
 
@@ -28,7 +29,12 @@ class LeaveOut(Step):
     ids: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
 
     def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
-        """Add the mask to the graph; ``x`` stays as it is."""
+        """Add the mask to the graph; ``x`` stays as it is.
+
+        Raises:
+            InputError: ``x`` is already pooled.
+        """
+        check_tokens(x, self.name)
         for token_id in self.ids:
             other = op.Not(op.Equal(tokens.input_ids, token_id))
             kept = op.Cast(other, to=tokens.attention_mask.dtype)

@@ -66,7 +66,11 @@ class Fragment:
                 "[batch, in] and one float32 [batch, out], of any batch and of fixed sizes; "
                 "export it so"
             )
-        opset = next(one.version for one in model.opset_import if one.domain in ("", "ai.onnx"))
+        opset, *more = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+        if set(more) - {opset}:
+            raise ValueError(
+                f"imports ONNX's operators at the opsets {opset} and {more[0]}; export it with one"
+            )
         del model.opset_import[:]
         model.opset_import.add(version=opset)
         return cls(name, model.SerializeToString(deterministic=True), inputs, outputs, opset)

@@ -50,6 +50,8 @@ class Route(Step):
 
     @model_validator(mode="after")
     def _routes_are_known(self) -> Self:
+        if "" in self.prompts or "" in self.routes:
+            raise ValueError("a route or a prompt has the empty name; name it")
         for name in (self.default, *self.prompts.values()):
             if name not in self.routes:
                 raise ValueError(f"unknown route {name!r}; choose one of: {', '.join(self.routes)}")

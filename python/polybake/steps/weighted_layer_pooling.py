@@ -40,13 +40,19 @@ class WeightedLayerPooling(Step):
         """Add the weighted mean to the graph.
 
         Raises:
-            InputError: the encoder gives no hidden states, or another number of them.
+            InputError: the encoder gives no hidden states, or another number of them, or what a
+                step before it did would be lost.
         """
         states = tokens.hidden_states
         if states is None:
             raise InputError(
                 "weighted_layer_pooling needs the hidden states of the encoder, which only "
                 "bert, camembert, distilbert, electra, mpnet, roberta and xlm-roberta give"
+            )
+        if x is not states[-1]:
+            raise InputError(
+                "weighted_layer_pooling begins with the encoder's hidden states, so that what "
+                "stands before it is lost; put it first"
             )
         if len(states) - self.layer_start != len(self.weights):
             raise InputError(
