@@ -61,6 +61,8 @@ def test_names_a_model_that_does_not_load(
     with pytest.raises(InputError, match=r"broken\.onnx: ONNX Runtime .* does not load") as raised:
         open_session(path)
     assert "\n" not in str(raised.value)
+    with pytest.raises(InputError, match=r"^models/own: ONNX Runtime .* does not load"):
+        open_session(path, name="models/own")
     assert capfd.readouterr() == ("", "")
 
 

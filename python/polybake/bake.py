@@ -109,7 +109,7 @@ def bake(
                 inputs = (*inputs, promptlength.prompt_length_input(used_prompts, source.tokenizer))
             if route is not None:
                 inputs = (*inputs, routes.route_input(used_prompts, used_default, route))
-            check_graph(graph.model)
+            check_graph(graph.model, source.folder)
             file = serialize(graph.model)
             modelfile.check_size(file.size, out)
             file.write(tail)
@@ -129,7 +129,7 @@ def bake(
             golden, invariance = _run(tail, contract, source, extra_cases)
         with _timed(seconds, "prove"):
             found = encoder.reference(Path(scratch))
-            session = open_session(found.path, threads=THREADS)
+            session = open_session(found.path, threads=THREADS, name=source.folder)
             proven = prove_steps(golden, contract, session, found, steps)
             check_invariance(invariance, golden, contract, session, found, steps)
             del session
@@ -172,7 +172,7 @@ def _run(
 ) -> tuple[list[Case], dict[str, float]]:
     """Make the golden cases, and measure how far a vector depends on its batch."""
     cases = [*contract_cases(contract, source.tokenizer), *extra_cases]
-    session = open_session(tail, threads=THREADS)
+    session = open_session(tail, threads=THREADS, name=f"{source.folder} with its steps")
     edges = Edges.of(tail, contract.output)
     golden = golden_cases(cases, contract, source.tokenizer, session, edges)
     return golden, measure_invariance(golden, contract, session)

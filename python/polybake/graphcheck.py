@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import onnx
 from onnx_ir.passes.common import CheckerPass
 from onnxscript import ir
@@ -9,10 +11,14 @@ from onnxscript import ir
 from polybake.errors import CheckFailed
 
 
-def check_graph(model: ir.Model) -> None:
+def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
     """Check structure, shapes, and every node against its operator's schema at the opset.
 
     Large weights take no part: only their types and shapes are looked at.
+
+    Args:
+        model: The graph.
+        name: What it is made from or written to, for the message.
 
     Raises:
         CheckFailed: onnx's full checker objects.
@@ -21,4 +27,7 @@ def check_graph(model: ir.Model) -> None:
         CheckerPass(full_check=True)(model)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         reason = " ".join(str(error).split())
-        raise CheckFailed(f"the baked graph is not valid ONNX: {reason}") from error
+        raise CheckFailed(
+            f"{name}: the baked graph is not valid ONNX: {reason}; mend the step, or export the "
+            "encoder again, that gave this operator"
+        ) from error

@@ -53,7 +53,7 @@ def write_network(
     else:
         load_weights(network, [weights])
     check_every_parameter_is_placed(network, model.graph)
-    check_graph(model)
+    check_graph(model, out)
     with replacing(out) as file:
         serialize(model).write_to(file)
     return f"{', '.join(map(_readable, inputs))} -> {_readable(y)}"

@@ -24,7 +24,11 @@ _ERRORS_ONLY = 3
 
 
 def open_session(
-    model: Path | bytes, device: str = "cpu", threads: int | None = None
+    model: Path | bytes,
+    device: str = "cpu",
+    threads: int | None = None,
+    *,
+    name: str | Path | None = None,
 ) -> ort.InferenceSession:
     """Open a model for running.
 
@@ -32,6 +36,7 @@ def open_session(
         model: The path of an ONNX file, or its bytes.
         device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
         threads: Threads within one operator; None is one per core.
+        name: What the message calls a file that the user never sees; None is its path.
 
     Raises:
         InputError: an unknown device, or a model that ONNX Runtime does not load.
@@ -53,10 +58,10 @@ def open_session(
             providers=[(provider, settings)],
         )
     except Exception as error:  # ONNX Runtime's exceptions share no base class
-        name = "the model" if isinstance(model, bytes) else str(model)
+        path = "the model" if isinstance(model, bytes) else model
         reason = " ".join(str(error).split())
         raise InputError(
-            f"{name}: ONNX Runtime {ort.__version__} does not load it ({reason}); "
+            f"{name or path}: ONNX Runtime {ort.__version__} does not load it ({reason}); "
             "use a valid ONNX file of an opset that it knows"
         ) from error
     if session.get_providers()[0] != provider:

@@ -65,7 +65,7 @@ def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> flo
     Raises:
         CheckFailed: it exceeds the limit, or the file does not run at a shape.
     """
-    session = open_session(path)
+    session = open_session(path, name=f"{model.kind}: PyTorch's export")
     remedy = "try another version of PyTorch, or give an .onnx file made elsewhere"
     largest = 0.0
     for one in expected:
