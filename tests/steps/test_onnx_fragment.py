@@ -179,6 +179,8 @@ def test_is_baked(kind: str, tmp_path: Path) -> None:
             fragment("y = Softmax (x)", inputs="float[N, 5] x", domains=', "ai.onnx" : 11'),
             "at the opsets [0-9]+ and 11",
         ),
+        (fragment("y = Relu (x)", opset=27), "has opset 27, expected 1 to 26;"),
+        (fragment("y = Relu (x)", opset=99), "has opset 99, expected 1 to 26;"),
         (fragment("y = my.Op (x)", domains=', "my" : 1'), r"the custom operator my\.Op"),
         (fragment("y = Relu (x)", inputs="float[1, 7] x", outputs="float[1, 7] y"), r"\[1,7\]"),
         (fragment("y = Relu (x)", inputs="float[N, M] x", outputs="float[N, M] y"), r"\[N,M\]"),

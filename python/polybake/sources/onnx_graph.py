@@ -10,9 +10,9 @@ from onnxscript import ir
 from polybake.errors import InputError
 from polybake.sources.external_data import load_model
 from polybake.sources.onnx_signature import last_axis
+from polybake.steps.opset import NEWEST
 
-#: The newest is what ONNX Runtime 1.25 to 1.31 load.
-_OPSETS = range(11, 27)
+_OPSETS = range(11, NEWEST + 1)
 #: The first in which a weight need not also be an input of the graph.
 _OLDEST_IR_VERSION = 4
 

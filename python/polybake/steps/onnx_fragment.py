@@ -40,11 +40,23 @@ class Fragment:
         """Check that ``model`` is such a graph.
 
         Raises:
-            ValueError: not valid, operators that not every client has, or other inputs or outputs.
+            ValueError: not valid, an opset or operators that not every client has, or other inputs
+                or outputs.
         """
         import onnx.inliner
         from onnxscript import ir
 
+        from polybake.steps.opset import NEWEST
+
+        imported = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+        opset = max(imported, default=0)
+        if set(imported) - {opset}:
+            raise ValueError(
+                f"imports ONNX's operators at the opsets {imported[0]} and {imported[1]}; "
+                "export it with one"
+            )
+        if not 0 < opset <= NEWEST:
+            raise ValueError(f"has opset {opset}, expected 1 to {NEWEST}; export it again")
         try:
             onnx.checker.check_model(model, full_check=True)
         except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
@@ -65,11 +77,6 @@ class Fragment:
                 f"takes {_shown(given)} and gives {_shown(results)}; expected one float32 "
                 "[batch, in] and one float32 [batch, out], of any batch and of fixed sizes; "
                 "export it so"
-            )
-        opset, *more = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
-        if set(more) - {opset}:
-            raise ValueError(
-                f"imports ONNX's operators at the opsets {opset} and {more[0]}; export it with one"
             )
         del model.opset_import[:]
         model.opset_import.add(version=opset)

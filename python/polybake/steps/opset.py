@@ -7,6 +7,9 @@ import onnx.version_converter
 
 from polybake.every_node import every_node
 
+#: What ONNX Runtime 1.25 to 1.31 load.
+NEWEST = 26
+
 
 def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     """Give ``model``, whose operators are all ONNX's own, with the operators of ``opset``.
