@@ -153,6 +153,8 @@ def reference(embedding): return {reference}\n"
         ("return 1 / 0", r"step of own\.py raised ZeroDivisionError: .*; correct it"),
         ("return embedding.shape", r"returned Shape; return one float32 \[batch, dimension\]"),
         ("return op.ReduceSum(embedding)", r"returned FLOAT \[1,1\]; return one float32"),
+        ("return op.Relu(op.NoSuch(embedding))", "None None, as NoSuch is not in"),
+        ("return op.Op(embedding, _domain='my')", r"None None, as my\.Op is not in"),
         ("return op.Cast(embedding, to=7)", r"returned INT64 \[batch,12\]; return one float32"),
     ],
 )

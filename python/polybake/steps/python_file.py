@@ -74,7 +74,7 @@ class PythonFile(Step):
         check_pooled(x, "python")
         y = self._call(self.function, op, x)
         if not isinstance(y, ir.Value) or embedding_size([y]) is None:
-            found = f"{y.dtype} {y.shape}" if isinstance(y, ir.Value) else type(y).__name__
+            found = _shown(y) if isinstance(y, ir.Value) else type(y).__name__
             raise InputError(
                 f"python: {self.function} of {self.file} returned {found}; return one float32 "
                 "[batch, dimension], of any batch and of a known dimension"
@@ -133,3 +133,26 @@ class PythonFile(Step):
         """The step as the manifest shows it, such as ``python(file=clip.py, ...) unproven``."""
         proven = _REFERENCE in self.file.functions
         return super().__str__() if proven else f"{super().__str__()} unproven"
+
+
+def _shown(value: ir.Value) -> str:
+    """The type and shape of a value; where one is not known, also the operator that began it."""
+    shown = f"{value.dtype} {value.shape}"
+    node = value.producer()
+    while node is not None:
+        unknown = (x.producer() for x in node.inputs if x is not None and not _is_known(x))
+        before = next(unknown, None)
+        if before is None:
+            break
+        node = before
+    if node is None or _is_known(value):
+        return shown
+    operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+    return (
+        f"{shown}, as {operator} is not in the graph's opset, or its inputs do not fit it or do "
+        "not tell its shape"
+    )
+
+
+def _is_known(value: ir.Value) -> bool:
+    return value.dtype is not None and value.shape is not None
