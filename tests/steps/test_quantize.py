@@ -78,7 +78,11 @@ def test_zero_is_no_set_bit(run_step) -> None:
         ({"precision": "int8"}, "int8 needs ranges; write ranges.npy with: polybake fit --ranges"),
         ({"precision": "binary", "ranges": RANGES}, "binary takes no ranges; drop them"),
         ({"precision": "int8", "ranges": RANGES[:1]}, r"found shape \[1, 16\]"),
-        ({"precision": "int8", "ranges": RANGES[::-1]}, "a row of smallest and a row of largest"),
+        ({"precision": "int8", "ranges": RANGES[:1]}, "a row of smallest and a row of largest"),
+        (
+            {"precision": "int8", "ranges": np.float32([[0, 2, 3], [1, 1, 1]])},
+            "the range of dimension 1 begins at 2 and ends at 1; put the smallest",
+        ),
         ({"precision": "int8", "ranges": RANGES * np.inf}, "finite"),
     ],
 )

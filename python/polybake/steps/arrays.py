@@ -16,14 +16,24 @@ if TYPE_CHECKING:
 
 
 def _is_row(array: NDArray[np.float32]) -> NDArray[np.float32]:
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+    if array.ndim != 1 or not array.size:
         raise ValueError(f"expected one row of finite numbers, found shape {list(array.shape)}")
-    return array
+    return _finite(array)
 
 
 def _is_matrix(array: NDArray[np.float32]) -> NDArray[np.float32]:
-    if array.ndim != 2 or not array.size or not np.isfinite(array).all():
+    if array.ndim != 2 or not array.size:
         raise ValueError(f"expected rows of finite numbers, found shape {list(array.shape)}")
+    return _finite(array)
+
+
+def _finite(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        raise ValueError(
+            f"expected finite numbers, found {array[tuple(wrong[0])]} at {wrong[0].tolist()} "
+            f"({len(wrong)} of {array.size} are not finite); make the array again"
+        )
     return array
 
 

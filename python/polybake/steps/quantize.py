@@ -54,10 +54,17 @@ class Quantize(Step):
             raise ValueError(
                 f"{self.precision} needs ranges; write ranges.npy with: polybake fit --ranges"
             )
-        if len(self.ranges) != 2 or (self.ranges[0] > self.ranges[1]).any():
+        if len(self.ranges) != 2:
             raise ValueError(
                 f"expected a row of smallest and a row of largest values, found shape "
                 f"{list(self.ranges.shape)}; write them with: polybake fit --ranges"
+            )
+        low, high = self.ranges
+        if (low > high).any():
+            first = int(np.argmax(low > high))
+            raise ValueError(
+                f"the range of dimension {first} begins at {low[first]:g} and ends at "
+                f"{high[first]:g}; put the smallest values into the first row"
             )
         return self
 
