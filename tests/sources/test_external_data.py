@@ -240,12 +240,20 @@ def test_refuses_sparse_weights(tmp_path: Path) -> None:
             open_source(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 40, b"<html>not found</html>"])
-def test_refuses_what_is_no_onnx_file(content: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (b"", "is empty; download or export it again"),
+        (onnx.ModelProto(ir_version=8).SerializeToString(), "its 2 bytes hold no ONNX graph; exp"),
+        (b"\xff" * 40, "is not a whole ONNX file"),
+        (b"<html>not found</html>", "is not a whole ONNX file"),
+    ],
+)
+def test_refuses_what_is_no_onnx_file(content: bytes, shown: str, tmp_path: Path) -> None:
     """A file of something else is named, with the remedy."""
     path = write_encoder(tmp_path / "m")
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"model\.onnx: "):
+    with pytest.raises(InputError, match=rf"model\.onnx: {shown}"):
         open_source(path)
 
 

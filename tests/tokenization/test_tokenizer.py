@@ -191,9 +191,14 @@ def test_lowercase_comes_first(
 
 def test_missing_and_damaged_files(folder: Path) -> None:
     """A missing tokenizer.json says how to write one; a damaged one is named."""
-    (folder / "tokenizer.json").write_text('{"version": "1.0"}')
-    with pytest.raises(InputError, match=r"tokenizer\.json: cannot be read by tokenizers"):
-        baked(folder)
+    for text, shown in (
+        ('{"model": {}}', "cannot be read by tokenizers"),
+        ('{"version": 1}', r'is not a tokenizer, as it has no key "model" \(only: version\); down'),
+        ("{}", r"is not a tokenizer, as it has no key .* \(only: none\); download"),
+    ):
+        (folder / "tokenizer.json").write_text(text)
+        with pytest.raises(InputError, match=rf"tokenizer\.json: {shown}"):
+            baked(folder)
     (folder / "tokenizer.json").unlink()
     with pytest.raises(InputError, match=r"has no tokenizer\.json; .*save_pretrained") as raised:
         baked(folder)

@@ -25,8 +25,8 @@ def load_model(path: Path) -> onnx.ModelProto:
     """Load an ONNX file with all its weights in the message, as ONNX Runtime can run it anywhere.
 
     Raises:
-        InputError: not an ONNX file, sparse weights, external data outside the file's folder or
-            beyond its file's end, or more than one file can hold.
+        InputError: empty or not an ONNX file, sparse weights, external data outside the file's
+            folder or beyond its file's end, or more than one file can hold.
     """
     try:
         model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
@@ -34,6 +34,13 @@ def load_model(path: Path) -> onnx.ModelProto:
         raise InputError(
             f"{path}: is not a whole ONNX file ({error}); download it again"
         ) from error
+    if not model.HasField("graph"):
+        size = path.stat().st_size
+        raise InputError(
+            f"{path}: its {size} bytes hold no ONNX graph; export it again"
+            if size
+            else f"{path}: is empty; download or export it again"
+        )
     external = [
         tensor
         for tensor in _tensors(model, path)

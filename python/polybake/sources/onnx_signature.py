@@ -37,7 +37,10 @@ def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
     for value in graph.inputs:
         name = str(value.name)
         if name not in _FEEDS:
-            raise InputError(f"{path}: unknown input {name!r}; known are: {', '.join(_FEEDS)}")
+            raise InputError(
+                f"{path}: unknown input {name!r}; known are: {', '.join(_FEEDS)}; "
+                "export it with these alone"
+            )
         if value.dtype not in (ir.DataType.INT64, ir.DataType.INT32) or _rank(value) != 2:
             raise InputError(
                 f"{path}: input {name!r} is {value.dtype} {value.shape}, expected int64 "

@@ -110,7 +110,7 @@ def read_tokenizer(folder: ModelFolder) -> dict[str, object]:
     """Read tokenizer.json.
 
     Raises:
-        InputError: there is none, or it is no JSON object.
+        InputError: there is none, or it is no tokenizer.
     """
     if folder.file("tokenizer.json") is None:
         raise InputError(
@@ -118,7 +118,13 @@ def read_tokenizer(folder: ModelFolder) -> dict[str, object]:
             "\"from transformers import AutoTokenizer as T; T.from_pretrained('.')"
             ".save_pretrained('.')\" (run there)"
         )
-    return folder.settings("tokenizer.json")
+    data = folder.settings("tokenizer.json")
+    if "model" not in data:
+        raise InputError(
+            f'{folder.path / "tokenizer.json"}: is not a tokenizer, as it has no key "model" '
+            f"(only: {', '.join(data) or 'none'}); download it again"
+        )
+    return data
 
 
 def made_tokenizer(folder: ModelFolder, data: dict[str, object]) -> tuple[str, Tokenizer]:
