@@ -85,6 +85,11 @@ def test_a_fault_is_named(tmp_path: Path, old: str, new: str, message: str) -> N
     assert "\n" not in str(caught.value)
 
 
+def test_begins_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """What Windows' editors put before the text is no part of it."""
+    assert load_config(write(tmp_path, f"\ufeff{GOOD}")).model.name == "minilm"
+
+
 def test_a_repository_is_no_path(tmp_path: Path) -> None:
     """A reference to the hub is left as it is."""
     text = GOOD.replace("models/minilm", "hub:owner/name@v1")

@@ -86,7 +86,7 @@ def load_config(path: Path) -> Config:
         InputError: missing, not TOML, or a key or value that is not known, by its path.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); write one with: polybake init SOURCE"
