@@ -84,7 +84,7 @@ def test_the_model_stays_a_model(tmp_path: Path) -> None:
         (["normalize"], "'normalize' is the output 'sentence_embedding' already; leave it out"),
         (["pool", "steps.0"], "'steps.0' is the output 'pool' already"),
         (["pool", "pool"], "'pool' is the output 'pool' already"),
-        (["input_ids"], "no value is called 'input_ids'"),
+        (["input_ids"], "'input_ids' is an input, which the client has already; leave it out"),
     ],
 )
 def test_refuses_other_names(names: list[str], shown: str, tmp_path: Path) -> None:

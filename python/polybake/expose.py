@@ -32,7 +32,8 @@ def expose_values(
         results: What each step gave.
 
     Raises:
-        InputError: no value has the name, or several steps have, or the value is an output.
+        InputError: no value has the name, or several steps have, or the value is an input or
+            output.
     """
     if not names:
         return
@@ -40,8 +41,14 @@ def expose_values(
     if graph.embeddings.shape is not None and len(graph.embeddings.shape) == 3:
         known[_ENCODER_RESULT] = [graph.embeddings]
     inner = {value.name: [value] for node in graph.model.graph for value in node.outputs}
+    values = {**inner, **known}
+    inputs = {value.name for value in graph.model.graph.inputs}
     for name in names:
-        value = _found(name, {**inner, **known})
+        if name in inputs - values.keys():
+            raise InputError(
+                f"expose: {name!r} is an input, which the client has already; leave it out"
+            )
+        value = _found(name, values)
         if value.is_graph_output():
             raise InputError(f"expose: {name!r} is the output {value.name!r} already; leave it out")
         value.name = name
