@@ -44,6 +44,32 @@ def test_unpickles_no_array(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+def header(text: str) -> bytes:
+    """A NumPy file of one number, with this header."""
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + b"\0" * 4
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PK\x03\x04garbage",
+        header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000000,)}\n"),
+        header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({10**30},)}}\n"),
+        header("{'descr': '<f4', 'fortran_order': False, 'shape': (1,\n"),
+        header("{'descr' '<f4' )\n"),
+        header("(" * 3000),
+    ],
+)
+def test_names_a_damaged_array(content: bytes, tmp_path: Path) -> None:
+    """However a file is damaged, the error is one line with its key, its path and the remedy."""
+    (tmp_path / "mean.npy").write_bytes(content)
+    shown = r"^steps\[1\]\.vector: .*mean\.npy cannot be read .*; write it with numpy\.save$"
+    with pytest.raises(InputError, match=shown) as caught:
+        read(Subtract, tmp_path, vector="mean.npy")
+    assert "\n" not in str(caught.value)
+
+
 @dataclasses.dataclass
 class Trap:
     """Leaves a file behind when it is unpickled."""

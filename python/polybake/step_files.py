@@ -66,9 +66,10 @@ def _array(where: str, value: object, base: Path) -> NDArray[np.float32]:
     path = base / _path(where, value)
     try:
         array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # a damaged header fails wherever Python's own parser does
+        reason = " ".join(str(error).split())
         raise InputError(
-            f"{where}: {path} cannot be read as a NumPy array ({error}); write it with numpy.save"
+            f"{where}: {path} cannot be read as a NumPy array ({reason}); write it with numpy.save"
         ) from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
         raise InputError(f"{where}: {path} holds no array of numbers; write it with numpy.save")
