@@ -27,9 +27,9 @@ def test_later_steps_do_not_see_the_tokens(run_steps, opset: int) -> None:
     assert x == pytest.approx(EXPECTED, abs=1e-6)
 
 
-@pytest.mark.parametrize("ids", [(), (-1,), "unk", None])
+@pytest.mark.parametrize("ids", [(), (-1,), (2**63,), (10**30,), "unk", None])
 def test_refuses_what_is_no_list_of_ids(ids: object) -> None:
-    """No ids, negative ones and names are refused."""
+    """No ids, negative ones, those that int64 cannot hold, and names are refused."""
     with pytest.raises(ValidationError):
         LeaveOut(ids=ids)
 

@@ -19,14 +19,14 @@ class LeaveOut(Step):
     """Mask the tokens of some ids, such as the unknown token's.
 
     Args:
-        ids: Token ids.
+        ids: Token ids, which are int64 in the graph.
 
     Source: model2vec ``StaticModel.tokenize``.
     """
 
     name: ClassVar[str] = "leave_out"
 
-    ids: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+    ids: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)]
 
     def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
         """Add the mask to the graph; ``x`` stays as it is.
