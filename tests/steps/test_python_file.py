@@ -151,6 +151,8 @@ def reference(embedding): return {reference}\n"
     ("body", "shown"),
     [
         ("return 1 / 0", r"step of own\.py raised ZeroDivisionError: .*; correct it"),
+        ("raise SystemExit(0)", r"step of own\.py raised SystemExit: 0; correct it"),
+        ("raise SystemExit('bye')", r"step of own\.py raised SystemExit: bye; correct it"),
         ("return embedding.shape", r"returned Shape; return one float32 \[batch, dimension\]"),
         ("return op.ReduceSum(embedding)", r"returned FLOAT \[1,1\]; return one float32"),
         ("return op.Relu(op.NoSuch(embedding))", "None None, as NoSuch is not in"),
@@ -168,6 +170,11 @@ def test_names_what_the_function_did(body: str, shown: str, tmp_path: Path) -> N
     ("returned", "shown"),
     [
         ("embedding[0]", r"reference of own\.py returned shape \[12\] for \[1, 12\]"),
+        ("[[1.0], [1.0, 2.0]]", r"reference of own\.py returned rows of several lengths; return"),
+        ("embedding.astype(str)", r"reference of own\.py returned an array of <U32; return real"),
+        ("embedding.astype(object)", r"own\.py returned an array of object; return real numbers"),
+        ("embedding.astype(complex)", r"own\.py returned an array of complex128; return real"),
+        ("exit(0)", r"reference of own\.py raised SystemExit: 0; correct it"),
         ("embedding.no", "reference of own.py raised AttributeError: .* has no attribute 'no'"),
     ],
 )

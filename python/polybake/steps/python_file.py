@@ -85,15 +85,28 @@ class PythonFile(Step):
         """Call the file's reference, or else run the step alone in ONNX Runtime.
 
         Raises:
-            InputError: the reference raises or gives no rows, or the step does not run alone.
+            InputError: the reference raises or gives no rows of numbers, or the step does not run
+                alone.
         """
         if _REFERENCE not in self.file.functions:
             return self._run_alone(x)
-        y = np.asarray(self._call(_REFERENCE, x))
+        returned = self._call(_REFERENCE, x)
+        try:
+            y = np.asarray(returned)
+        except ValueError as error:
+            raise InputError(
+                f"python: {_REFERENCE} of {self.file} returned rows of several lengths; "
+                "return [batch, dimension]"
+            ) from error
         if y.ndim != 2 or len(y) != len(x):
             raise InputError(
                 f"python: {_REFERENCE} of {self.file} returned shape {list(y.shape)} for "
                 f"{list(x.shape)}; return [batch, dimension]"
+            )
+        if y.dtype.kind not in "fiu":
+            raise InputError(
+                f"python: {_REFERENCE} of {self.file} returned an array of {y.dtype}; "
+                "return real numbers, such as float32"
             )
         return y
 
@@ -123,7 +136,7 @@ class PythonFile(Step):
     def _call(self, function: str, *values: object) -> Any:
         try:
             return self.file.functions[function](*values, **self.parameters)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(
                 f"python: {function} of {self.file} raised {reason}; correct it or its parameters"
