@@ -52,3 +52,30 @@ def test_parquet(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match=r"texts\.parquet: cannot be read"):
         list(Corpus(path, "body"))
+
+
+def test_names_a_damaged_parquet_file(tmp_path: Path) -> None:
+    """A page that cannot be unpacked and a text that is not UTF-8 are errors with the remedy."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    page, text = tmp_path / "page.parquet", tmp_path / "text.parquet"
+    parquet.write_table(pyarrow.table({"text": ["one two three four"] * 99}), page)
+    content = bytearray(page.read_bytes())
+    content[4:40] = b"\xff" * 36
+    page.write_bytes(content)
+    wrong = pyarrow.array([b"\xff\xfe"], pyarrow.binary()).view(pyarrow.string())
+    parquet.write_table(pyarrow.table({"text": wrong}), text)
+    for path in (page, text):
+        with pytest.raises(InputError, match=rf"{path.name}: cannot be read .*; give a") as caught:
+            list(Corpus(path))
+        assert "\n" not in str(caught.value)
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    """Which of them is meant cannot be said, so the file is refused."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.Table.from_arrays([pyarrow.array(["one"])] * 2, names=["text", "text"])
+    parquet.write_table(table, tmp_path / "texts.parquet")
+    with pytest.raises(InputError, match="has 2 columns 'text'; write the file again with one"):
+        list(Corpus(tmp_path / "texts.parquet"))

@@ -60,11 +60,29 @@ class Corpus:
             raise self._unreadable(error) from error
 
     def _parquet(self) -> Iterator[str | None]:
-        file = self._opened_parquet()
-        if self.column not in file.schema_arrow.names:
+        try:
+            from pyarrow.lib import ArrowException
+            from pyarrow.parquet import ParquetFile
+        except ModuleNotFoundError as error:
+            raise RequirementMissing(
+                f"{self.path}: reading Parquet needs the package pyarrow; pip install pyarrow, "
+                "or give a UTF-8 file with one text a line"
+            ) from error
+        try:
+            yield from self._cells(ParquetFile(self.path))
+        except (OSError, ArrowException, UnicodeDecodeError) as error:
+            raise self._unreadable(error) from error
+
+    def _cells(self, file: ParquetFile) -> Iterator[str | None]:
+        names = file.schema_arrow.names
+        if self.column not in names:
             raise InputError(
-                f"{self.path}: has no column {self.column!r}; "
-                f"choose one of: {', '.join(file.schema_arrow.names)}"
+                f"{self.path}: has no column {self.column!r}; choose one of: {', '.join(names)}"
+            )
+        if names.count(self.column) > 1:
+            raise InputError(
+                f"{self.path}: has {names.count(self.column)} columns {self.column!r}; "
+                "write the file again with one name a column"
             )
         if str(file.schema_arrow.field(self.column).type) not in ("string", "large_string"):
             raise InputError(
@@ -74,22 +92,9 @@ class Corpus:
         for batch in file.iter_batches(columns=[self.column]):
             yield from batch.column(0).to_pylist()
 
-    def _opened_parquet(self) -> ParquetFile:
-        try:
-            from pyarrow.lib import ArrowInvalid
-            from pyarrow.parquet import ParquetFile
-        except ModuleNotFoundError as error:
-            raise RequirementMissing(
-                f"{self.path}: reading Parquet needs the package pyarrow; pip install pyarrow, "
-                "or give a UTF-8 file with one text a line"
-            ) from error
-        try:
-            return ParquetFile(self.path)
-        except (OSError, ArrowInvalid) as error:
-            raise self._unreadable(error) from error
-
     def _unreadable(self, error: Exception) -> InputError:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return InputError(
-            f"{self.path}: cannot be read ({reason}); give a UTF-8 file with one text a line"
+            f"{self.path}: cannot be read ({' '.join(reason.split())}); "
+            "give a UTF-8 file with one text a line"
         )
