@@ -33,6 +33,12 @@ def test_refuses_names_that_lead_out(name: str, tmp_path: Path) -> None:
             look(name)
 
 
+def test_refuses_a_name_that_is_too_long(tmp_path: Path) -> None:
+    """A name that no file can have is refused."""
+    with pytest.raises(InputError, match=r"cannot be read \(File name too long\); name a file"):
+        ModelFolder.at(tmp_path).file("a" * 5000)
+
+
 def test_follows_links_inside(tmp_path: Path) -> None:
     """A link to another file of the folder is followed; the folder itself may be a link."""
     (tmp_path / "real").mkdir()

@@ -40,11 +40,16 @@ class ModelFolder:
         """The path of the file ``name``, or None when there is none.
 
         Raises:
-            InputError: the name or a link leads out of the folder.
+            InputError: the name or a link leads out of the folder, or no file can have the name.
         """
         path = self._inside(name)
-        if not path.is_file():
-            return None
+        try:
+            if not path.is_file():
+                return None
+        except OSError as error:
+            raise InputError(
+                f"{path}: cannot be read ({error.strerror}); name a file within the folder"
+            ) from error
         if not any(path.resolve().is_relative_to(root) for root in self.roots):
             raise InputError(
                 f"{path}: links to {path.resolve()}, outside the model's folder; "

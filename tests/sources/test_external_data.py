@@ -116,6 +116,8 @@ def test_names_a_missing_file(tmp_path: Path) -> None:
         {"length": "4"},
         {"length": "99999999999"},
         {"length": "1e3"},
+        {"offset": "1" * 5000},
+        {"length": "1" * 5000},
         {"offset": "\u0663"},
         {"offset": ""},
         {"basepath": "/etc"},
@@ -135,6 +137,33 @@ def test_refuses_a_repeated_key(tmp_path: Path) -> None:
     path.write_bytes(model.SerializeToString())
     with pytest.raises(InputError, match="impossible keys"):
         open_source(path)
+
+
+def test_refuses_a_name_that_is_too_long(tmp_path: Path) -> None:
+    """What no file can be called is an error like any other."""
+    with pytest.raises(InputError, match=r"cannot be read \(File name too long\); name a file"):
+        open_source(hostile(tmp_path / "m", location="a" * 5000))
+
+
+@pytest.mark.parametrize("data_type", [0, 99])
+def test_refuses_weights_of_no_type(data_type: int, tmp_path: Path) -> None:
+    """So are types that ONNX does not have, in the file itself."""
+    model = encoder()
+    model.graph.initializer[0].data_type = data_type
+    with pytest.raises(InputError, match=f"weight 'table' has impossible type {data_type}; export"):
+        open_source(write_encoder(tmp_path / "m", model))
+
+
+@pytest.mark.parametrize("raw", [b"", b"\0" * 10, b"\0" * 11])
+@pytest.mark.parametrize("data_type", [onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16])
+def test_refuses_narrow_weights_without_their_data(
+    data_type: int, raw: bytes, tmp_path: Path
+) -> None:
+    """Fewer numbers than the shape says are an error that names the weight."""
+    model = encoder()
+    model.graph.initializer.add(name="w", data_type=data_type, dims=[3, 4], raw_data=raw)
+    with pytest.raises(InputError, match=r"weight 'w' of shape \[3, 4\] has other data .*; down"):
+        open_source(write_encoder(tmp_path / "m", model))
 
 
 def test_refuses_impossible_tensors(tmp_path: Path) -> None:

@@ -223,12 +223,17 @@ def test_takes_weights_beside_the_file(run_step, tmp_path: Path) -> None:
 
 
 def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file, half a file, no file, and weights that are missing are errors by key."""
+    """A missing file, half a file, no file, and weights without data are errors by key."""
     source = open_source(write_bert(tmp_path / "model"))
     model = fragment(LAYER, weights={"w": WEIGHT})
     (tmp_path / "half.onnx").write_bytes(model.SerializeToString()[:-9])
     split(model, tmp_path / "split.onnx")
     (tmp_path / "split.data").unlink()
+    for name, data_type in (("short", onnx.TensorProto.FLOAT16), ("typeless", 0)):
+        wrong = fragment(LAYER, weights={"w": WEIGHT})
+        weight = wrong.graph.initializer[0]
+        weight.data_type, weight.raw_data = data_type, b"\0" * 6
+        (tmp_path / f"{name}.onnx").write_bytes(wrong.SerializeToString())
     for spec, shown in (
         ({"file": "none.onnx"}, r"file: .*none\.onnx is no file; name an \.onnx file"),
         ({"file": "half.onnx"}, r"file: .*half\.onnx: is not a whole ONNX file"),
@@ -236,6 +241,8 @@ def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:
             {"file": "split.onnx"},
             r"file: .*split\.onnx: weight 'w' lies in 'split\.data', which is",
         ),
+        ({"file": "short.onnx"}, r"file: .*short\.onnx: weight 'w' of shape \[7, 5\] has other"),
+        ({"file": "typeless.onnx"}, r"file: .*typeless\.onnx: weight 'w' has impossible type 0"),
         ({"file": 3}, "file: expected a path, found 3"),
         ({}, "file: is missing; add it"),
     ):

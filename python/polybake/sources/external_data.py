@@ -20,13 +20,19 @@ from polybake.sources.widen import widen
 
 _KEYS = {"location", "offset", "length", "checksum"}
 
+_TYPES = set(onnx.TensorProto.DataType.values()) - {onnx.TensorProto.UNDEFINED}
+
+#: Digits of the largest file; Python turns no text of thousands into a number.
+_DIGITS = 19
+
 
 def load_model(path: Path) -> onnx.ModelProto:
     """Load an ONNX file with all its weights in the message, as ONNX Runtime can run it anywhere.
 
     Raises:
-        InputError: empty or not an ONNX file, sparse weights, external data outside the file's
-            folder or beyond its file's end, or more than one file can hold.
+        InputError: empty or not an ONNX file, sparse weights, weights of no type or with too little
+            data, external data outside the file's folder or beyond its file's end, or more than one
+            file can hold.
     """
     try:
         model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
@@ -41,11 +47,14 @@ def load_model(path: Path) -> onnx.ModelProto:
             if size
             else f"{path}: is empty; download or export it again"
         )
-    external = [
-        tensor
-        for tensor in _tensors(model, path)
-        if tensor.data_location == onnx.TensorProto.EXTERNAL
-    ]
+    tensors = list(_tensors(model, path))
+    for tensor in tensors:
+        if tensor.data_type not in _TYPES:
+            raise InputError(
+                f"{path}: weight {tensor.name!r} has impossible type {tensor.data_type}; "
+                "export it again"
+            )
+    external = [one for one in tensors if one.data_location == onnx.TensorProto.EXTERNAL]
     folder = ModelFolder.at(path.parent)
     places = [_place(tensor, folder, path) for tensor in external]
     check_size(path.stat().st_size + sum(length for _, _, length in places), path)
@@ -55,7 +64,10 @@ def load_model(path: Path) -> onnx.ModelProto:
             tensor.raw_data = file.read(length)
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
-    widen(model)
+    try:
+        widen(model)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; download it again") from error
     drop_empty_inputs(model)
     return model
 
@@ -74,7 +86,7 @@ def _place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[s
         )
     expected = _byte_size(tensor, path)
     numbers = [entries.get("offset", "0"), entries.get("length", str(expected))]
-    if not all(number.isascii() and number.isdigit() for number in numbers):
+    if not all(one.isascii() and one.isdigit() and len(one) <= _DIGITS for one in numbers):
         raise _refused(path, tensor, "offset and length", numbers)
     offset, length = (int(number) for number in numbers)
     if length != expected or offset + length > file.stat().st_size:
@@ -83,12 +95,9 @@ def _place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[s
 
 
 def _byte_size(tensor: onnx.TensorProto, path: Path) -> int:
-    if tensor.data_type in (onnx.TensorProto.STRING, onnx.TensorProto.UNDEFINED):
+    if tensor.data_type == onnx.TensorProto.STRING:
         raise _refused(path, tensor, "type", tensor.data_type)
-    try:
-        bits = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize * 8
-    except KeyError as error:
-        raise _refused(path, tensor, "type", tensor.data_type) from error
+    bits = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize * 8
     if any(size < 0 for size in tensor.dims):
         raise _refused(path, tensor, "shape", list(tensor.dims))
     if tensor.data_type in (onnx.TensorProto.INT4, onnx.TensorProto.UINT4):

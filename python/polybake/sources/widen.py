@@ -18,6 +18,9 @@ def widen(model: onnx.ModelProto) -> None:
 
     Where a runtime rounds to 16 bits is its own affair: it keeps a type's numbers wider between
     operators where it can, and each does so elsewhere. Checkpoints are widened likewise.
+
+    Raises:
+        ValueError: a weight whose data are not those of its shape.
     """
     _widen_graph(model.graph)
     for function in model.functions:
@@ -52,5 +55,10 @@ def _widen_types(values: Iterable[onnx.ValueInfoProto]) -> None:
 
 def _widen_tensor(tensor: onnx.TensorProto) -> None:
     if tensor.data_type in _NARROW:
-        array = onnx.numpy_helper.to_array(tensor).astype(np.float32)
+        try:
+            array = onnx.numpy_helper.to_array(tensor).astype(np.float32)
+        except ValueError as error:
+            raise ValueError(
+                f"weight {tensor.name!r} of shape {list(tensor.dims)} has other data ({error})"
+            ) from error
         tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
