@@ -110,6 +110,20 @@ def test_a_hostile_graph_is_refused(tmp_path: Path) -> None:
         read_graph(path)
 
 
+def test_a_function_that_calls_itself_is_refused(tmp_path: Path) -> None:
+    """Inference would never end; the error says which function it is."""
+    text = """
+        <ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+        tiny (float[N, 3] x) => (y) { y = own.again (x) }
+        <domain: "own", opset_import: ["" : 18, "own" : 1]>
+        again (v) => (r) { r = own.again (v) }
+    """
+    path = write(tmp_path / "m.onnx", onnx.parser.parse_model(text))
+    with pytest.raises(InputError, match=r"is not a valid ONNX graph .*own::again.*; exp") as one:
+        read_graph(path)
+    assert "\n" not in str(one.value)
+
+
 @pytest.mark.parametrize(
     ("name", "stated", "expected"),
     [

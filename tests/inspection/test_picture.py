@@ -71,3 +71,19 @@ def test_refuses_a_place_that_cannot_be_written(baked: Path, tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot be written \(.*\); choose another place"):
         write_picture(baked, tmp_path / "file" / "graph.svg")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "last_hidden_state = Tanh (rows)  rows = Gather (table, input_ids)",
+        "last_hidden_state = Tanh (last_hidden_state)",
+        "rows = Tanh (last_hidden_state)  last_hidden_state = Tanh (rows)",
+    ],
+)
+def test_refuses_nodes_out_of_order(body: str, tmp_path: Path) -> None:
+    """A node above the one it reads, and a circle, are errors that name the node."""
+    path = write_encoder(tmp_path / "model", encoder(body=body))
+    with pytest.raises(InputError, match=r"model\.onnx: node 'Tanh' reads what .*; export it"):
+        write_picture(path, tmp_path / "graph.svg")
+    assert not (tmp_path / "graph.svg").exists()

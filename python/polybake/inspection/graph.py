@@ -45,6 +45,11 @@ def read_graph(path: Path) -> ir.Model:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); give the path of an .onnx file"
         ) from error
+    except onnx.checker.ValidationError as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{path}: is not a valid ONNX graph ({reason}); export it again"
+        ) from error
     except (DecodeError, ValueError, ir.serde.SerdeError) as error:
         raise InputError(
             f"{path}: is not a valid ONNX file; give the path of an .onnx file"
