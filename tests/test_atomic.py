@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -48,3 +49,25 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         replacing(tmp_path / "taken" / "x"),
     ):
         pass
+
+
+def test_a_folder_of_that_name_is_named(tmp_path: Path) -> None:
+    """A folder is not replaced by a file, and nothing stays beside it."""
+    path = tmp_path / "taken"
+    path.mkdir()
+    with (
+        pytest.raises(InputError, match=r"taken: cannot be written \(Is a directory\); choose"),
+        replacing(path),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    """What fails while the file is written names the file, and removes the half of it."""
+    with (
+        pytest.raises(InputError, match=r"x: cannot be written \(No space left on device\); ch"),
+        replacing(tmp_path / "x"),
+    ):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert list(tmp_path.iterdir()) == []
