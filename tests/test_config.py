@@ -74,6 +74,12 @@ def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
             "model.encoder: Input should be 'native' or 'torch', found 'jax'; correct",
         ),
         ("[model]", "[model", "is not TOML"),
+        ("[model]", f"x = {'[' * 5000}{']' * 5000}\n[model]", "is not TOML: maximum recursion"),
+        ("[model]", f"x = {'1' * 5000}\n[model]", "is not TOML: Exceeds the limit"),
+        ('"build/', '"a\\u0000b', "model.output: a path holds no NUL character, found "),
+        ('"models/', '"a\\u0000b', "model.source: a path holds no NUL character, found "),
+        ('["texts.txt"]', '["a\\u0000b"]', "fixtures.texts[0]: a path holds no NUL character"),
+        ('module = "Minilm"', 'output = "a\\u0000b"', "clients.ruby.output: a path holds no NUL"),
     ],
 )
 def test_a_fault_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -18,6 +18,16 @@ ClientLanguage = Literal["python", "node", "ruby", "csharp"]
 Device = Literal["cpu", "cuda"]
 
 
+def _without_nul(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("a path holds no NUL character")
+    return path
+
+
+#: A path that a system can be asked for.
+File = Annotated[Path, AfterValidator(_without_nul)]
+
+
 class Table(BaseModel):
     """One table of the file: a key that it does not have is an error."""
 
@@ -28,8 +38,8 @@ class ModelTable(Table):
     """``[model]``: what is baked, and where to."""
 
     name: Annotated[str, AfterValidator(checked_name)]
-    source: Path
-    output: Path
+    source: File
+    output: File
     description: str = ""
     default_prompt: str | None = None
     precision: Literal["float32"] = "float32"
@@ -41,14 +51,14 @@ class ModelTable(Table):
 class FixturesTable(Table):
     """``[fixtures]``: text files, one text a line, added to the built-in cases."""
 
-    texts: tuple[Path, ...] = ()
-    output: Path | None = None
+    texts: tuple[File, ...] = ()
+    output: File | None = None
 
 
 class ClientTable(Table):
     """``[clients.<language>]``: where one client goes and what it is called."""
 
-    output: Path | None = None
+    output: File | None = None
     package: str | None = None
     module: str | None = None
     version: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+([.-][A-Za-z0-9.]+)?$")
@@ -91,7 +101,7 @@ def load_config(path: Path) -> Config:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); write one with: polybake init SOURCE"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # numbers too long, and brackets too deep
         raise InputError(f"{path}: is not TOML: {error}; correct that line") from error
     try:
         config = Config.model_validate(data)
