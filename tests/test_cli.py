@@ -58,6 +58,31 @@ def test_a_name_that_no_language_can_use(minilm: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (PermissionError(13, "Permission denied", "a/b"), "a/b: Permission denied; check that"),
+        (OSError(28, "No space left on device"), "polybake: No space left on device; check that"),
+        (OSError("wrote 3\nof 4 bytes"), "polybake: wrote 3 of 4 bytes; check that"),
+    ],
+)
+def test_what_the_system_refuses_ends_with_two(
+    error: OSError, shown: str, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    """A file that nothing else named is one line with the remedy, and no traceback."""
+    from polybake import cli
+
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert shown in line
+
+
 def test_an_internal_error_says_what_to_report(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     """Anything unforeseen ends with 4, the traceback and the versions."""
     from polybake import cli

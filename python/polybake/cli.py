@@ -17,7 +17,7 @@ from polybake.commands.generate import generate
 from polybake.commands.init import init
 from polybake.commands.inspect import inspect
 from polybake.commands.verify import verify
-from polybake.errors import PolybakeError
+from polybake.errors import InputError, PolybakeError
 
 app = typer.Typer(
     help="One model file, every language, the same vectors.",
@@ -53,9 +53,19 @@ def main() -> None:
     except PolybakeError as error:
         typer.echo(f"polybake: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        typer.echo(f"polybake: {_refused_by_system(error)}", err=True)
+        sys.exit(InputError.exit_code)
     except Exception as error:
         _report_internal(error)
         sys.exit(4)
+
+
+def _refused_by_system(error: OSError) -> str:
+    """``FILE: REASON; remedy``, without the file where the system names none."""
+    reason = " ".join((error.strerror or str(error)).split())
+    file = "" if error.filename is None else f"{error.filename}: "
+    return f"{file}{reason}; check that it exists, that you may use it, and that its disk has room"
 
 
 def _report_internal(error: Exception) -> None:
