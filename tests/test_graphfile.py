@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnxscript import GraphBuilder, ir
 
+from polybake.errors import InputError
 from polybake.graphfile import serialize
 from tiny_onnx import TABLE, encoder
 
@@ -39,6 +40,14 @@ def test_same_model_as_onnx_writes(tmp_path: Path) -> None:
     assert found.opset_import == proto.opset_import
     assert [one.name for one in found.graph.output] == ["last_hidden_state"]
     onnx.checker.check_model(tmp_path / "m.onnx", full_check=True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+def test_names_a_full_disk() -> None:
+    """The system names no file when a write fails; the error does, with the room it takes."""
+    shown = r"/dev/full: cannot be written \(No space .*\); make room for \d+ bytes, or name"
+    with pytest.raises(InputError, match=shown):
+        serialize(ir.from_proto(encoder())).write(Path("/dev/full"))
 
 
 def test_every_type_of_weight(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import onnx
 from onnxscript import ir
 
 from polybake.empty_inputs import drop_empty_inputs
+from polybake.errors import InputError
 from polybake.every_node import every_node
 from polybake.protobuf import varint
 
@@ -52,9 +53,19 @@ class GraphFile:
         return len(self.start) + sum(entry.size for entry in self.entries)
 
     def write(self, path: Path) -> None:
-        """Write the file: the same bytes for the same graph."""
-        with path.open("wb") as file:
-            self.write_to(file)
+        """Write the file: the same bytes for the same graph.
+
+        Raises:
+            InputError: there is no room.
+        """
+        try:
+            with path.open("wb") as file:
+                self.write_to(file)
+        except OSError as error:
+            raise InputError(
+                f"{path}: cannot be written ({error.strerror or error}); make room for "
+                f"{self.size} bytes, or name another folder in TMPDIR"
+            ) from error
 
     def write_to(self, file: BinaryIO) -> None:
         """Write the same to an open file."""
