@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.sources.identity import identifier
 from polybake.sources.source import OpenEncoder, Source
@@ -18,6 +19,7 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     Raises:
         InputError: something is missing or not supported.
     """
+    _check_no_chat_template(folder)
     tokenizer = bake_tokenizer(folder)
     return Source(
         encoder=open_encoder(folder, tokenizer),
@@ -25,4 +27,27 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
+    )
+
+
+def _check_no_chat_template(folder: ModelFolder) -> None:
+    """Refuse a template through which sentence-transformers would render every text.
+
+    It does so where no modules.json says otherwise.
+
+    Source: transformers ``PreTrainedTokenizerBase.from_pretrained``; sentence-transformers
+    ``Transformer.infer_modalities``.
+    """
+    more = sorted((folder.path / "additional_chat_templates").glob("*.jinja"))
+    if folder.settings("tokenizer_config.json").get("chat_template") is not None:
+        found = "tokenizer_config.json has a chat_template"
+    elif folder.file("chat_template.jinja") is not None:
+        found = "has chat_template.jinja"
+    elif more:
+        found = f"has additional_chat_templates/{more[0].name}"
+    else:
+        return
+    raise InputError(
+        f"{folder.path}: {found}, through which sentence-transformers renders every text, and "
+        "templates are not baked; remove it to embed texts as they are"
     )
