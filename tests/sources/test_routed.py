@@ -25,7 +25,7 @@ from polybake.sources import open_source
 from polybake.sources.onnx_file import OnnxFile
 from polybake.sources.sentence_transformers import open_sentence_transformers
 from polybake.steps import Normalize, Pool, Step
-from tiny_models import change_json, write_two_encoders
+from tiny_models import change_json, write_json, write_two_encoders
 
 
 def bake_routes(folder: Path, out: Path) -> Path:
@@ -177,6 +177,8 @@ def test_refuses_a_chat_template_in_a_route(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="query_length = 8"):
         open_source(folder)
     change_json(folder / "q_bert" / "sentence_bert_config.json", query_length=None)
-    (folder / "d_bert" / "chat_template.jinja").write_text("{{ messages }}")
-    with pytest.raises(InputError, match="chat_template"):
+    modalities = {"message": {"method": "forward", "method_output_name": "last_hidden_state"}}
+    settings = {"modality_config": {"text": modalities["message"], **modalities}}
+    write_json(folder / "d_bert" / "sentence_bert_config.json", settings)
+    with pytest.raises(InputError, match=r"modality_config\.message"):
         open_source(folder)

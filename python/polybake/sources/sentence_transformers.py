@@ -17,19 +17,9 @@ from polybake.sources.modules import Module, read_modules
 from polybake.sources.routed import Routed
 from polybake.sources.router import same_tokenizer
 from polybake.sources.source import Encoder, OpenEncoder, Source
+from polybake.sources.transformer_settings import read_transformer_settings
 from polybake.sources.unsupported import unsupported
 from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
-
-#: Settings of the Transformer module, by every name that versions since 1.0 gave the file.
-_TRANSFORMER_SETTINGS = (
-    "sentence_bert_config.json",
-    "sentence_roberta_config.json",
-    "sentence_distilbert_config.json",
-    "sentence_camembert_config.json",
-    "sentence_albert_config.json",
-    "sentence_xlm-roberta_config.json",
-    "sentence_xlnet_config.json",
-)
 
 
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -108,27 +98,10 @@ def _body(
 
 
 def _tokenizer(body: ModelFolder) -> BakedTokenizer:
-    settings = _transformer_settings(body)
-    limit = settings.get("max_seq_length")
+    settings = read_transformer_settings(body)
     return bake_tokenizer(
-        body,
-        max_seq_length=limit if isinstance(limit, int) else None,
-        lowercase=settings.get("do_lower_case") is True,
+        body, max_seq_length=settings.max_seq_length, lowercase=settings.lowercase
     )
-
-
-def _transformer_settings(body: ModelFolder) -> dict[str, object]:
-    settings: dict[str, object] = {}
-    for name in _TRANSFORMER_SETTINGS:
-        settings = settings or body.settings(name)
-    for key in ("query_length", "document_length"):
-        if settings.get(key) is not None:
-            raise unsupported(body, key, settings[key])
-    if body.settings("tokenizer_config.json").get("chat_template") is not None or body.file(
-        "chat_template.jinja"
-    ):
-        raise unsupported(body, "chat_template", "…")
-    return settings
 
 
 def _gives_hidden_states(body: ModelFolder) -> bool:

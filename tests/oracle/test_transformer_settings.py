@@ -1,0 +1,106 @@
+"""sentence_bert_config.json and chat templates, against sentence-transformers."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agreement import agreement_with_folder
+from polybake.errors import InputError
+from polybake.proof import LIMIT
+from polybake.sources import open_source
+from tiny_models import change_json, write_bert, write_json, write_sentence_transformers
+
+pytest.importorskip("torch", reason="the oracle is not installed")
+pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
+
+from sentence_transformers import SentenceTransformer
+
+pytestmark = pytest.mark.oracle
+
+TEMPLATE = "{% for message in messages %}query {{ message['content'] }}{% endfor %}"
+OLD = {"max_seq_length": 20, "do_lower_case": False}
+TEXT = {"method": "forward", "method_output_name": "last_hidden_state"}
+NEW = {"modality_config": {"text": TEXT}, "module_output_name": "token_embeddings"}
+
+
+def add_template(folder: Path, name: str) -> None:
+    if name == "tokenizer_config.json":
+        change_json(folder / name, chat_template=TEMPLATE)
+    elif name.endswith(".json"):
+        write_json(folder / name, {"chat_template": TEMPLATE})
+    else:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(TEMPLATE)
+
+
+def renders(folder: Path) -> bool:
+    """Whether the library renders texts through a template before they become ids."""
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    return "message" in model[0].modality_config
+
+
+@pytest.mark.parametrize(
+    "name", ["tokenizer_config.json", "chat_template.jinja", "additional_chat_templates/rag.jinja"]
+)
+def test_refuses_where_the_library_renders(name: str, tmp_path: Path) -> None:
+    """Without modules.json, a template anywhere is rendered; and once saved, it stays so."""
+    folder = write_bert(tmp_path / "m")
+    add_template(folder, name)
+    saved = tmp_path / "saved"
+    SentenceTransformer(str(folder), device="cpu", local_files_only=True).save(str(saved))
+    for each, shown in ((folder, "chat_template"), (saved, r"modality_config\.message")):
+        assert renders(each)
+        with pytest.raises(InputError, match=shown):
+            open_source(each)
+
+
+def test_a_template_of_other_processors(tmp_path: Path) -> None:
+    """chat_template.json is not read for a tokenizer."""
+    folder = write_bert(tmp_path / "m")
+    add_template(folder, "chat_template.json")
+    assert not renders(folder)
+    assert agreement_with_folder(folder, tmp_path / "tiny.onnx").difference <= LIMIT
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "chat_template.jinja"])
+@pytest.mark.parametrize("settings", [{}, OLD, NEW], ids=["none", "old", "new"])
+def test_templates_that_the_library_leaves_alone(
+    name: str, settings: dict[str, object], tmp_path: Path
+) -> None:
+    """With modules.json, texts are rendered only where modality_config has messages."""
+    pooling = ("Pooling", {"embedding_dimension": 12, "pooling_mode": "mean"})
+    folder = write_sentence_transformers(tmp_path / "m", pooling)
+    add_template(folder, name)
+    write_json(folder / "sentence_bert_config.json", settings)
+    assert not renders(folder)
+    assert agreement_with_folder(folder, tmp_path / "tiny.onnx").difference <= LIMIT
+
+
+def test_settings_that_change_nothing(tmp_path: Path) -> None:
+    """What is let through without being computed leaves the library's vectors as they are."""
+    pooling = ("Pooling", {"embedding_dimension": 12, "pooling_mode": "mean"})
+    folder = write_sentence_transformers(tmp_path / "m", pooling)
+    settings: dict[str, object] = {
+        **NEW,
+        "processing_kwargs": {
+            "text": {"padding": "longest", "truncation": True, "add_special_tokens": True},
+            "image": {"size": 4},
+            "chat_template": {"add_generation_prompt": True},
+        },
+        "model_args": {"attn_implementation": "eager", "trust_remote_code": True},
+        "tokenizer_args": {"use_fast": True},
+        "config_args": {"use_cache": True},
+        "unpad_inputs": False,
+        "max_seq_length": None,
+        "do_lower_case": None,
+    }
+    for key in ("model_args", "model_kwargs"):
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        (tmp_path / "out").mkdir()
+        passed = {"add_pooling_layer": False, "low_cpu_mem_usage": True, "dtype": "bfloat16"}
+        write_json(folder / "sentence_bert_config.json", {**settings, key: passed})
+        found = agreement_with_folder(folder, tmp_path / "out" / "tiny.onnx")
+        assert found.difference <= LIMIT
