@@ -12,6 +12,7 @@ from tiny_models import change_json, write_json, write_sentence_transformers
 
 MEAN = ("Pooling", {"pooling_mode": "mean"})
 NORMALIZE = ("Normalize", {})
+TYPE = "sentence_transformers.models.{}".format
 OLD = "pooling_mode_{}_token".format
 
 
@@ -177,8 +178,12 @@ def test_modules_on_tokens(tmp_path: Path) -> None:
     [
         ("modules.json", [], "expected a list of modules"),
         ("modules.json", [{"path": ""}], "is no module with type and path"),
-        ("modules.json", [{"path": "", "type": "x.Pooling"}], "begins with Pooling"),
-        ("modules.json", [{"path": "../m", "type": "x.Transformer"}], "outside the model's folder"),
+        ("modules.json", [{"path": "", "type": TYPE("Pooling")}], "begins with Pooling"),
+        (
+            "modules.json",
+            [{"path": "../m", "type": TYPE("Transformer")}],
+            "outside the model's folder",
+        ),
         ("config_sentence_transformers.json", {"truncate_dim": 0}, "truncate_dim = 0"),
         ("config_sentence_transformers.json", {"prompts": {"query": 1}}, "prompts = "),
         ("config_sentence_transformers.json", {"default_prompt_name": "q"}, "default_prompt_name"),

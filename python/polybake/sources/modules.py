@@ -1,17 +1,27 @@
 """modules.json of a sentence-transformers folder, with what its Router holds.
 
-Module types are matched by their last name against an allow-list; nothing they name is imported.
+Module types are matched by the package and their last name against an allow-list; nothing they
+name is imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.sources.lookup import LOOKUPS
 from polybake.sources.router import Router, read_router
+from polybake.sources.unsupported import REMEDY
+
+#: Where sentence-transformers has had its modules; any other type is code of another's.
+_PACKAGES = (
+    "sentence_transformers.models.",
+    "sentence_transformers.base.modules.",
+    "sentence_transformers.sentence_transformer.modules.",
+)
 
 _ROUTERS = ("Router", "Asym")
 
@@ -67,7 +77,7 @@ def read_modules(folder: ModelFolder, prompts: Mapping[str, str]) -> list[Module
             raise InputError(
                 f"{path}: {entry!r} is no module with type and path; download it again"
             )
-        if kind.rsplit(".", 1)[-1] not in _ROUTERS:
+        if _name(path, kind) not in _ROUTERS:
             modules += _plain(folder, [(kind, where)])
             continue
         router = read_router(folder, where, prompts)
@@ -84,11 +94,26 @@ def _plain(folder: ModelFolder, listed: Iterable[tuple[str, str]]) -> list[Modul
     """The modules of these types and folders, none of which is a Router."""
     modules = []
     for kind, where in listed:
-        name = kind.rsplit(".", 1)[-1]
+        path = folder.path / "modules.json"
+        name = _name(path, kind)
         if name not in _KNOWN:
             raise InputError(
-                f"{folder.path / 'modules.json'}: unknown module type {kind!r}; "
-                f"known are: {', '.join([*_KNOWN, *_ROUTERS])}"
+                f"{path}: unknown module type {kind!r}; "
+                f"known are: {', '.join([*_KNOWN, *_ROUTERS])}; {REMEDY}"
             )
         modules.append(Module(name, where))
     return modules
+
+
+def _name(path: Path, kind: str) -> str:
+    """The last name of a module's type.
+
+    Raises:
+        InputError: the type is none of sentence-transformers.
+    """
+    if not kind.startswith(_PACKAGES):
+        raise InputError(
+            f"{path}: module type {kind!r} is none of sentence-transformers, and no code of a "
+            f"model is run; expected {' or '.join(f'{one}…' for one in _PACKAGES)}, or {REMEDY}"
+        )
+    return kind.rsplit(".", 1)[-1]
