@@ -20,6 +20,8 @@ def test_reads_files_by_name(tmp_path: Path) -> None:
     assert folder.file("nothing") is None
     assert folder.file("1_Pooling") is None
     assert folder.settings("nothing") == {}
+    with pytest.raises(InputError, match="has no nothing; download the whole model again"):
+        folder.needed_settings("nothing")
 
 
 @pytest.mark.parametrize(

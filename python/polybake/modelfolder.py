@@ -84,6 +84,16 @@ class ModelFolder:
             raise InputError(f"{self.path / name}: expected a JSON object; download it again")
         return value
 
+    def needed_settings(self, name: str) -> dict[str, object]:
+        """The JSON object in the file ``name``.
+
+        Raises:
+            InputError: there is no such file, or not a JSON object in it.
+        """
+        if self.file(name) is None:
+            raise InputError(f"{self.path}: has no {name}; download the whole model again")
+        return self.settings(name)
+
     def licence(self) -> str | None:
         """The licence that README.md's front matter names, such as ``apache-2.0``."""
         readme = self.file("README.md")

@@ -205,6 +205,8 @@ def test_tokenizer_one_folder_up(tmp_path: Path) -> None:
             {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{types}.Pooling"},
         ],
     )
+    (tmp_path / "m" / "1_Pooling").mkdir()
+    write_json(tmp_path / "m" / "1_Pooling" / "config.json", {"pooling_mode": "mean"})
     write_json(tmp_path / "m" / "sentence_bert_config.json", {"max_seq_length": 11})
     source = open_source(path)
     assert (source.recipe, source.max_length, source.encoder.name) == (tuple(POOL), 11, "onnx")

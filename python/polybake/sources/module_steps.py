@@ -21,6 +21,14 @@ _POOLING_BOOLEANS = {
     "pooling_mode_lasttoken": "lasttoken",
 }
 
+#: What else a Pooling may say; the sizes follow from the encoder.
+_POOLING_KEYS = (
+    "pooling_mode",
+    "include_prompt",
+    "word_embedding_dimension",
+    "embedding_dimension",
+    *_POOLING_BOOLEANS,
+)
 
 #: Encoders that give one vector a text, and the step that says how.
 OWN_POOLING: dict[str, Recipe] = {
@@ -51,14 +59,16 @@ def module_steps(folder: ModelFolder, modules: Sequence[Module], pooled: bool = 
                 one["step"] == "pool" for some in routes.values() for one in some
             )
             continue
-        config = folder.inner(module.path).settings("config.json")
         if module.kind == "Pooling":
-            recipe.append({"step": "pool", **_pooling(config)})
+            recipe.append({"step": "pool", **_pooling(folder.inner(module.path))})
             pooled = True
             continue
         if module.kind in TOKEN_MODULES:
             recipe.append({"step": TOKEN_MODULES[module.kind], "source": module.path})
             continue
+        inner = folder.inner(module.path)
+        needed = module.kind == "Dense"  # the others may be saved without one
+        config = (inner.needed_settings if needed else inner.settings)("config.json")
         expected = "sentence_embedding" if pooled else "token_embeddings"
         taken = config.get("module_input_name") or "sentence_embedding"
         given = config.get("module_output_name") or taken
@@ -98,11 +108,15 @@ def truncation(folder: ModelFolder, config: dict[str, object]) -> Recipe:
     return ({"step": "truncate", "dimension": dimension},)
 
 
-def _pooling(config: dict[str, object]) -> dict[str, object]:
+def _pooling(folder: ModelFolder) -> dict[str, object]:
     """The mode, or the list of modes that are concatenated, and whether prompts are left out.
 
     Source: sentence-transformers ``Pooling.load_config``.
     """
+    config = folder.needed_settings("config.json")
+    for key, value in config.items():
+        if key not in _POOLING_KEYS:
+            raise unsupported(folder, f"config.json: {key}", value)
     if "pooling_mode" in config:
         modes = config["pooling_mode"]
     else:
