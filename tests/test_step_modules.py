@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.step_files import read_files
-from polybake.steps import Cnn, Dense, LayerNorm, Lstm, Step
+from polybake.steps import Cnn, Dense, LayerNorm, Lstm, Step, WeightedLayerPooling, WordWeights
 from tiny_models import write_json
 
 RANDOM = np.random.default_rng(1)
@@ -44,7 +44,6 @@ def write_module(
     [
         ({}, {}, {"residual": None}),
         ({"use_residual": False}, {}, {"residual": None}),
-        ({"use_residual": True, "out_features": 7}, {}, {"residual": "identity"}),
         (
             {"use_residual": True},
             {"residual.weight": RESIDUAL},
@@ -58,13 +57,21 @@ def test_dense_with_every_residual(
     expected: dict[str, object],
     tmp_path: Path,
 ) -> None:
-    """The residual is the input where both sizes of the configuration agree, else a projection."""
+    """A residual between two sizes is a projection."""
     write_module(tmp_path / "2_Dense", CONFIG | changes, LAYER | more)
     found = read(Dense, tmp_path, source="2_Dense")
     whole = {"weight": WEIGHT, "bias": BIAS, "activation": "relu", **expected}
     assert found.keys() == whole.keys()
     for key, value in whole.items():
         np.testing.assert_array_equal(found[key], value)
+
+
+def test_dense_with_a_residual_of_its_own_size(tmp_path: Path) -> None:
+    """Where both sizes agree, the residual is the input itself."""
+    square = {"linear.weight": WEIGHT[:, :5].copy(), "linear.bias": BIAS}
+    config = CONFIG | {"use_residual": True, "in_features": 5}
+    write_module(tmp_path / "2_Dense", config, square)
+    assert read(Dense, tmp_path, source="2_Dense")["residual"] == "identity"
 
 
 def test_half_precision_is_widened(tmp_path: Path) -> None:
@@ -80,7 +87,9 @@ def test_half_precision_is_widened(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "shown"),
     [
-        ({"activation_function": "os.system"}, "unknown activation 'system'; known are: Identity"),
+        ({"activation_function": "os.system"}, "unknown activation_function 'os.system'"),
+        ({"in_features": 8}, "in_features = 8, but linear.weight has 7"),
+        ({"out_features": 6}, "out_features = 6, but linear.weight has 5"),
         ({"use_residual": True}, "expected linear.bias, linear.weight, residual.weight"),
         ({"bias": False}, "holds linear.bias, linear.weight; expected linear.weight"),
     ],
@@ -142,3 +151,21 @@ def test_needs_a_folder(step: type[Step], tmp_path: Path) -> None:
     """A step of many weights takes them from a module's folder only."""
     with pytest.raises(InputError, match=r"steps\[1\]\.source: is missing; name a folder"):
         read(step, tmp_path, hidden=5)
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        (Dense, "config.json"),
+        (Cnn, "cnn_config.json"),
+        (Lstm, "lstm_config.json"),
+        (WeightedLayerPooling, "config.json"),
+        (WordWeights, "config.json"),
+    ],
+)
+def test_needs_the_configuration(step: type[Step], name: str, tmp_path: Path) -> None:
+    """A module without its configuration is incomplete; no default stands in for it."""
+    write_module(tmp_path / "1_Module", {}, LAYER)
+    (tmp_path / "1_Module" / "config.json").unlink()
+    with pytest.raises(InputError, match=f"1_Module: has no {name}; download the whole model"):
+        read(step, tmp_path, source="1_Module")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from polybake.activation_classes import activation
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 from polybake.steps import Cnn, Dense, LayerNorm, Lstm, Step, WeightedLayerPooling, WordWeights
@@ -14,29 +15,14 @@ from polybake.word_weights import vocabulary, word_weights
 
 _WEIGHTS = "model.safetensors"
 
-#: The last name of a PyTorch class to our name of the same function.
-_ACTIVATION_CLASSES = {
-    "Identity": "identity",
-    "Tanh": "tanh",
-    "ReLU": "relu",
-    "GELU": "gelu",
-    "Sigmoid": "sigmoid",
-    "SiLU": "silu",
-}
-
 
 def _dense(where: str, folder: ModelFolder) -> dict[str, object]:
     """Read a Dense module.
 
     Source: sentence-transformers ``Dense.load``; ``use_residual`` since 5.7.
     """
-    config = folder.settings("config.json")
-    activation = str(config.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
-    if activation not in _ACTIVATION_CLASSES:
-        raise InputError(
-            f"{where}: {folder.path}: unknown activation {activation!r}; "
-            f"known are: {', '.join(_ACTIVATION_CLASSES)}"
-        )
+    config = folder.needed_settings("config.json")
+    function = activation(f"{where}: {folder.path}", config)
     residual = None
     if config.get("use_residual"):
         same = config.get("in_features") == config.get("out_features")
@@ -46,11 +32,14 @@ def _dense(where: str, folder: ModelFolder) -> dict[str, object]:
         "bias": "linear.bias" if config.get("bias", True) else None,
         "residual_weight": "residual.weight" if residual == "projection" else None,
     }
-    return {
-        **_weights(where, folder, {key: name for key, name in names.items() if name}),
-        "activation": _ACTIVATION_CLASSES[activation],
-        "residual": residual,
-    }
+    arrays = _weights(where, folder, {key: name for key, name in names.items() if name})
+    for key, size in zip(("out_features", "in_features"), arrays["weight"].shape, strict=False):
+        if config.get(key, size) != size:
+            raise InputError(
+                f"{where}: {folder.path}: {key} = {config[key]!r}, but linear.weight has {size}; "
+                "download the module again"
+            )
+    return {**arrays, "activation": function, "residual": residual}
 
 
 def _layer_norm(where: str, folder: ModelFolder) -> dict[str, object]:
@@ -58,7 +47,7 @@ def _layer_norm(where: str, folder: ModelFolder) -> dict[str, object]:
 
     Source: sentence-transformers ``LayerNorm.load``.
     """
-    return _weights(where, folder, {"weight": "norm.weight", "bias": "norm.bias"})
+    return {**_weights(where, folder, {"weight": "norm.weight", "bias": "norm.bias"})}
 
 
 def _cnn(where: str, folder: ModelFolder) -> dict[str, object]:
@@ -66,7 +55,7 @@ def _cnn(where: str, folder: ModelFolder) -> dict[str, object]:
 
     Source: sentence-transformers ``CNN.load``.
     """
-    config = folder.settings("cnn_config.json")
+    config = folder.needed_settings("cnn_config.json")
     strides = config.get("stride_sizes")
     if isinstance(strides, list) and set(strides) - {1}:
         raise InputError(
@@ -84,7 +73,7 @@ def _lstm(where: str, folder: ModelFolder) -> dict[str, object]:
 
     Source: sentence-transformers ``LSTM.load``.
     """
-    config = folder.settings("lstm_config.json")
+    config = folder.needed_settings("lstm_config.json")
     tensors = _tensors(where, folder)
     return {
         "hidden": config.get("hidden_dim"),
@@ -99,7 +88,7 @@ def _word_weights(where: str, folder: ModelFolder) -> dict[str, object]:  # noqa
 
     Source: sentence-transformers ``WordWeights``.
     """
-    config = folder.settings("config.json")
+    config = folder.needed_settings("config.json")
     return {"weights": word_weights(folder, config, vocabulary(folder, config))}
 
 
@@ -108,11 +97,13 @@ def _weighted_layer_pooling(where: str, folder: ModelFolder) -> dict[str, object
 
     Source: sentence-transformers ``WeightedLayerPooling.load``.
     """
-    start = folder.settings("config.json").get("layer_start", 4)
+    start = folder.needed_settings("config.json").get("layer_start", 4)
     return {**_weights(where, folder, {"weights": "layer_weights"}), "layer_start": start}
 
 
-def _weights(where: str, folder: ModelFolder, names: Mapping[str, str]) -> dict[str, object]:
+def _weights(
+    where: str, folder: ModelFolder, names: Mapping[str, str]
+) -> dict[str, NDArray[np.float32]]:
     """Read exactly the tensors ``names``, each under its key."""
     found = _tensors(where, folder)
     if sorted(found) != sorted(names.values()):
