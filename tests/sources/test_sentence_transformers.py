@@ -184,10 +184,6 @@ def test_modules_on_tokens(tmp_path: Path) -> None:
             [{"path": "../m", "type": TYPE("Transformer")}],
             "outside the model's folder",
         ),
-        ("config_sentence_transformers.json", {"truncate_dim": 0}, "truncate_dim = 0"),
-        ("config_sentence_transformers.json", {"prompts": {"query": 1}}, "prompts = "),
-        ("config_sentence_transformers.json", {"default_prompt_name": "q"}, "default_prompt_name"),
-        ("config_sentence_transformers.json", {"similarity_fn_name": "manhattan"}, "manhattan"),
         ("config.json", [1], "expected a JSON object"),
     ],
 )

@@ -95,19 +95,6 @@ def _route_choice(router: Router) -> dict[str, object]:
     return {**default, **({"prompts": dict(router.prompts)} if router.prompts else {})}
 
 
-def truncation(folder: ModelFolder, config: dict[str, object]) -> Recipe:
-    """The cut after all modules, which leaves vectors shorter than 1 behind a Normalize.
-
-    Source: sentence-transformers ``SentenceTransformer.encode``, ``truncate_dim``.
-    """
-    dimension = config.get("truncate_dim")
-    if dimension is None:
-        return ()
-    if not isinstance(dimension, int) or dimension < 1:
-        raise unsupported(folder, "truncate_dim", dimension)
-    return ({"step": "truncate", "dimension": dimension},)
-
-
 def _pooling(folder: ModelFolder) -> dict[str, object]:
     """The mode, or the list of modes that are concatenated, and whether prompts are left out.
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
 
 from polybake.errors import InputError
-from polybake.manifest import Similarity
 from polybake.modelfolder import ModelFolder
 from polybake.sources.checkpoint import Checkpoint
 from polybake.sources.identity import identifier
 from polybake.sources.lookup import LOOKUPS
-from polybake.sources.module_steps import OWN_POOLING, module_steps, truncation
+from polybake.sources.model_settings import read_model_settings
+from polybake.sources.module_steps import OWN_POOLING, module_steps
 from polybake.sources.modules import Module, read_modules
 from polybake.sources.routed import Routed
 from polybake.sources.router import same_tokenizer
 from polybake.sources.source import Encoder, OpenEncoder, Source
 from polybake.sources.transformer_settings import read_transformer_settings
-from polybake.sources.unsupported import unsupported
 from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
 
 
@@ -32,8 +30,8 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
     Raises:
         InputError: a module or setting is unknown or not supported, or something is missing.
     """
-    config = folder.settings("config_sentence_transformers.json")
-    prompts = _prompts(folder, config)
+    settings = read_model_settings(folder)
+    prompts = settings.prompts
     modules = read_modules(folder, prompts)
     for module in modules:  # sentence-transformers has the prompts query and document by itself
         if module.router is not None:
@@ -59,11 +57,11 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         recipe=(
             *OWN_POOLING.get(first.kind, ()),
             *module_steps(folder, others, pooled=first.kind in OWN_POOLING),
-            *truncation(folder, config),
+            *settings.truncation,
         ),
         prompts=prompts,
-        default_prompt=_default_prompt(folder, config),
-        similarity=_similarity(folder, config),
+        default_prompt=settings.default_prompt,
+        similarity=settings.similarity,
     )
 
 
@@ -110,25 +108,3 @@ def _gives_hidden_states(body: ModelFolder) -> bool:
     Source: sentence-transformers ``WeightedLayerPooling.forward``.
     """
     return body.settings("config.json").get("output_hidden_states") is True
-
-
-def _prompts(folder: ModelFolder, config: dict[str, object]) -> dict[str, str]:
-    prompts = config.get("prompts") or {}
-    if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
-        raise unsupported(folder, "prompts", prompts)
-    return prompts
-
-
-def _default_prompt(folder: ModelFolder, config: dict[str, object]) -> str | None:
-    name = config.get("default_prompt_name")
-    if name is not None and name not in _prompts(folder, config):
-        raise unsupported(folder, "default_prompt_name", name)
-    return name if isinstance(name, str) else None
-
-
-def _similarity(folder: ModelFolder, config: dict[str, object]) -> Similarity:
-    found = config.get("similarity_fn_name") or "cosine"
-    for name in get_args(Similarity):
-        if found == name:
-            return name  # type: ignore[no-any-return] # get_args gives Any
-    raise unsupported(folder, "similarity_fn_name", found)
