@@ -50,6 +50,8 @@ class EncoderConfig(BaseModel):
     num_hidden_layers: Layers
     num_attention_heads: Size
     is_decoder: Literal[False] = False
+    #: Decoders compute it. transformers lets it make most encoders causal, too.
+    is_causal: Literal[False] | None = False
 
 
 def check_heads(config: EncoderConfig) -> None:

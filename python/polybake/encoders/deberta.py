@@ -6,7 +6,7 @@ Source: transformers ``DebertaV2Model``, in evaluation; DeBERTa-v3's checkpoints
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from onnxscript import OpBuilder, ir, nn
 from pydantic import Field, field_validator, model_validator
@@ -37,6 +37,7 @@ class DebertaConfig(EncoderConfig):
     pos_att_type: tuple[Literal["c2p", "p2c"], ...] = ()
     share_att_key: bool = False
     norm_rel_ebd: Literal["none", "layer_norm"] = "none"
+    is_causal: Any = None  # its attention does not read it
 
     @field_validator("pos_att_type", mode="before")
     @classmethod

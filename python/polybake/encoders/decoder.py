@@ -58,7 +58,7 @@ class DecoderConfig(OneThetaConfig, GroupedConfig):
     """What the configurations of Qwen2, Qwen3 and Mistral share."""
 
     hidden_act: HiddenAct = "silu"
-    is_causal: bool = True
+    is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
 
     def windows(self) -> list[int | None]:
         """Each layer's sliding window; None where there is none."""

@@ -40,7 +40,7 @@ class Gemma3Config(GroupedConfig, TwoThetasConfig):
     query_pre_attn_scalar: float = Field(default=256, gt=0, allow_inf_nan=False)
     attn_logit_softcapping: None = None
     use_bidirectional_attention: bool | None = False
-    is_causal: Literal[True] = True
+    is_causal: Literal[True] = True  # type: ignore[assignment] # others refuse it
     sliding_window: Size = 4096
     sliding_window_pattern: Size = 6
     rope_theta: Theta = 1_000_000.0

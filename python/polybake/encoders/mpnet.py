@@ -5,7 +5,7 @@ Source: transformers ``MPNetModel``, without pooler, in evaluation.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn
 
@@ -26,6 +26,7 @@ class MPNetConfig(BertConfig):
     """MPNet's configuration."""
 
     relative_attention_num_buckets: Literal[32] = 32
+    is_causal: Any = None  # its attention does not read it
 
 
 class Embeddings(nn.Module):
