@@ -95,6 +95,12 @@ KINDS = {
     "mistral, no window": Kind(
         "Mistral", GROUPED | {"rope_parameters": one(50.0), "sliding_window": None}, "mean"
     ),
+    "mistral, full and sliding layers": Kind(
+        "Mistral",
+        GROUPED | MISTRAL,
+        "mean",
+        {"layer_types": ["full_attention", "sliding_attention"] * 2},
+    ),
     "gemma3_text, both ways": Kind("Gemma3Text", GEMMA | {"use_bidirectional_attention": True}),
     "gemma3_text, causal": Kind("Gemma3Text", GEMMA, "lasttoken"),
     "gemma3_text, of transformers 4": Kind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,19 @@ def test_matches_numpy(window: int | None, head_dim: int | None, tmp_path: Path)
     assert_matches(config, decoder_weights(size), forward, tmp_path)
 
 
+def test_layers_of_two_types(tmp_path: Path) -> None:
+    """A full layer among sliding ones attends to all tokens before."""
+    types = ["sliding_attention", "full_attention", "sliding_attention"]
+    sliding, full = partial(near, before=2, after=0), partial(near, after=0)
+    config = MISTRAL | {"sliding_window": 3, "layer_types": types}
+    forward = decoder(HIDDEN // HEADS, [sliding, full, sliding])
+    assert_matches(config, decoder_weights(HIDDEN // HEADS), forward, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "shown"),
     [
+        ("layer_types", ["full_attention"], "layer_types has 1 entries"),
         ("sliding_window", -1, "sliding_window: "),
         ("rope_scaling", {"type": "linear", "factor": 2.0}, "rope_scaling.*type: "),
         ("head_dim", 7, "head size 7 is odd"),

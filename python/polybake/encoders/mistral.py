@@ -1,6 +1,6 @@
-"""Mistral: every layer attends within one sliding window.
+"""Mistral: layers attend within one sliding window, but for those that are said to be full.
 
-Source: transformers ``MistralModel``, in evaluation.
+Source: transformers ``MistralModel``, or ``MinistralModel`` where layers have types, in evaluation.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from typing import ClassVar
 
 from polybake.encoders.architecture import Size
 from polybake.encoders.decoder import Decoder, DecoderConfig
+from polybake.encoders.rotary_config import LayerTypesConfig
 
 
-class MistralConfig(DecoderConfig):
+class MistralConfig(DecoderConfig, LayerTypesConfig):
     """Mistral's configuration."""
 
     sliding_window: Size | None = 4096
 
     def windows(self) -> list[int | None]:
         """Each layer's sliding window; None where there is none."""
-        return [self.sliding_window] * self.num_hidden_layers
+        types = self.layer_types or ["sliding_attention"] * self.num_hidden_layers
+        return [self.sliding_window if kind == "sliding_attention" else None for kind in types]
 
 
 class Mistral(Decoder):
