@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from polybake.encoders.relative_bias import relative_buckets
+from polybake.encoders.t5 import T5Config
 from polybake.errors import InputError
 from polybake.sources import open_source
 from tiny_encoders import Floats, random_weights, token_embeddings
@@ -112,6 +113,17 @@ def test_takes_the_encoder_of_a_whole_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("projection", "activation"),
+    [("relu", "relu"), ("gated-gelu", "gelu_new"), ("gated-silu", "silu"), ("gelu", "gelu")],
+)
+def test_takes_what_transformers_writes_twice(projection: str, activation: str) -> None:
+    """A saved configuration says its activation in two more keys, which agree."""
+    gated = projection.startswith("gated")
+    keys = {"dense_act_fn": activation, "is_gated_act": gated, "feed_forward_proj": projection}
+    assert T5Config.model_validate(T5 | keys).gated is gated
+
+
+@pytest.mark.parametrize(
     ("key", "value", "shown"),
     [
         ("feed_forward_proj", "gated-mish", "feed_forward_proj: .*'gated-mish'; known are: relu"),
@@ -120,6 +132,9 @@ def test_takes_the_encoder_of_a_whole_model(tmp_path: Path) -> None:
         ("relative_attention_max_distance", 10**12, "relative_attention_max_distance: "),
         ("d_kv", 0, "d_kv: "),
         ("is_decoder", True, "is_decoder: "),
+        ("dense_act_fn", "gelu_new", "dense_act_fn: should agree with .*'relu', found 'gelu_n"),
+        ("dense_act_fn", "mish", "dense_act_fn: .*'mish'"),
+        ("is_gated_act", True, "is_gated_act: should agree with .*'relu', found True"),
     ],
 )
 def test_refuses_what_it_does_not_compute(

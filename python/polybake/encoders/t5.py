@@ -8,25 +8,25 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from polybake.activations import ACTIVATIONS
-from polybake.encoders.architecture import Architecture, EncoderConfig, Layers, Size
+from polybake.encoders.architecture import Architecture, EncoderConfig, HiddenAct, Layers, Size
 from polybake.encoders.attention import attend, padding_bias, split_heads
 from polybake.encoders.layers import Embedding, Linear
 from polybake.encoders.relative_bias import RelativeBias
 from polybake.encoders.rms_norm import RMSNorm
 
-#: ``feed_forward_proj`` to the name of its activation.
+#: ``feed_forward_proj`` to our name of its activation.
 _PLAIN = {"relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "silu": "silu"}
 #: Gated, ``gelu`` is the approximation: T5 v1.1 was trained so.
 _GATED = {"gated-gelu": "gelu_tanh", "gated-relu": "relu", "gated-silu": "silu"}
+_ACTIVATIONS = _PLAIN | _GATED
 
 
 def _known_projection(name: str) -> str:
-    known = [*_PLAIN, *_GATED]
-    if name not in known:
-        raise ValueError(f"unknown {name!r}; known are: {', '.join(known)}")
+    if name not in _ACTIVATIONS:
+        raise ValueError(f"unknown {name!r}; known are: {', '.join(_ACTIVATIONS)}")
     return name
 
 
@@ -40,8 +40,19 @@ class T5Config(EncoderConfig):
     intermediate_size: Size = Field(alias="d_ff")
     layer_norm_epsilon: float = 1e-6
     feed_forward_proj: Annotated[str, AfterValidator(_known_projection)] = "relu"
+    #: transformers writes these beside feed_forward_proj, and obeys them where they differ.
+    dense_act_fn: HiddenAct | None = None
+    is_gated_act: bool | None = None
     relative_attention_num_buckets: Annotated[int, Field(ge=4, le=4096, strict=True)] = 32
     relative_attention_max_distance: Annotated[int, Field(gt=0, le=2**20, strict=True)] = 128
+
+    @field_validator("dense_act_fn", "is_gated_act")
+    @classmethod
+    def _agrees(cls, value: object, info: ValidationInfo) -> object:
+        projection = info.data.get("feed_forward_proj", "")
+        if value not in (None, _ACTIVATIONS.get(projection), projection in _GATED):
+            raise ValueError(f"should agree with feed_forward_proj {projection!r}")
+        return value
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -51,6 +62,16 @@ class T5Config(EncoderConfig):
                 "no distance for the wider half of the buckets"
             )
         return self
+
+    @property
+    def gated(self) -> bool:
+        """Whether the feed-forward layer is widened twice, and multiplied."""
+        return self.feed_forward_proj in _GATED
+
+    @property
+    def activation(self) -> str:
+        """The key of `polybake.activations.ACTIVATIONS`."""
+        return _ACTIVATIONS[self.feed_forward_proj]
 
 
 class SelfAttention(nn.Module):
@@ -110,7 +131,7 @@ class Dense(nn.Module):
         super().__init__()
         self.wi = Linear(config.hidden_size, config.intermediate_size, bias=False)
         self.wo = Linear(config.intermediate_size, config.hidden_size, bias=False)
-        self.activation = ACTIVATIONS[_PLAIN[config.feed_forward_proj]]
+        self.activation = ACTIVATIONS[config.activation]
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[..., hidden]``."""
@@ -125,7 +146,7 @@ class GatedDense(nn.Module):
         self.wi_0 = Linear(config.hidden_size, config.intermediate_size, bias=False)
         self.wi_1 = Linear(config.hidden_size, config.intermediate_size, bias=False)
         self.wo = Linear(config.intermediate_size, config.hidden_size, bias=False)
-        self.activation = ACTIVATIONS[_GATED[config.feed_forward_proj]]
+        self.activation = ACTIVATIONS[config.activation]
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[..., hidden]``."""
@@ -138,8 +159,7 @@ class FeedForwardBlock(nn.Module):
 
     def __init__(self, config: T5Config) -> None:
         super().__init__()
-        gated = config.feed_forward_proj in _GATED
-        self.DenseReluDense = GatedDense(config) if gated else Dense(config)
+        self.DenseReluDense = GatedDense(config) if config.gated else Dense(config)
         self.layer_norm = RMSNorm(config.hidden_size, config.layer_norm_epsilon)
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
