@@ -78,6 +78,7 @@ KINDS = {
         OLDER
         | {"global_attn_every_n_layers": 2, "global_rope_theta": 300.0, "local_rope_theta": 20.0},
     ),
+    "modernbert, half a window": Kind("ModernBert", MODERN, "mean", {"sliding_window": 2}),
     "qwen2": QWEN2,
     "qwen2, windows": Kind("Qwen2", QWEN2.settings | WINDOW, "mean"),
     "qwen2, of transformers 4": Kind(

@@ -49,6 +49,8 @@ OLDER: dict[str, Any] = MODERNBERT | {
     "global_rope_theta": 300.0,
     "local_rope_theta": 20.0,
 }
+#: Half of a window, which replaces the whole one.
+HALF: dict[str, Any] = MODERNBERT | {"local_attention": 9, "sliding_window": 2}
 BIASED = {"norm_bias": True, "attention_bias": True, "mlp_bias": True}
 
 
@@ -94,7 +96,11 @@ def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
     return layer_norm(x, w, "final_norm", 1e-5)
 
 
-@pytest.mark.parametrize("config", [MODERNBERT, OLDER], ids=["transformers 5", "transformers 4"])
+@pytest.mark.parametrize(
+    "config",
+    [MODERNBERT, OLDER, HALF],
+    ids=["transformers 5", "transformers 4", "half a window"],
+)
 @pytest.mark.parametrize("biased", [False, True])
 def test_matches_numpy(config: dict[str, Any], biased: bool, tmp_path: Path) -> None:
     """Every kept token's embedding equals the formula's, padded on either side."""
@@ -133,6 +139,8 @@ def test_takes_the_body_of_a_masked_language_model(tmp_path: Path) -> None:
     [
         ("hidden_activation", "mish", "hidden_activation: .*'mish'"),
         ("local_attention", 0, "local_attention: "),
+        ("sliding_window", 0, "sliding_window: "),
+        ("head_dim", 12, "head_dim 12 is not supported, only 6, "),
         ("global_attn_every_n_layers", 0, "global_attn_every_n_layers: "),
         ("rope_scaling", {"rope_type": "yarn", "factor": 4.0}, "rope_scaling: "),
         ("local_rope_theta", None, "local_rope_theta: "),

@@ -5,11 +5,12 @@ Source: transformers ``ModernBertModel``, in evaluation.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
+from pydantic import model_validator
 
-from polybake.encoders.architecture import Architecture, HiddenAct, Size
+from polybake.encoders.architecture import Architecture, HiddenAct, Size, check_heads
 from polybake.encoders.gated_mlp import gated
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
 from polybake.encoders.reach import Reach, reach_bias
@@ -26,9 +27,22 @@ class ModernBertConfig(TwoThetasConfig):
     attention_bias: bool = False
     mlp_bias: bool = False
     local_attention: Size = 128
+    #: Half of ``local_attention``, which it replaces.
+    sliding_window: Size | None = None
     global_attn_every_n_layers: Size = 3
     global_rope_theta: Theta = 160_000.0
     local_rope_theta: Theta = 10_000.0
+
+    @model_validator(mode="after")
+    def _heads_share_the_hidden_size(self) -> Self:
+        check_heads(self)
+        size = self.hidden_size // self.num_attention_heads
+        if self.head_size != size:
+            raise ValueError(
+                f"head_dim {self.head_dim} is not supported, only {size}, which is "
+                f"hidden_size {self.hidden_size} / num_attention_heads {self.num_attention_heads}"
+            )
+        return self
 
     def types(self) -> tuple[LayerType, ...]:
         """Each layer's type."""
@@ -46,7 +60,7 @@ class ModernBertConfig(TwoThetasConfig):
 
     def reaches(self) -> dict[LayerType, Reach]:
         """How far tokens attend in each type of layer: half the window to each side."""
-        half = self.local_attention // 2
+        half = self.sliding_window or self.local_attention // 2
         return {"full_attention": Reach(), "sliding_attention": Reach(half, half)}
 
 
