@@ -5,7 +5,7 @@ Source: transformers ``AlbertModel``, without pooler, in evaluation.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from onnxscript import OpBuilder, ir, nn
 
@@ -24,6 +24,7 @@ class AlbertConfig(BertConfig):
     hidden_act: HiddenAct = "gelu_new"
     num_hidden_groups: Layers = 1
     inner_group_num: Layers = 1
+    add_cross_attention: Any = None  # no decoder is made of ALBERT
 
 
 class Attention(nn.Module):

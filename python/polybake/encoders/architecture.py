@@ -32,6 +32,8 @@ def _known_act(name: str) -> str:
 Size = Annotated[int, Field(gt=0, strict=True)]
 #: Far above any encoder's; a hostile number would build layers until the memory is full.
 Layers = Annotated[int, Field(gt=0, le=256, strict=True)]
+#: What a normalisation adds to the variance.
+Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 #: An activation by transformers' name, read as a key of `polybake.activations.ACTIVATIONS`.
 HiddenAct = Annotated[str, AfterValidator(_known_act)]
 
@@ -52,6 +54,8 @@ class EncoderConfig(BaseModel):
     is_decoder: Literal[False] = False
     #: Decoders compute it. transformers lets it make most encoders causal, too.
     is_causal: Literal[False] | None = False
+    #: Weights that are quantized may look like others, and mean something else.
+    quantization_config: None = None
 
 
 def check_heads(config: EncoderConfig) -> None:

@@ -14,6 +14,7 @@ from polybake.activations import ACTIVATIONS
 from polybake.encoders.architecture import (
     Architecture,
     EncoderConfig,
+    Epsilon,
     HiddenAct,
     Size,
     check_heads,
@@ -30,9 +31,10 @@ class BertConfig(EncoderConfig):
     intermediate_size: Size
     max_position_embeddings: Size
     type_vocab_size: Size = 2
-    layer_norm_eps: float = 1e-12
+    layer_norm_eps: Epsilon = 1e-12
     hidden_act: HiddenAct = "gelu"
     position_embedding_type: Literal["absolute"] = "absolute"
+    add_cross_attention: Literal[False] = False
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

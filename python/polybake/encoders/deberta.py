@@ -11,7 +11,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from onnxscript import OpBuilder, ir, nn
 from pydantic import Field, field_validator, model_validator
 
-from polybake.encoders.architecture import Architecture, EncoderConfig, HiddenAct, Size, check_heads
+from polybake.encoders.architecture import (
+    Architecture,
+    EncoderConfig,
+    Epsilon,
+    HiddenAct,
+    Size,
+    check_heads,
+)
 from polybake.encoders.attention import attend, padding_bias, split_heads
 from polybake.encoders.bert import Intermediate, ResidualOutput
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
@@ -24,7 +31,7 @@ class DebertaConfig(EncoderConfig):
 
     intermediate_size: Size
     max_position_embeddings: Annotated[int, Field(gt=0, le=2**20, strict=True)]
-    layer_norm_eps: float = 1e-7
+    layer_norm_eps: Epsilon = 1e-7
     hidden_act: HiddenAct = "gelu"
     relative_attention: Literal[True]
     position_biased_input: Literal[False]
@@ -37,7 +44,7 @@ class DebertaConfig(EncoderConfig):
     pos_att_type: tuple[Literal["c2p", "p2c"], ...] = ()
     share_att_key: bool = False
     norm_rel_ebd: Literal["none", "layer_norm"] = "none"
-    is_causal: Any = None  # its attention does not read it
+    is_causal: Any = None  # DeBERTa's own attention does not read it
 
     @field_validator("pos_att_type", mode="before")
     @classmethod

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 from onnxscript import OpBuilder, ir, nn
 from pydantic import model_validator
 
-from polybake.encoders.architecture import Architecture, HiddenAct, Size
+from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Size
 from polybake.encoders.attention import attend, split_heads
 from polybake.encoders.gated_mlp import GatedMLP
 from polybake.encoders.layers import Embedding, Linear
@@ -27,7 +27,7 @@ class GroupedConfig(RotaryConfig):
     head_norm: ClassVar[type[RMSNorm] | None] = None
 
     num_key_value_heads: Size
-    rms_norm_eps: float = 1e-6
+    rms_norm_eps: Epsilon = 1e-6
 
     @property
     def input_bias(self) -> bool:

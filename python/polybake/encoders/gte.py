@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal
 from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from polybake.encoders.architecture import Architecture, HiddenAct
+from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct
 from polybake.encoders.attention import padding_bias
 from polybake.encoders.gated_mlp import gated
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
@@ -25,7 +25,7 @@ class Sizes(RotaryConfig):
     """What ``gte`` and ``new`` share."""
 
     type_vocab_size: Annotated[int, Field(ge=0, strict=True)] = 1
-    layer_norm_eps: float = 1e-12
+    layer_norm_eps: Epsilon = 1e-12
     hidden_act: HiddenAct = "gelu"
 
 

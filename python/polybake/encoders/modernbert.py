@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 from onnxscript import OpBuilder, ir, nn
 from pydantic import model_validator
 
-from polybake.encoders.architecture import Architecture, HiddenAct, Size, check_heads
+from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Size, check_heads
 from polybake.encoders.gated_mlp import gated
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
 from polybake.encoders.reach import Reach, reach_bias
@@ -22,7 +22,7 @@ class ModernBertConfig(TwoThetasConfig):
     """ModernBERT's configuration."""
 
     hidden_activation: HiddenAct = "gelu"
-    norm_eps: float = 1e-5
+    norm_eps: Epsilon = 1e-5
     norm_bias: bool = False
     attention_bias: bool = False
     mlp_bias: bool = False

@@ -26,7 +26,9 @@ class MPNetConfig(BertConfig):
     """MPNet's configuration."""
 
     relative_attention_num_buckets: Literal[32] = 32
-    is_causal: Any = None  # its attention does not read it
+    # MPNet's own attention reads neither.
+    is_causal: Any = None
+    add_cross_attention: Any = None
 
 
 class Embeddings(nn.Module):

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, Field
 
-from polybake.encoders.architecture import Architecture, HiddenAct, Layers, Size
+from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
 from polybake.encoders.attention import padding_bias
 from polybake.encoders.gated_mlp import gated
 from polybake.encoders.layers import Embedding, LayerNorm, Linear
@@ -29,7 +29,7 @@ class NomicBertConfig(OneThetaConfig):
     )
     intermediate_size: Size = Field(validation_alias=AliasChoices("intermediate_size", "n_inner"))
     type_vocab_size: Size = 2
-    layer_norm_eps: float = Field(
+    layer_norm_eps: Epsilon = Field(
         default=1e-12, validation_alias=AliasChoices("layer_norm_eps", "layer_norm_epsilon")
     )
     hidden_act: HiddenAct = "silu"

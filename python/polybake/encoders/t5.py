@@ -11,7 +11,14 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from polybake.activations import ACTIVATIONS
-from polybake.encoders.architecture import Architecture, EncoderConfig, HiddenAct, Layers, Size
+from polybake.encoders.architecture import (
+    Architecture,
+    EncoderConfig,
+    Epsilon,
+    HiddenAct,
+    Layers,
+    Size,
+)
 from polybake.encoders.attention import attend, padding_bias, split_heads
 from polybake.encoders.layers import Embedding, Linear
 from polybake.encoders.relative_bias import RelativeBias
@@ -38,7 +45,7 @@ class T5Config(EncoderConfig):
     num_attention_heads: Size = Field(alias="num_heads")
     head_size: Size = Field(alias="d_kv")
     intermediate_size: Size = Field(alias="d_ff")
-    layer_norm_epsilon: float = 1e-6
+    layer_norm_epsilon: Epsilon = 1e-6
     feed_forward_proj: Annotated[str, AfterValidator(_known_projection)] = "relu"
     #: transformers writes these beside feed_forward_proj, and obeys them where they differ.
     dense_act_fn: HiddenAct | None = None
