@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from onnxscript import GraphBuilder, ir
 
-from polybake.errors import CheckFailed
+from polybake.errors import CheckFailed, InputError
 from polybake.graphcheck import check_graph
 
 
@@ -33,3 +33,16 @@ def test_refuses_what_the_opset_lacks(operator: str, opset: int) -> None:
     """An operator that the opset lacks, or used against its schema, is named."""
     with pytest.raises(CheckFailed, match=f"^own: .*not valid ONNX: .*{operator}.*; mend "):
         check_graph(graph_with(operator, opset), "own")
+
+
+def test_a_weight_that_cannot_be_read_says_so_itself() -> None:
+    """What reading a weight raises is not hidden behind the check's own error."""
+
+    def read() -> ir.TensorProtocol:
+        raise InputError("the weight is damaged")
+
+    model = graph_with("Add", 18)
+    scale = model.graph.initializers["scale"]
+    scale.const_value = ir.LazyTensor(read, ir.DataType.FLOAT, ir.Shape([3]))
+    with pytest.raises(InputError, match="the weight is damaged"):
+        check_graph(model)

@@ -22,6 +22,7 @@ def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
 
     Raises:
         CheckFailed: onnx's full checker objects.
+        InputError: a small weight, which is read here, is not what was expected.
     """
     try:
         CheckerPass(full_check=True)(model)
@@ -31,3 +32,12 @@ def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
             f"{name}: the baked graph is not valid ONNX: {reason}; mend the step, or export the "
             "encoder again, that gave this operator"
         ) from error
+    except ir.serde.SerdeError as error:
+        raise _cause(error) from error
+
+
+def _cause(error: BaseException) -> BaseException:
+    """What onnx-ir wrapped, once for each part of the model that holds the tensor."""
+    while isinstance(error, ir.serde.SerdeError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
