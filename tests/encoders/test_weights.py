@@ -76,7 +76,55 @@ def test_reads_shards(tmp_path: Path) -> None:
         open_source(folder)
 
 
-def test_lists_every_problem_at_once(tmp_path: Path) -> None:
+def test_takes_a_weight_that_is_there_twice(tmp_path: Path) -> None:
+    """A tensor with and without the prefix, and the same value, is one weight."""
+    name = "encoder.layer.0.output.dense.bias"
+    twice = bert_weights() | {f"bert.{name}": bert_weights()[name]}
+    assert bytes_of(twice, tmp_path, "twice") == bytes_of(bert_weights(), tmp_path, "once")
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("encoder.layer.0.output.dense.bias", "bert.encoder.layer.0.output.dense.bias"),
+        ("embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma"),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
+def test_refuses_two_values_of_one_weight(
+    name: str, other: str, dtype: type, tmp_path: Path
+) -> None:
+    """Two tensors of different values or types that are one weight are both named."""
+    weights = bert_weights()
+    changed = (weights[name] + 1).astype(dtype)
+    source = open_source(write_bert(tmp_path / "model", CONFIG, weights | {other: changed}))
+    with pytest.raises(InputError, match=r" differs from .* of model\.safetensors, ") as raised:
+        source.encoder.place()
+    assert {name, other} <= set(str(raised.value).split())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_refuses_what_is_no_number(value: float, tmp_path: Path) -> None:
+    """A weight that holds NaN or infinity is named when it is read."""
+    weights = bert_weights()
+    weights["encoder.layer.1.output.dense.weight"][3, 4] = value
+    with pytest.raises(InputError, match=rf"layer\.1\.output\.dense\.weight holds {value}, "):
+        bytes_of(weights, tmp_path, "model")
+
+
+def test_shows_the_first_problems_of_each_kind(tmp_path: Path) -> None:
+    """A message names three of each kind, however large the network is."""
+    weights = {f"other.{name}": array for name, array in bert_weights().items()}
+    source = open_source(write_bert(tmp_path / "model", CONFIG, weights))
+    with pytest.raises(InputError) as raised:
+        source.encoder.place()
+    problems = str(raised.value).split(": does not fit the network: ")[1].split("; ")
+    more = len(weights) - 3
+    assert [problems[3], problems[7]] == [f"{more} more missing", f"{more} more unexpected"]
+    assert len(problems) == 9
+
+
+def test_lists_problems_of_every_kind_at_once(tmp_path: Path) -> None:
     """Missing, unexpected, wrongly shaped and wrongly typed weights are one error."""
     weights = bert_weights()
     del weights["encoder.layer.1.output.dense.bias"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from onnxscript import ir
 from safetensors import SafetensorError, safe_open
 
@@ -29,14 +31,30 @@ class StoredTensor:
     def lazy(
         self, *, dtype: ir.DataType = ir.DataType.FLOAT, transposed: bool = False
     ) -> ir.LazyTensor:
-        """The tensor as ``dtype``, for an initializer of a graph."""
+        """The tensor as ``dtype``, for an initializer of a graph.
+
+        Reading it raises an `InputError` where a number is NaN or infinite.
+        """
         shape = self.shape[::-1] if transposed else self.shape
         return ir.LazyTensor(lambda: self._read(dtype, transposed), dtype, ir.Shape(shape))
 
+    def equals(self, other: StoredTensor) -> bool:
+        """Whether the two hold the same values."""
+        return np.array_equal(self._array(), other._array())
+
     def _read(self, dtype: ir.DataType, transposed: bool) -> ir.TensorProtocol:
-        with safe_open(self.file, framework="numpy") as file:
-            array = file.get_tensor(self.name).astype(dtype.numpy(), copy=False)
+        array = self._array().astype(dtype.numpy(), copy=False)
+        if not np.isfinite(array).all():
+            raise InputError(
+                f"{self.file}: {self.name} holds {array[~np.isfinite(array)][0]}, expected finite "
+                "numbers; download the model again, or save it anew"
+            )
         return ir.tensor(np.ascontiguousarray(array.T) if transposed else array)
+
+    def _array(self) -> NDArray[Any]:
+        with safe_open(self.file, framework="numpy") as file:
+            array: NDArray[Any] = file.get_tensor(self.name)
+        return array
 
 
 def stored_tensors(path: Path) -> Iterator[StoredTensor]:
