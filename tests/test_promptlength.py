@@ -44,6 +44,7 @@ def test_counts_the_last_token_where_it_is_not_special(tmp_path: Path) -> None:
     """A tokenizer that ends no text in a special token loses none."""
     write_tokenizer(tmp_path)
     change_json(tmp_path / "tokenizer.json", post_processor=None)
+    change_json(tmp_path / "tokenizer_config.json", tokenizer_class="TokenizersBackend")
     tokenizer = bake_tokenizer(ModelFolder.at(tmp_path))
     assert prompt_length("query: ", tokenizer) == 2
     assert prompt_length(" ", tokenizer) == 0

@@ -185,6 +185,7 @@ def test_lowercase_comes_first(
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.normalizer = shipped
     tokenizer.save(str(folder / "tokenizer.json"))
+    change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     normalizer = json.loads(baked(folder, lowercase=True).json)["normalizer"]
     assert [part["type"] for part in normalizer["normalizers"]] == types
 

@@ -6,20 +6,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 from tokenizers import Tokenizer
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
+from polybake.tokenization.added_tokens import missing_tokens
+from polybake.tokenization.known_classes import rebuilt_class
 from polybake.tokenization.position_table import table_rows, tokens_held
+from polybake.tokenization.tokenizer_config import Side, TokenizerConfig
 
-PadSide = Literal["right", "left"]
+PadSide = Side
 
 #: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
 NO_LIMIT = 2**31 - 1
 
-_GENERIC_CLASSES = ("PreTrainedTokenizerFast", "TokenizersBackend")
 _LOWERCASE = {"type": "Lowercase"}
 
 
@@ -77,33 +78,50 @@ def bake_tokenizer(
         lowercase: sentence-transformers' ``do_lower_case``.
 
     Raises:
-        InputError: no tokenizer.json, one that cannot be read, no known length limit or padding
-            token, or a limit below the number of special tokens.
+        InputError: no tokenizer.json, one that cannot be read, settings beside it that contradict
+            it, no known length limit or padding token, or a limit below the number of special
+            tokens.
     """
     data = read_tokenizer(folder)
-    config = folder.settings("tokenizer_config.json")
-    max_length = _max_length(folder, config, max_seq_length)
-    shipped_padding = data.get("padding")
-    data["truncation"] = {
-        "direction": "Left" if config.get("truncation_side") == "left" else "Right",
-        "max_length": max_length,
-        "strategy": "LongestFirst",
-        "stride": 0,
+    config = TokenizerConfig.of(folder)
+    max_length = _max_length(folder, config.limit(), max_seq_length)
+    if config.flag("split_special_tokens", False):
+        raise config.refused("split_special_tokens", "false")
+    pad_side = config.side("padding_side")
+    truncation = data.get("truncation")
+    shipped = truncation.get("direction") if isinstance(truncation, dict) else None
+    truncation_side = config.side("truncation_side", "left" if shipped == "Left" else "right")
+    rebuilt = rebuilt_class(config, folder.settings("config.json"))
+    if rebuilt is not None and not rebuilt.fits(data):
+        rebuilt = None
+    baked = data if rebuilt is None else rebuilt.rebuild(config, data)
+    baked = {
+        **baked,
+        "truncation": {
+            "direction": truncation_side.capitalize(),
+            "max_length": max_length,
+            "strategy": "LongestFirst",
+            "stride": 0,
+        },
+        "padding": None,
     }
-    data["padding"] = None
-    data["normalizer"] = _normalizer(folder, data.get("normalizer"), config)
     if lowercase:
-        data["normalizer"] = _lowercased(data["normalizer"])
-    text, tokenizer = made_tokenizer(folder, data)
+        baked["normalizer"] = _lowercased(baked.get("normalizer"))
+    text, tokenizer = made_tokenizer(folder, baked)
+    if missing := missing_tokens(config, baked, tokenizer):
+        added = baked.get("added_tokens")
+        baked["added_tokens"] = [*(added if isinstance(added, list) else []), *missing]
+        text, tokenizer = made_tokenizer(folder, baked)
     special = tokenizer.num_special_tokens_to_add(False)
     if max_length < special:
         raise InputError(
             f"{folder.path}: max length {max_length} is below the tokenizer's {special} special "
             f"tokens; set max_seq_length in sentence_bert_config.json to {special + 1} or more"
         )
-    side: PadSide = "left" if config.get("padding_side") == "left" else "right"
-    pad_id = _pad_id(folder, tokenizer, config, shipped_padding)
-    return BakedTokenizer(text, max_length, pad_id, side)
+    if rebuilt is not None:
+        rebuilt.check_edges(config, tokenizer)
+    pad_id = _pad_id(folder, tokenizer, config, data.get("padding"))
+    return BakedTokenizer(text, max_length, pad_id, pad_side)
 
 
 def read_tokenizer(folder: ModelFolder) -> dict[str, object]:
@@ -134,8 +152,15 @@ def made_tokenizer(folder: ModelFolder, data: dict[str, object]) -> tuple[str, T
         Its JSON, ASCII only, and the tokenizer itself.
 
     Raises:
-        InputError: tokenizers cannot read it.
+        InputError: tokenizers cannot read it, or it drops merges at random.
     """
+    model = data.get("model")
+    dropout = model.get("dropout") if isinstance(model, dict) else None
+    if dropout:
+        raise InputError(
+            f"{folder.path / 'tokenizer.json'}: model.dropout = {dropout!r} gives a text other "
+            "ids each time, expected null; set it to null"
+        )
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     try:
         return text, Tokenizer.from_str(text)
@@ -146,7 +171,7 @@ def made_tokenizer(folder: ModelFolder, data: dict[str, object]) -> tuple[str, T
         ) from error
 
 
-def _max_length(folder: ModelFolder, config: dict[str, object], given: int | None) -> int:
+def _max_length(folder: ModelFolder, configured: int | None, given: int | None) -> int:
     """Apply sentence-transformers' rule for ``max_seq_length``, as far as the positions reach.
 
     Source: sentence-transformers ``Transformer``.
@@ -160,8 +185,7 @@ def _max_length(folder: ModelFolder, config: dict[str, object], given: int | Non
                 "lower max_seq_length in sentence_bert_config.json"
             )
         return given if held is None else min(given, held)
-    limits = (config.get("model_max_length"), held)
-    known = [int(limit) for limit in limits if isinstance(limit, int | float)]
+    known = [limit for limit in (configured, held) if limit is not None]
     # transformers writes 1e30 for "no limit".
     if not known or not 0 < min(known) < 2**31:
         raise InputError(
@@ -172,12 +196,11 @@ def _max_length(folder: ModelFolder, config: dict[str, object], given: int | Non
 
 
 def _pad_id(
-    folder: ModelFolder, tokenizer: Tokenizer, config: dict[str, object], shipped: object
+    folder: ModelFolder, tokenizer: Tokenizer, config: TokenizerConfig, shipped: object
 ) -> int:
     """The id of the configured padding token, else tokenizer.json's, else the model's."""
-    token = {**folder.settings("special_tokens_map.json"), **config}.get("pad_token")
-    content = token.get("content") if isinstance(token, dict) else token
-    configured = tokenizer.token_to_id(content) if isinstance(content, str) else None
+    content = config.token("pad_token")
+    configured = None if content is None else tokenizer.token_to_id(content)
     padding = shipped.get("pad_id") if isinstance(shipped, dict) else None
     for value in (configured, padding, folder.settings("config.json").get("pad_token_id")):
         if isinstance(value, int) and value >= 0:
@@ -185,24 +208,6 @@ def _pad_id(
     raise InputError(
         f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
     )
-
-
-def _normalizer(folder: ModelFolder, stored: object, config: dict[str, object]) -> object:
-    """BERT's normalizer as tokenizer_config.json has it, which wins over tokenizer.json.
-
-    Source: transformers ``BertTokenizer``, which rebuilds it; the generic classes do not.
-    """
-    name = config.get("tokenizer_class") or folder.settings("config.json").get("model_type")
-    if not isinstance(stored, dict) or stored.get("type") != "BertNormalizer":
-        return stored
-    if name is None or name in _GENERIC_CLASSES:
-        return stored
-    return {
-        **stored,
-        "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
-        "strip_accents": config.get("strip_accents"),
-        "lowercase": config.get("do_lower_case", True),
-    }
 
 
 def _lowercased(normalizer: object) -> object:
