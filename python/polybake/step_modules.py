@@ -21,7 +21,7 @@ def _dense(where: str, folder: ModelFolder) -> dict[str, object]:
 
     Source: sentence-transformers ``Dense.load``; ``use_residual`` since 5.7.
     """
-    config = folder.needed_settings("config.json")
+    config = _settings(where, folder, "config.json")
     function = activation(f"{where}: {folder.path}", config)
     residual = None
     if config.get("use_residual"):
@@ -42,6 +42,13 @@ def _dense(where: str, folder: ModelFolder) -> dict[str, object]:
     return {**arrays, "activation": function, "residual": residual}
 
 
+def _settings(where: str, folder: ModelFolder, name: str) -> dict[str, object]:
+    try:
+        return folder.needed_settings(name)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
 def _layer_norm(where: str, folder: ModelFolder) -> dict[str, object]:
     """Read a LayerNorm module, which always has PyTorch's own eps.
 
@@ -55,7 +62,7 @@ def _cnn(where: str, folder: ModelFolder) -> dict[str, object]:
 
     Source: sentence-transformers ``CNN.load``.
     """
-    config = folder.needed_settings("cnn_config.json")
+    config = _settings(where, folder, "cnn_config.json")
     strides = config.get("stride_sizes")
     if isinstance(strides, list) and set(strides) - {1}:
         raise InputError(
@@ -73,7 +80,7 @@ def _lstm(where: str, folder: ModelFolder) -> dict[str, object]:
 
     Source: sentence-transformers ``LSTM.load``.
     """
-    config = folder.needed_settings("lstm_config.json")
+    config = _settings(where, folder, "lstm_config.json")
     tensors = _tensors(where, folder)
     return {
         "hidden": config.get("hidden_dim"),
@@ -83,12 +90,12 @@ def _lstm(where: str, folder: ModelFolder) -> dict[str, object]:
     }
 
 
-def _word_weights(where: str, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG001 - as _dense
+def _word_weights(where: str, folder: ModelFolder) -> dict[str, object]:
     """Read a WordWeights module, which keeps its weights in config.json.
 
     Source: sentence-transformers ``WordWeights``.
     """
-    config = folder.needed_settings("config.json")
+    config = _settings(where, folder, "config.json")
     return {"weights": word_weights(folder, config, vocabulary(folder, config))}
 
 
@@ -97,7 +104,7 @@ def _weighted_layer_pooling(where: str, folder: ModelFolder) -> dict[str, object
 
     Source: sentence-transformers ``WeightedLayerPooling.load``.
     """
-    start = folder.needed_settings("config.json").get("layer_start", 4)
+    start = _settings(where, folder, "config.json").get("layer_start", 4)
     return {**_weights(where, folder, {"weights": "layer_weights"}), "layer_start": start}
 
 

@@ -38,7 +38,9 @@ class RebuiltClass:
         transformers 5 fails where it has another; transformers 4 kept it as it was.
         """
         model = data.get("model")
-        return isinstance(model, dict) and model.get("type", self.model) == self.model
+        if not isinstance(model, dict) or "vocab" not in model:
+            return False
+        return bool(model.get("type", self.model) == self.model)
 
     def rebuild(self, config: TokenizerConfig, data: Data) -> Data:
         """Make anew what can be; what tokenizer.json says otherwise is refused.
