@@ -19,7 +19,7 @@ PADDED = "mean = ReduceMean <axes = [1], keepdims = 0> (rows) pooler_output = Ad
 @pytest.mark.parametrize(
     ("change", "shown"),
     [
-        (MIXED, r"differs from each text alone, in a batch, by .*the encoder alone does, too; exp"),
+        (MIXED, r"differs from each text alone, in a batch by .*the encoder alone does, too; exp"),
         (PADDED, "differs from each text alone, .*the encoder alone does, too; export"),
     ],
     ids=["neighbours", "padding"],
@@ -47,5 +47,5 @@ def test_blames_the_steps(tmp_path: Path) -> None:
     specs = [{"step": "pool", "mode": "mean"}, {"step": "python", "file": "own.py"}]
     steps = resolve(specs, base=tmp_path, source=source)
     shown = r"the encoder alone does not, so one of the steps does: .*python\(file=own.py.*itself"
-    with pytest.raises(CheckFailed, match=rf"in a batch, by .*written; {shown}"):
+    with pytest.raises(CheckFailed, match=rf"in a batch by .*written; {shown}"):
         bake(source, steps, tmp_path / "out.onnx", name="tiny")

@@ -89,7 +89,7 @@ def check_invariance(
             remedy = "mend the weights that make it"
         else:
             size = f"{difference:.3g}, more than {LIMIT:g}"
-            fault = f"differs from each text alone, {_WAYS[way]}, by {size}"
+            fault = f"differs from each text alone, {_WAYS[way]} by {size}"
             remedy = "export it again with dynamic batch and sequence axes, or take another one"
         raise CheckFailed(
             f"the baked graph {fault}; nothing was written; "
