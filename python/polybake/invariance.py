@@ -12,7 +12,7 @@ from polybake.fixtures.case import Case
 from polybake.fixtures.edges import UNQUANTIZED
 from polybake.fixtures.slack import Embeddings
 from polybake.manifest import Contract
-from polybake.proof import LIMIT, integer_types, largest_difference
+from polybake.proof import LIMIT, largest_difference, run_encoder
 from polybake.runtime import feeds, run_outputs
 from polybake.sources.source import Reference
 from polybake.steps import Step
@@ -124,13 +124,11 @@ def _measured(golden: Sequence[Case], contract: Contract, run: _Run) -> dict[str
 
 def _encoder_run(contract: Contract, session: ort.InferenceSession, reference: Reference) -> _Run:
     """Run the encoder without the steps; of token embeddings, those of padding are dropped."""
-    types = integer_types(session)
 
     def run(rows: Sequence[Sequence[int]], length: int, prompt: str | None) -> list[Embeddings]:
         fed = feeds(contract, rows, prompt=prompt, length=length)
         (mask,) = (fed[one.name] for one in contract.inputs if one.feed == "attention_mask")
-        typed = {name: fed[name].astype(kind) for name, kind in types.items()}
-        found = session.run([reference.output], typed)[0]
+        (found,) = run_encoder(session, [reference.output], fed)
         if found.ndim == 2:
             return [vector[None] for vector in found]
         return [vectors[kept == 1] for vectors, kept in zip(found, mask, strict=True)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import onnxruntime as ort
+from numpy.typing import NDArray
 
 from polybake import promptlength, routes
 from polybake.culprit import culprit
@@ -65,7 +66,6 @@ def prove_steps(
     Raises:
         CheckFailed: it exceeds the limit, or for integers their slack.
     """
-    types = integer_types(session)
     largest, tokens = 0.0, 0
     prompts: set[str | None] = set()
     for case in golden:
@@ -77,9 +77,7 @@ def prove_steps(
             continue
         tokens += mask.size
         prompts.add(prompt)
-        typed = {name: fed[name].astype(kind) for name, kind in types.items()}
-        names = [reference.output, *reference.hidden_states]
-        ran: list[Any] = session.run(names, typed)
+        ran = run_encoder(session, [reference.output, *reference.hidden_states], fed)
         given, *states = (x.astype(np.float64) for x in ran)
         read = Tokens(
             by_feed["input_ids"],
@@ -107,9 +105,13 @@ def prove_steps(
 _INTEGERS: dict[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
-def integer_types(session: ort.InferenceSession) -> dict[str, type[np.integer[Any]]]:
-    """The NumPy type of each input of an encoder, by name."""
-    return {one.name: _INTEGERS[one.type] for one in session.get_inputs()}
+def run_encoder(
+    session: ort.InferenceSession, outputs: Sequence[str], fed: Mapping[str, NDArray[np.int64]]
+) -> list[Any]:
+    """The outputs of an encoder without steps; its inputs may have another type than the bake's."""
+    typed = {one.name: fed[one.name].astype(_INTEGERS[one.type]) for one in session.get_inputs()}
+    found: list[Any] = session.run(list(outputs), typed)
+    return found
 
 
 def _difference(found: Embeddings, expected: Embeddings, slack: Slack | None) -> tuple[float, str]:

@@ -13,7 +13,8 @@ from polybake.errors import CheckFailed
 from polybake.proof import LIMIT, largest_difference
 from polybake.runtime import open_session
 from polybake.sources.torch_model import TorchModel
-from polybake.tokenization.tokenizer import BakedTokenizer, PadSide
+from polybake.tokenization.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer_config import Side
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> flo
     return largest
 
 
-def _batches(longest: int) -> Iterator[tuple[tuple[int, ...], PadSide]]:
+def _batches(longest: int) -> Iterator[tuple[tuple[int, ...], Side]]:
     """Lengths of the texts of each batch, and where they are padded."""
     short, middle = min(2, longest), min(19, longest)
     for lengths in ((longest,), (middle,), (short,), (1,), (middle, middle)):
@@ -97,7 +98,7 @@ def _batches(longest: int) -> Iterator[tuple[tuple[int, ...], PadSide]]:
         yield (short, middle), side
 
 
-def _mask(lengths: Sequence[int], side: PadSide) -> NDArray[np.int64]:
+def _mask(lengths: Sequence[int], side: Side) -> NDArray[np.int64]:
     width = max(lengths)
     mask = np.zeros((len(lengths), width), np.int64)
     for row, length in zip(mask, lengths, strict=True):

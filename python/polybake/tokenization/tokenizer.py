@@ -16,8 +16,6 @@ from polybake.tokenization.known_classes import rebuilt_class
 from polybake.tokenization.position_table import table_rows, tokens_held
 from polybake.tokenization.tokenizer_config import Side, TokenizerConfig
 
-PadSide = Side
-
 #: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
 NO_LIMIT = 2**31 - 1
 
@@ -38,7 +36,7 @@ class BakedTokenizer:
     json: str = field(repr=False)
     max_length: int
     pad_id: int
-    pad_side: PadSide
+    pad_side: Side
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Turn each text into token ids, special tokens included, cut at ``max_length``."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from polybake.errors import InputError
 from polybake.modelfolder import ModelFolder
 
 Side = Literal["right", "left"]
+
+_Kind = TypeVar("_Kind")
 
 #: What makes the files of a tokenizer agree, for a message.
 SAVE_AGAIN = (
@@ -73,10 +75,7 @@ class TokenizerConfig:
         Raises:
             InputError: something else.
         """
-        value = self.settings.get(key)
-        if value is not None and not isinstance(value, bool):
-            raise self.refused(key, "true, false or null")
-        return value
+        return self._optional(key, bool, "true, false or null")
 
     def name(self, key: str) -> str | None:
         """A text, or None where it is null or missing.
@@ -84,9 +83,12 @@ class TokenizerConfig:
         Raises:
             InputError: something else.
         """
+        return self._optional(key, str, "a text or null")
+
+    def _optional(self, key: str, kind: type[_Kind], expected: str) -> _Kind | None:
         value = self.settings.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self.refused(key, "a text or null")
+        if value is not None and not isinstance(value, kind):
+            raise self.refused(key, expected)
         return value
 
     def side(self, key: str, default: object = "right") -> Side:
