@@ -98,7 +98,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check")
     session.run("mypy")
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--check")
-    session.run("python", "-m", "polybake.schemas", "--check", "docs/schema")
+    session.run("python", "tools/schemas.py", "--check", "docs/schema")
 
 
 @nox.session
@@ -126,7 +126,7 @@ def verify(session: nox.Session, language: str, device: str) -> None:
     if required:
         cases = json.loads((GOLDEN / "cases.json").read_text(encoding="utf-8"))["cases"]
         session.run(
-            "python", "-m", "polybake.verify.completeness", junit,
+            "python", "tools/completeness.py", junit,
             "--languages", language, "--devices", device, "--cases", str(len(cases)),
         )  # fmt: skip
 
@@ -219,9 +219,11 @@ def regenerate(session: nox.Session) -> None:
     install(session, "bake,cpu,oracle" if with_oracle else "bake,cpu")
     if with_oracle:
         model = bake_minilm(session, BUILD / "regenerate")
-        session.run("python", "-m", "polybake.oracle", minilm(session), str(model), str(GOLDEN))
+        session.run(
+            "python", "-m", "polybake.fixtures.oracle", minilm(session), str(model), str(GOLDEN)
+        )
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--force")
-    session.run("python", "-m", "polybake.schemas", "docs/schema")
+    session.run("python", "tools/schemas.py", "docs/schema")
 
 
 @nox.session

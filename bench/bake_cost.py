@@ -12,7 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-IMPORTS = "import onnx, onnxscript, onnxruntime, tokenizers, safetensors.numpy, polybake.bake"
+IMPORTS = (
+    "import onnx, onnxscript, onnxruntime, tokenizers, safetensors.numpy;"
+    "import polybake.baking.bake"
+)
 CHILD = """
 import json, resource, subprocess, sys, time
 begin = time.perf_counter()

@@ -10,9 +10,9 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.encoders.convolution import Conv2d
-from polybake.encoders.layers import Linear
-from polybake.network import write_network
+from polybake.layers.convolution import Conv2d
+from polybake.layers.layers import Linear
+from polybake.layers.network import write_network
 
 
 class Cnn(nn.Module):

@@ -12,9 +12,9 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.encoders.layers import Linear
-from polybake.encoders.lstm import Lstm
-from polybake.network import write_network
+from polybake.layers.layers import Linear
+from polybake.layers.lstm import Lstm
+from polybake.layers.network import write_network
 
 
 class Tagger(nn.Module):

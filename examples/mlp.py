@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.encoders.layers import Linear
-from polybake.network import write_network
+from polybake.layers.layers import Linear
+from polybake.layers.network import write_network
 
 
 class Mlp(nn.Module):

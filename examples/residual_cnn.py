@@ -12,9 +12,9 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.encoders.convolution import BatchNorm, Conv2d
-from polybake.encoders.layers import Linear
-from polybake.network import write_network
+from polybake.layers.convolution import BatchNorm, Conv2d
+from polybake.layers.layers import Linear
+from polybake.layers.network import write_network
 
 
 class Block(nn.Module):

@@ -10,10 +10,10 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.activations import ACTIVATIONS
-from polybake.encoders.attention import attend, padding_bias, split_heads
-from polybake.encoders.layers import LayerNorm, Linear
-from polybake.network import write_network
+from polybake.layers.activations import ACTIVATIONS
+from polybake.layers.attention import attend, padding_bias, split_heads
+from polybake.layers.layers import LayerNorm, Linear
+from polybake.layers.network import write_network
 
 
 class Attention(nn.Module):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from every_feed import write_every_feed_model
+from models.every_feed import write_every_feed_model
 
-pytest_plugins = ["proven"]
+pytest_plugins = ["support.proven", "faulty.fixtures"]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

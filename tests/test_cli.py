@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from commandline import run
 from polybake import __version__
+from support.commandline import run
 
 
 def test_help_lists_every_command_with_an_example() -> None:

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from network_numpy import draw, linear_shapes
+from models.network_numpy import draw, linear_shapes
 from polybake.config import load_config
-from polybake.generate import LANGUAGES
-from polybake.verify import protocol
-from polybake.verify.harness_file import HarnessFile
+from polybake.generation import LANGUAGES
+from polybake.verification import protocol
+from polybake.verification.harness_file import HarnessFile
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples"
@@ -110,11 +110,11 @@ def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
     elif "capabilities" in data:
         protocol.Started.model_validate_json(code)
     elif "contract" in data:
-        from polybake.manifest import Manifest
+        from polybake.modelfile.manifest import Manifest
 
         assert Manifest.model_validate(data).model_dump(mode="json").keys() == data.keys()
     else:
-        from polybake.fixtures.case import Fixture
+        from polybake.modelfile.fixture import Fixture
 
         Fixture.model_validate(data)
 

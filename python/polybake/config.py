@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
-from polybake.faults import expected, key_path
-from polybake.hubreference import is_hub
-from polybake.manifest import checked_name
+from polybake.files.encoder_maker import EncoderMaker
+from polybake.files.hub_reference import is_hub
+from polybake.files.validation import expected, key_path
+from polybake.modelfile.manifest import checked_name
 
 ClientLanguage = Literal["python", "node", "ruby", "csharp"]
 Device = Literal["cpu", "cuda"]

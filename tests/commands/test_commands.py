@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commandline import polybake
+from support.commandline import polybake
 
 
 @pytest.fixture(scope="module")

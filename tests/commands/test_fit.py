@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commandline import run
+from support.commandline import run
 
 
 @pytest.fixture

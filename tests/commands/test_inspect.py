@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commandline import polybake
-from tiny_models import write_bert
-from tiny_onnx import encoder, write_encoder
+from models.tiny_folders import write_bert
+from models.tiny_onnx import encoder, write_encoder
+from support.commandline import polybake
 
 
 @pytest.fixture(scope="module")

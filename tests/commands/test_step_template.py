@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commandline import polybake
-from polybake.fixtures.case import decode_vectors
-from polybake.modelfile import read_head
-from tiny_models import write_sentence_transformers
+from models.tiny_folders import write_sentence_transformers
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import decode_vectors
+from support.commandline import polybake
 
 MEAN = ("Pooling", {"pooling_mode": "mean"})
 

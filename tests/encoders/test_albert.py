@@ -9,10 +9,10 @@ import numpy as np
 import onnx
 import pytest
 
+from models.tiny_encoders import Floats, renamed, token_embeddings
+from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.errors import InputError
 from polybake.sources import open_source
-from tiny_encoders import Floats, renamed, token_embeddings
-from tiny_models import CONFIG, bert_weights, write_bert
 
 FED = {
     "input_ids": np.array([[2, 6, 9, 17, 3], [2, 30, 3, 0, 0]]),

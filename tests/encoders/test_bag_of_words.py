@@ -10,7 +10,7 @@ import onnxruntime as ort
 import pytest
 
 from polybake.encoders.bag_of_words import BagOfWords
-from polybake.graphcheck import check_graph
+from polybake.graph.check import check_graph
 from polybake.sources.encoder_graph import write_reference
 from polybake.sources.lookup import Lookup
 

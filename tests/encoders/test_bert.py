@@ -12,10 +12,10 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
+from models.tiny_folders import CONFIG, Arrays, bert_weights, write_bert
 from polybake.errors import InputError
-from polybake.runtime import open_session
+from polybake.runtime.session import open_session
 from polybake.sources import open_source
-from tiny_models import CONFIG, Arrays, bert_weights, write_bert
 
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from models.tiny_encoders import Floats, random_weights, renamed, token_embeddings
+from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.errors import InputError
 from polybake.sources import open_source
-from tiny_encoders import Floats, random_weights, renamed, token_embeddings
-from tiny_models import CONFIG, bert_weights, write_bert
 
 IDS = np.array([[2, 6, 9, 17, 30, 8, 5, 3], [2, 30, 3, 0, 0, 0, 0, 0]])
 MASK = np.array([[1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0, 0]])

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from decoder_numpy import DECODER, decoder_shapes
-from polybake.errors import InputError
-from polybake.sources import open_source
-from rotary_numpy import (
+from models.decoder_numpy import DECODER, decoder_shapes
+from models.rotary_numpy import (
     HIDDEN,
     LAYERS,
     Allowed,
@@ -30,7 +28,9 @@ from rotary_numpy import (
     turned,
     weights_of,
 )
-from tiny_models import write_bert
+from models.tiny_folders import write_bert
+from polybake.errors import InputError
+from polybake.sources import open_source
 
 SIZE, SCALAR = 10, 5
 GEMMA3: dict[str, Any] = DECODER | {

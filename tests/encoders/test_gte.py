@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from polybake.errors import InputError
-from polybake.sources import open_source
-from rotary_numpy import (
+from models.rotary_numpy import (
     HEADS,
     HIDDEN,
     IDS,
@@ -32,8 +30,10 @@ from rotary_numpy import (
     turned,
     weights_of,
 )
-from tiny_encoders import token_embeddings
-from tiny_models import write_bert
+from models.tiny_encoders import token_embeddings
+from models.tiny_folders import write_bert
+from polybake.errors import InputError
+from polybake.sources import open_source
 
 GTE: dict[str, Any] = SIZES | {
     "model_type": "gte",

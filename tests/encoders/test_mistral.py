@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from decoder_numpy import DECODER, decoder, decoder_weights
+from models.decoder_numpy import DECODER, decoder, decoder_weights
+from models.rotary_numpy import HEADS, HIDDEN, assert_matches, near
+from models.tiny_folders import write_bert
 from polybake.errors import InputError
 from polybake.sources import open_source
-from rotary_numpy import HEADS, HIDDEN, assert_matches, near
-from tiny_models import write_bert
 
 MISTRAL: dict[str, Any] = DECODER | {"model_type": "mistral"}
 

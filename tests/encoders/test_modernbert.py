@@ -10,9 +10,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from polybake.errors import InputError
-from polybake.sources import open_source
-from rotary_numpy import (
+from models.rotary_numpy import (
     HEADS,
     HIDDEN,
     LAYERS,
@@ -30,7 +28,9 @@ from rotary_numpy import (
     turned,
     weights_of,
 )
-from tiny_models import write_bert
+from models.tiny_folders import write_bert
+from polybake.errors import InputError
+from polybake.sources import open_source
 
 MODERNBERT: dict[str, Any] = SIZES | {
     "model_type": "modernbert",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from models.tiny_encoders import Floats, renamed, token_embeddings
+from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.errors import InputError
 from polybake.sources import open_source
-from tiny_encoders import Floats, renamed, token_embeddings
-from tiny_models import CONFIG, bert_weights, write_bert
 
 IDS = np.array([[2, 6, 1, 17, 3]])
 MASK = np.ones_like(IDS)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from decoder_numpy import DECODER, decoder, decoder_weights
+from models.decoder_numpy import DECODER, decoder, decoder_weights
+from models.rotary_numpy import Allowed, assert_matches, near
+from models.tiny_folders import write_bert
 from polybake.errors import InputError
 from polybake.sources import open_source
-from rotary_numpy import Allowed, assert_matches, near
-from tiny_models import write_bert
 
 SIZE = 10
 QWEN3: dict[str, Any] = DECODER | {"model_type": "qwen3", "head_dim": SIZE}

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from models.tiny_encoders import token_embeddings
+from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.errors import InputError
 from polybake.sources import open_source
-from tiny_encoders import token_embeddings
-from tiny_models import CONFIG, bert_weights, write_bert
 
 MASK = np.ones((1, 5), np.int64)
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from polybake.encoders.relative_bias import relative_buckets
+from models.tiny_encoders import Floats, random_weights, token_embeddings
+from models.tiny_folders import CONFIG, write_bert
 from polybake.encoders.t5 import T5Config
 from polybake.errors import InputError
+from polybake.layers.relative_bias import relative_buckets
 from polybake.sources import open_source
-from tiny_encoders import Floats, random_weights, token_embeddings
-from tiny_models import CONFIG, write_bert
 
 IDS = np.array([[6, 9, 17, 30, 8, 5, 3], [30, 3, 0, 0, 0, 0, 0]])
 MASK = np.array([[1, 1, 1, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0, 0]])

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from polybake import modelfile
-from polybake.fixtures.case import TOLERANCES, Case, Fixture, MadeBy, Vectors, encode_vectors
-from polybake.fixtures.slack import Slack
-from polybake.manifest import Contract, Input, Manifest, Output, Source
-from polybake.verify.harness_file import Client
+from polybake.modelfile import container as modelfile
+from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, Vectors, encode_vectors
+from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Source
+from polybake.modelfile.slack import Slack
+from polybake.verification.harness_file import Client
 
 DIMENSION = 8
 NAME = "tiny-model"

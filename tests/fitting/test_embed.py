@@ -9,10 +9,10 @@ import pytest
 
 from polybake.errors import InputError
 from polybake.fitting.embed import embed
-from polybake.fixtures.case import decode_vectors
 from polybake.fixtures.golden import make_fixture
 from polybake.fixtures.texts import CaseText
-from polybake.modelfile import read_head
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import decode_vectors
 
 TEXTS = [letter * count for count in range(1, 20) for letter in ("a", "b c ", "d, e. ", "")]
 

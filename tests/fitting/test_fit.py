@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from models.tiny_folders import WORDS, bert_weights, write_bert
 from polybake import __version__
-from polybake.bake import bake
+from polybake.baking.bake import bake
+from polybake.baking.proof import LIMIT, largest_difference
 from polybake.errors import CheckFailed, InputError
 from polybake.fitting.corpus import Corpus
 from polybake.fitting.embed import embed
 from polybake.fitting.fit import Wanted, fit, fitted
 from polybake.fitting.moments import Moments
-from polybake.modelfile import read_head
-from polybake.proof import LIMIT, largest_difference
-from polybake.recipe import resolve
+from polybake.modelfile.container import read_head
+from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
-from tiny_models import WORDS, bert_weights, write_bert
 
 SIZE = 12
 POOL = {"step": "pool", "mode": "mean"}

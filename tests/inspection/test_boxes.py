@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from onnxscript import ir
 
-from polybake.bake import bake
+from models.tiny_folders import write_bert
+from polybake.baking.bake import bake
 from polybake.inspection.boxes import Box, Picture, picture_of, shape_text
 from polybake.inspection.graph import read_graph
 from polybake.sources import open_source
 from polybake.steps import Dropout, Normalize, Pool, Subtract
-from tiny_models import write_bert
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["flat", "functions"])

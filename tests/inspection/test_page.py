@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 from onnxscript import ir
 
-from hostile import HOSTILE
 from polybake.inspection.page import page
+from support.hostile import HOSTILE
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 18, "own" : 1]>

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from polybake.bake import bake
+from models.tiny_folders import write_bert
+from models.tiny_onnx import encoder, write_encoder
+from polybake.baking.bake import bake
 from polybake.errors import InputError
 from polybake.inspection.picture import write_picture
 from polybake.sources import open_source
 from polybake.steps import Normalize, Pool
-from tiny_models import write_bert
-from tiny_onnx import encoder, write_encoder
 
 
 @pytest.fixture(scope="module")

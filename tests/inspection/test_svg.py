@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from hostile import HOSTILE
 from polybake.inspection.boxes import Box, Picture
 from polybake.inspection.svg import svg
+from support.hostile import HOSTILE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

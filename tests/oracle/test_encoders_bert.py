@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from agreement import agreement_with_folder
-from bert_models import KINDS, roberta
-from polybake.encoders.log_buckets import log_buckets
-from polybake.encoders.relative_bias import relative_buckets
-from proven import FOLDER, Proven
-from saved_models import MAX_LENGTH, randomise, save
+from models.bert import KINDS, roberta
+from models.saved import MAX_LENGTH, randomise, save
+from polybake.layers.log_buckets import log_buckets
+from polybake.layers.relative_bias import relative_buckets
+from support.agreement import agreement_with_folder
+from support.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

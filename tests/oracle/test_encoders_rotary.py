@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from agreement import agreement_with_folder
-from polybake.fixtures.texts import CaseText
-from proven import Proven
-from rotary_models import (
+from models.rotary import (
     KINDS,
     gemma_tokenizer,
     mistral_tokenizer,
     qwen2_tokenizer,
     save_kind,
 )
-from saved_models import save
+from models.saved import save
+from polybake.fixtures.texts import CaseText
+from support.agreement import agreement_with_folder
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 transformers = pytest.importorskip("transformers", reason="the oracle is not installed")

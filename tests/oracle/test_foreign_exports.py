@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agreement import agreement
 from conftest import REQUIRED
-from polybake.bake import bake
+from polybake.baking.bake import bake
 from polybake.errors import InputError
-from polybake.fixtures.case import Case, encode_vectors
 from polybake.fixtures.texts import user_cases
-from polybake.recipe import resolve
+from polybake.modelfile.fixture import Case, encode_vectors
+from polybake.recipe.resolve import resolve
 from polybake.sources import Source, open_source
-from proven import Proven
+from support.agreement import agreement
+from support.proven import Proven
 
 pytestmark = pytest.mark.oracle
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agreement import agreement_with_source, bake_source
+from models.rotary import KINDS, save_kind
+from models.tiny_folders import change_json
 from polybake.fixtures.texts import CaseText
-from proven import Proven
-from rotary_models import KINDS, save_kind
-from tiny_models import change_json
+from support.agreement import agreement_with_source, bake_source
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 gte = pytest.importorskip(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agreement import agreement_with_source, bake_source
-from bert_models import bert
-from hub_cache import write_cache
-from proven import Proven
-from saved_models import save
+from models.bert import bert
+from models.saved import save
+from support.agreement import agreement_with_source, bake_source
+from support.hub_cache import write_cache
+from support.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agreement import agreement_with_folder
-from polybake.modelfile import read_head
-from proven import Proven
-from tiny_models import CONFIG, write_bert
+from models.tiny_folders import CONFIG, write_bert
+from polybake.modelfile.container import read_head
+from support.agreement import agreement_with_folder
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

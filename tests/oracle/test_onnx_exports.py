@@ -9,9 +9,9 @@ from typing import Any
 import onnx
 import pytest
 
-from agreement import agreement_with_source, bake_source
-from proven import Proven
-from saved_models import MERGES, byte_vocabulary, save, wordpiece_vocabulary
+from models.saved import MERGES, byte_vocabulary, save, wordpiece_vocabulary
+from support.agreement import agreement_with_source, bake_source
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from agreement import agreement_with_folder
+from models.tiny_folders import CONFIG, write_json, write_tokenizer
+from models.tiny_tokens import tokens
+from polybake.baking.proof import LIMIT, largest_difference
 from polybake.fixtures.texts import CaseText
-from polybake.proof import LIMIT, largest_difference
 from polybake.steps import Pool
-from proven import Proven
-from tiny_models import CONFIG, write_json, write_tokenizer
-from tiny_tokens import tokens
+from support.agreement import agreement_with_folder
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agreement import Agreement
-from bert_models import bert
-from polybake.bake import bake
-from polybake.fixtures.case import decode_slack, decode_vectors, encode_vectors
+from models.bert import bert
+from models.saved import save
+from models.tiny_tokens import tokens
+from polybake.baking.bake import bake
 from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.fixtures.slack import Slack, differences
-from polybake.modelfile import read_head
-from polybake.oracle import golden
+from polybake.fixtures.oracle import golden
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import decode_slack, decode_vectors, encode_vectors
+from polybake.modelfile.slack import Slack, differences
 from polybake.sources import open_source
 from polybake.steps import Pool, Quantize, Subtract
-from proven import Proven
-from saved_models import save
-from tiny_tokens import tokens
+from support.agreement import Agreement
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agreement import agreement, agreement_with_folder, bake_source
-from polybake.fixtures.case import encode_vectors
+from models.saved import randomise
+from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert, write_tokenizer
 from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.modelfile import read_head
-from proven import Proven
-from saved_models import randomise
-from tiny_models import CONFIG, bert_weights, change_json, write_bert, write_tokenizer
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import encode_vectors
+from support.agreement import agreement, agreement_with_folder, bake_source
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

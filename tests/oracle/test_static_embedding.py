@@ -9,17 +9,17 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from agreement import (
+from models.saved import wordpiece_vocabulary
+from polybake.fixtures.golden import cases_for, make_fixture
+from polybake.fixtures.texts import CaseText
+from polybake.modelfile.fixture import encode_vectors
+from support.agreement import (
     agreement,
     agreement_with_folder,
     agreement_with_source,
     bake_source,
 )
-from polybake.fixtures.case import encode_vectors
-from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.fixtures.texts import CaseText
-from proven import Proven
-from saved_models import wordpiece_vocabulary
+from support.proven import Proven
 
 pytestmark = pytest.mark.oracle
 

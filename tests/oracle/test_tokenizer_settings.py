@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from agreement import agreement_with_folder
-from bert_models import KINDS
+from models.bert import KINDS
+from models.rotary import KINDS as ROTARY
+from models.rotary import qwen2_tokenizer
+from models.saved import save
+from models.tiny_folders import write_json
 from polybake.errors import InputError
 from polybake.sources import open_source
-from rotary_models import KINDS as ROTARY
-from rotary_models import qwen2_tokenizer
-from saved_models import save
-from tiny_models import write_json
+from support.agreement import agreement_with_folder
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

@@ -9,16 +9,9 @@ from typing import Any
 
 import pytest
 
-from agreement import agreement_with_folder, bake_source
-from polybake.encodermaker import EncoderMaker
-from polybake.encoders import ENCODERS
-from polybake.errors import CheckFailed, InputError
-from polybake.sources import open_source
-from polybake.sources.torch_export import TorchExport
-from proven import Proven
-from saved_models import MAX_LENGTH, randomise
-from tiny_models import change_json, write_json
-from torch_models import (
+from models.saved import MAX_LENGTH, randomise
+from models.tiny_folders import change_json, write_json
+from models.torch_exported import (
     KINDS,
     SIZES,
     VOCABULARY,
@@ -31,12 +24,19 @@ from torch_models import (
     saved,
     xlnet,
 )
+from polybake.encoders import ENCODERS
+from polybake.errors import CheckFailed, InputError
+from polybake.files.encoder_maker import EncoderMaker
+from polybake.sources import open_source
+from polybake.sources.torch.export import TorchExport
+from support.agreement import agreement_with_folder, bake_source
+from support.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")
 
-from polybake.sources.torch_model import TorchModel  # noqa: E402 - imports PyTorch
-from polybake.sources.torch_proof import expectations  # noqa: E402
+from polybake.sources.torch.model import TorchModel  # noqa: E402 - imports PyTorch
+from polybake.sources.torch.proof import expectations  # noqa: E402
 
 SOURCE = "torch export"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agreement import agreement_with_folder
+from models.tiny_folders import change_json, write_bert, write_json, write_sentence_transformers
+from polybake.baking.proof import LIMIT
 from polybake.errors import InputError
-from polybake.proof import LIMIT
 from polybake.sources import open_source
-from tiny_models import change_json, write_bert, write_json, write_sentence_transformers
+from support.agreement import agreement_with_folder
 
 pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agreement import agreement_with_folder
-from polybake.modelfile import read_head
-from proven import Proven
-from saved_models import MAX_LENGTH, randomise, wordpiece_vocabulary
-from tiny_models import change_json
+from models.saved import MAX_LENGTH, randomise, wordpiece_vocabulary
+from models.tiny_folders import change_json
+from polybake.modelfile.container import read_head
+from support.agreement import agreement_with_folder
+from support.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agreement import agreement_with_folder
+from models.tiny_folders import change_json
 from polybake.errors import InputError
 from polybake.fixtures.texts import builtin_cases
 from polybake.sources import open_source
-from proven import Proven
-from tiny_models import change_json
+from support.agreement import agreement_with_folder
+from support.proven import Proven
 
 sentence_transformers = pytest.importorskip(
     "sentence_transformers", reason="the oracle is not installed"

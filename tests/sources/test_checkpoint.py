@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.errors import InputError
-from polybake.graphcheck import check_graph
+from polybake.graph.check import check_graph
 from polybake.sources import open_source
-from tiny_models import CONFIG, bert_weights, write_bert
 
 
 def test_unknown_architecture_lists_the_known(tmp_path: Path) -> None:

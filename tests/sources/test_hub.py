@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import commandline
-from hub_cache import write_cache
-from hub_server import COMMIT, Hub, serve
-from polybake.modelfile import read_head
-from tiny_models import write_bert, write_sentence_transformers
+from models.tiny_folders import write_bert, write_sentence_transformers
+from polybake.modelfile.container import read_head
+from support import commandline
+from support.hub_cache import write_cache
+from support.hub_server import COMMIT, Hub, serve
 
 pytest.importorskip("huggingface_hub", reason='pip install "polybake[hub]"')
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from models.tiny_folders import change_json, write_bert, write_json
 from polybake.errors import InputError
 from polybake.sources import open_source
-from tiny_models import change_json, write_bert, write_json
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 

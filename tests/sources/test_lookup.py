@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from models.tiny_folders import change_json, write_json
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.sources.lookup import open_bag_of_words, open_word_embeddings
-from tiny_models import change_json, write_json
 
 TOKENIZER = "whitespacetokenizer_config.json"
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from polybake.bake import bake
+from models.tiny_folders import VOCABULARY, write_json, write_tokenizer
+from polybake.baking.bake import bake
 from polybake.errors import InputError
-from polybake.fixtures.case import decode_vectors
 from polybake.fixtures.golden import make_fixture
 from polybake.fixtures.texts import CaseText
-from polybake.recipe import resolve
+from polybake.modelfile.fixture import decode_vectors
+from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
 from polybake.tokenization.tokenizer import NO_LIMIT
-from tiny_models import VOCABULARY, write_json, write_tokenizer
 
 TABLE = np.random.default_rng(3).integers(-127, 128, (len(VOCABULARY), 7)).astype(np.int8)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from models.tiny_folders import write_bert, write_sentence_transformers
+from models.tiny_onnx import write_encoder
 from polybake.errors import InputError, RequirementMissing
 from polybake.sources import open_source
-from tiny_models import write_bert, write_sentence_transformers
-from tiny_onnx import write_encoder
 
 POOLING = ("Pooling", {"pooling_mode": "mean"})
 

@@ -10,9 +10,9 @@ import onnxruntime as ort
 import pytest
 from numpy.typing import NDArray
 
-from polybake.graphcheck import check_graph
+from models.tiny_tokens import tokens
+from polybake.graph.check import check_graph
 from polybake.steps import Step, Tokens
-from tiny_tokens import tokens
 
 Floats = NDArray[np.floating[Any]]
 RunStep = Callable[..., Floats]

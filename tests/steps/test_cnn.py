@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from network_numpy import convolution, draw
+from models.network_numpy import convolution, draw
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import Cnn
-from tiny_tokens import tokens
 
 X = np.random.default_rng(5).normal(size=(3, 6, 7)).astype(np.float32)
 LENGTHS = np.array([6, 2, 0])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import LayerNorm
-from tiny_tokens import tokens
 
 RANDOM = np.random.default_rng(12)
 X = (RANDOM.normal(size=(3, 7)) * [[1], [0.01], [30]] + 2).astype(np.float32)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from network_numpy import draw, lstm, lstm_shapes
+from models.network_numpy import draw, lstm, lstm_shapes
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import Lstm
-from tiny_tokens import tokens
 
 X = np.random.default_rng(5).normal(size=(4, 6, 7)).astype(np.float32)
 LENGTHS = np.array([6, 2, 1, 0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from models.tiny_tokens import tokens
 from polybake.steps import Normalize
-from tiny_tokens import tokens
 
 X = np.random.default_rng(4).normal(size=(3, 7)).astype(np.float32) * [[1], [1e-6], [50]]
 MASK = np.ones((3, 2), np.int64)

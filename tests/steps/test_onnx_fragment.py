@@ -10,19 +10,19 @@ import onnx.parser
 import pytest
 from numpy.typing import NDArray
 
-from polybake.bake import bake
+from models.tiny_folders import CONFIG, write_bert
+from models.tiny_onnx import encoder, write_encoder
+from models.tiny_tokens import tokens
+from polybake.baking.bake import bake
+from polybake.baking.fold import finish, fold
 from polybake.errors import InputError
-from polybake.fixtures.case import decode_vectors
-from polybake.fold import finish, fold
-from polybake.graphcheck import check_graph
-from polybake.modelfile import read_head
-from polybake.recipe import resolve
+from polybake.graph.check import check_graph
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import decode_vectors
+from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
 from polybake.steps import Normalize, OnnxFragment, Pool, Step
 from polybake.steps.onnx_fragment import Fragment
-from tiny_models import CONFIG, write_bert
-from tiny_onnx import encoder, write_encoder
-from tiny_tokens import tokens
 
 RANDOM = np.random.default_rng(21)
 X = RANDOM.normal(size=(3, 7)).astype(np.float32)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import Pool
-from tiny_tokens import tokens
 
 X = np.random.default_rng(3).normal(size=(4, 5, 7)).astype(np.float32) - 2
 MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 1]])

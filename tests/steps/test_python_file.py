@@ -8,15 +8,15 @@ import numpy as np
 import onnx
 import pytest
 
-from polybake.bake import BakeReport, bake
+from models.tiny_folders import CONFIG, write_bert
+from models.tiny_onnx import write_encoder
+from polybake.baking.bake import BakeReport, bake
 from polybake.errors import CheckFailed, InputError
-from polybake.fixtures.case import decode_vectors
-from polybake.modelfile import read_head
-from polybake.recipe import resolve
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import decode_vectors
+from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
 from polybake.steps import PythonFile, Step
-from tiny_models import CONFIG, write_bert
-from tiny_onnx import write_encoder
 
 RANDOM = np.random.default_rng(31)
 X = RANDOM.normal(size=(3, 7)).astype(np.float32)

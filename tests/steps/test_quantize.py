@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import Quantize
-from tiny_tokens import tokens
 
 X = np.random.default_rng(21).normal(size=(5, 16)).astype(np.float32)
 RANGES = np.stack([np.linspace(-1, -0.2, 16), np.linspace(0.1, 2, 16)]).astype(np.float32)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import Dense, Normalize, Pool, Route, Scale, Step
-from tiny_tokens import tokens
 
 X = np.random.default_rng(4).normal(size=(3, 5)).astype(np.float32)
 MASK = np.ones((3, 2), np.int64)

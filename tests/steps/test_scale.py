@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.steps import Scale
-from tiny_tokens import tokens
 
 X = np.random.default_rng(11).normal(size=(3, 7)).astype(np.float32)
 MASK = np.ones((3, 2), np.int64)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import Subtract
-from tiny_tokens import tokens
 
 X = np.random.default_rng(6).normal(size=(3, 7)).astype(np.float32)
 VECTOR = np.random.default_rng(7).normal(size=7).astype(np.float32)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import LayerNorm, Normalize, Truncate
-from tiny_tokens import tokens
 
 X = np.random.default_rng(14).normal(size=(3, 7)).astype(np.float32)
 UNIT = (X / np.sqrt((X**2).sum(axis=1, keepdims=True))).astype(np.float32)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_encoders import run_graph
 from polybake.errors import InputError
 from polybake.steps import WeightedLayerPooling
 from polybake.steps.tokens import Tokens
-from tiny_encoders import run_graph
 
 STATES = [np.random.default_rng(n).normal(size=(2, 3, 5)).astype(np.float32) for n in range(4)]
 WEIGHTS = np.array([0.5, 2, -0.25], np.float32)

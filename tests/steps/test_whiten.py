@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from models.tiny_tokens import tokens
 from polybake.errors import InputError
 from polybake.steps import Whiten
-from tiny_tokens import tokens
 
 RANDOM = np.random.default_rng(15)
 X = RANDOM.normal(size=(3, 7)).astype(np.float32)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from models.tiny_folders import VOCABULARY, change_json, write_json, write_tokenizer
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
-from tiny_models import VOCABULARY, change_json, write_json, write_tokenizer
 
 BOAT, S = VOCABULARY.index("boat"), VOCABULARY.index("##s")
 X = VOCABULARY.index("x")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from polybake.modelfolder import ModelFolder
+from models.tiny_folders import write_json
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.known_classes import CLASSES, rebuilt_class
 from polybake.tokenization.tokenizer_config import TokenizerConfig
-from tiny_models import write_json
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from models.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.known_classes import CLASSES
 from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
-from tiny_models import change_json, write_json, write_tokenizer
 
 METASPACE = pre_tokenizers.Metaspace()
 PIECES = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), ("[CLS]", 0.0), ("[SEP]", 0.0), ("a", -1.0)]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from models.tiny_folders import VOCABULARY, change_json, write_tokenizer
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.static_tokenizer import bake_static_tokenizer
 from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
-from tiny_models import VOCABULARY, change_json, write_tokenizer
 
 BOAT, WATER = VOCABULARY.index("boat"), VOCABULARY.index("water")
 

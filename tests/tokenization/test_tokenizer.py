@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, normalizers
 
+from models.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
-from tiny_models import change_json, write_json, write_tokenizer
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from models.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
 from polybake.tokenization.tokenizer_config import TokenizerConfig
-from tiny_models import change_json, write_json, write_tokenizer
 
 
 def baked(folder: Path, **settings: object) -> BakedTokenizer:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.tokenizer import NO_LIMIT
 from polybake.tokenization.word_tokenizer import Words, bake_word_tokenizer
 

@@ -18,7 +18,7 @@ from polybake.commands.target import (
 from polybake.errors import RequirementMissing
 
 if TYPE_CHECKING:
-    from polybake.bake import BakeReport
+    from polybake.baking.bake import BakeReport
     from polybake.config import Config
     from polybake.fixtures.texts import CaseText
 
@@ -68,8 +68,8 @@ def bake_config(config: Config) -> BakeReport:
     try:
         import onnxruntime  # noqa: F401 - asked for early, so that nothing is half done
 
-        from polybake.bake import bake as bake_source
-        from polybake.recipe import resolve
+        from polybake.baking.bake import bake as bake_source
+        from polybake.recipe.resolve import resolve
     except ModuleNotFoundError as error:
         raise RequirementMissing(
             f'baking needs the package {error.name}; pip install "polybake[bake,cpu]"'

@@ -24,7 +24,7 @@ def check(
     Example: polybake check build/minilm.onnx --clients clients
     """
     from polybake.config import load_config
-    from polybake.modelfile import read_head, tail_digest
+    from polybake.modelfile.container import read_head, tail_digest
 
     is_config = target.suffix == ".toml"
     model = load_config(target).model.output if is_config else target
@@ -40,7 +40,7 @@ def check(
 def reproduced(model: Path) -> str:
     """Reproduce the golden cases in the file, where the runtime is installed."""
     try:
-        from polybake.selfcheck import self_check
+        from polybake.runtime.self_check import self_check
     except ModuleNotFoundError as error:
         return f"skipped: the golden cases, since {error.name} is not installed"
     return f"reproduced: every golden case, largest difference {self_check(model):.1e}"

@@ -24,7 +24,7 @@ def fixtures(
     Example: polybake fixtures polybake.toml
     """
     from polybake.config import load_config
-    from polybake.modelfile import read_head
+    from polybake.modelfile.container import read_head
 
     extra: list[CaseText] = []
     model, folder = target, output
@@ -44,7 +44,7 @@ def write_fixtures(model: Path, folder: Path, extra: list[CaseText]) -> str:
         raise RequirementMissing(
             f'fixtures need the package {error.name}; pip install "polybake[bake,cpu]"'
         ) from error
-    from polybake.fixtures.store import write_fixture
+    from polybake.modelfile.fixture_folder import write_fixture
 
     fixture = make_fixture(model, cases_for(model, extra))
     write_fixture(fixture, folder)

@@ -12,8 +12,8 @@ from polybake.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
     from polybake.config import ClientTable
-    from polybake.generate import RenderedClient
-    from polybake.manifest import Manifest
+    from polybake.generation import RenderedClient
+    from polybake.modelfile.manifest import Manifest
 
 
 def generate(
@@ -56,7 +56,7 @@ def client_tables(
         InputError: a language that has no client.
     """
     from polybake.config import ClientTable, load_config
-    from polybake.generate import LANGUAGES
+    from polybake.generation import LANGUAGES
 
     if target.suffix == ".toml":
         tables: dict[str, ClientTable] = {
@@ -79,7 +79,7 @@ def write_clients(
     manifest: Manifest, tables: dict[str, ClientTable], templates: Path | None, *, force: bool
 ) -> list[str]:
     """Write every client; a line each says what changed."""
-    from polybake.generate.write import write_client
+    from polybake.generation.write import write_client
 
     lines = []
     for folder, client in _rendered(manifest, tables, templates):
@@ -99,7 +99,7 @@ def check_clients(
     Raises:
         CheckFailed: a generated file differs, is missing, or is left over.
     """
-    from polybake.generate.write import stale_files
+    from polybake.generation.write import stale_files
 
     stale = [
         str(folder / path)
@@ -115,7 +115,7 @@ def _rendered(
     manifest: Manifest, tables: dict[str, ClientTable], templates: Path | None
 ) -> list[tuple[Path, RenderedClient]]:
     """Every client with its folder; all are rendered before the first is written."""
-    from polybake.generate import render_client
+    from polybake.generation import render_client
 
     return [
         (

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.atomic import replacing
 from polybake.commands.target import EncoderOption, name_from, usable_name
-from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
-from polybake.hubreference import is_hub
+from polybake.files.atomic import replacing
+from polybake.files.encoder_maker import EncoderMaker
+from polybake.files.hub_reference import is_hub
 
 if TYPE_CHECKING:
     from polybake.sources.source import Source

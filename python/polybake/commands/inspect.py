@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.commands.target import EncoderOption, JsonOption
-from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError, RequirementMissing
-from polybake.hubreference import is_hub
+from polybake.files.encoder_maker import EncoderMaker
+from polybake.files.hub_reference import is_hub
 
 if TYPE_CHECKING:
-    from polybake.modelfile import Head
+    from polybake.modelfile.container import Head
 
 
 def inspect(
@@ -40,7 +40,7 @@ def inspect(
 
     Example: polybake inspect build/minilm.onnx
     """
-    from polybake.modelfile import is_baked, read_head
+    from polybake.modelfile.container import is_baked, read_head
 
     for line in look(target, graph, shapes=shapes, as_json=as_json):
         typer.echo(line)
@@ -131,7 +131,7 @@ def describe_source(path: Path, encoder: EncoderMaker) -> dict[str, object]:
 
 def extract_parts(head: Head, folder: Path) -> list[str]:
     """Write the parts of the head as files; their paths."""
-    from polybake.atomic import replacing
+    from polybake.files.atomic import replacing
 
     parts = {
         "manifest.json": head.manifest.model_dump(mode="json"),

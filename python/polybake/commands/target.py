@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
-from polybake.hubreference import HubReference, is_hub
+from polybake.files.encoder_maker import EncoderMaker
+from polybake.files.hub_reference import HubReference, is_hub
 
 if TYPE_CHECKING:
     from polybake.config import Config
-    from polybake.manifest import Manifest
+    from polybake.modelfile.manifest import Manifest
 
 DEFAULT_CONFIG = Path("polybake.toml")
 
@@ -85,8 +85,8 @@ def usable_name(name: str) -> str:
     Raises:
         InputError: they cannot.
     """
-    from polybake.generate.names import names_for
-    from polybake.manifest import checked_name
+    from polybake.generation.names import names_for
+    from polybake.modelfile.manifest import checked_name
 
     try:
         names_for("python", checked_name(name))
@@ -98,8 +98,8 @@ def usable_name(name: str) -> str:
 def manifest_of(target: Path) -> Manifest:
     """The manifest of a model file, of an extracted manifest.json, or of a config's output."""
     from polybake.config import load_config
-    from polybake.manifest import parse_manifest
-    from polybake.modelfile import read_head
+    from polybake.modelfile.container import read_head
+    from polybake.modelfile.manifest import parse_manifest
 
     if target.suffix == ".json":
         try:

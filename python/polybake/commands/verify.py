@@ -13,11 +13,11 @@ from polybake.errors import InputError
 
 if TYPE_CHECKING:
     from polybake.config import Config
-    from polybake.fixtures.case import Fixture
-    from polybake.verify.harness_file import Client
-    from polybake.verify.protocol import Device
-    from polybake.verify.report import Report
-    from polybake.verify.verdict import Verdict
+    from polybake.modelfile.fixture import Fixture
+    from polybake.verification.harness_file import Client
+    from polybake.verification.protocol import Device
+    from polybake.verification.report import Report
+    from polybake.verification.verdict import Verdict
 
 
 def verify(
@@ -48,12 +48,12 @@ def verify(
 
     Example: polybake verify build/minilm.onnx --clients clients --prepare
     """
-    from polybake.atomic import replacing
     from polybake.config import VerifyTable, load_config
-    from polybake.modelfile import read_head
-    from polybake.verify.report_junit import report_junit
-    from polybake.verify.required import required_names
-    from polybake.verify.verify import verify as run
+    from polybake.files.atomic import replacing
+    from polybake.modelfile.container import read_head
+    from polybake.verification.report_junit import report_junit
+    from polybake.verification.required import required_names
+    from polybake.verification.verify import verify as run
 
     config: Config | None = load_config(target) if target.suffix == ".toml" else None
     settings = config.verify if config else VerifyTable()
@@ -84,7 +84,7 @@ def clients_for(
     Raises:
         InputError: a language that has no client here.
     """
-    from polybake.verify.harness_file import find_clients, foreign_client, read_client
+    from polybake.verification.harness_file import find_clients, foreign_client, read_client
 
     if folder is None and target.suffix == ".toml":
         tables = client_tables(target, None, None)
@@ -107,7 +107,7 @@ def devices_for(names: list[str]) -> list[Device]:
     Raises:
         InputError: one is neither cpu nor cuda.
     """
-    from polybake.verify.protocol import DEVICES
+    from polybake.verification.protocol import DEVICES
 
     for name in names:
         if name not in DEVICES:
@@ -117,7 +117,7 @@ def devices_for(names: list[str]) -> list[Device]:
 
 def fixture_for(config: Config | None, folder: Path | None) -> Fixture | None:
     """The fixture named, or the config's where it has been written."""
-    from polybake.fixtures.store import read_fixture
+    from polybake.modelfile.fixture_folder import read_fixture
 
     if folder is None and config and config.fixtures.output and config.fixtures.output.is_dir():
         folder = config.fixtures.output
@@ -126,7 +126,7 @@ def fixture_for(config: Config | None, folder: Path | None) -> Fixture | None:
 
 def announce(verdict: Verdict) -> None:
     """Tell each failure as it happens; the table comes at the end."""
-    from polybake.verify.printable import printable
+    from polybake.files.printable import printable
 
     if verdict.status.failed:
         place = f"{verdict.language} {verdict.device} {verdict.case} {verdict.stage}"
@@ -137,8 +137,8 @@ def print_report(report: Report, *, as_json: bool) -> None:
     """Print the report as a table, or as JSON."""
     from rich.console import Console
 
-    from polybake.verify import report_table
-    from polybake.verify.report_json import report_json
+    from polybake.verification import report_table
+    from polybake.verification.report_json import report_json
 
     if as_json:
         typer.echo(report_json(report))

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.activations import ACTIVATIONS
 from polybake.encoders.architecture import Architecture, HiddenAct, Layers, Size
-from polybake.encoders.attention import attend, padding_bias, split_heads
 from polybake.encoders.bert import BertConfig, Embeddings
-from polybake.encoders.layers import LayerNorm, Linear
-from polybake.manifest import Feed
+from polybake.layers.activations import ACTIVATIONS
+from polybake.layers.attention import attend, padding_bias, split_heads
+from polybake.layers.layers import LayerNorm, Linear
+from polybake.modelfile.manifest import Feed
 
 
 class AlbertConfig(BertConfig):

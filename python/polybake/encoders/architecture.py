@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from onnxscript import ir, nn
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from polybake.manifest import Feed
+from polybake.modelfile.manifest import Feed
 
 #: transformers' ``hidden_act`` to our name of the same function.
 _HIDDEN_ACTS = {
@@ -34,7 +34,7 @@ Size = Annotated[int, Field(gt=0, strict=True)]
 Layers = Annotated[int, Field(gt=0, le=256, strict=True)]
 #: What a normalisation adds to the variance.
 Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
-#: An activation by transformers' name, read as a key of `polybake.activations.ACTIVATIONS`.
+#: An activation by transformers' name, read as a key of `polybake.layers.activations.ACTIVATIONS`.
 HiddenAct = Annotated[str, AfterValidator(_known_act)]
 
 

@@ -19,11 +19,11 @@ from polybake.encoders.architecture import (
     Size,
     check_heads,
 )
-from polybake.encoders.attention import attend, padding_bias, split_heads
 from polybake.encoders.bert import Intermediate, ResidualOutput
-from polybake.encoders.layers import Embedding, LayerNorm, Linear
-from polybake.encoders.log_buckets import log_buckets
-from polybake.encoders.positions import distances
+from polybake.layers.attention import attend, padding_bias, split_heads
+from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.log_buckets import log_buckets
+from polybake.layers.positions import distances
 
 
 class DebertaConfig(EncoderConfig):

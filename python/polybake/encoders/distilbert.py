@@ -10,7 +10,6 @@ from typing import ClassVar, Self
 from onnxscript import OpBuilder, ir, nn
 from pydantic import Field, model_validator
 
-from polybake.activations import ACTIVATIONS
 from polybake.encoders.architecture import (
     Architecture,
     EncoderConfig,
@@ -19,9 +18,10 @@ from polybake.encoders.architecture import (
     Size,
     check_heads,
 )
-from polybake.encoders.attention import attend, padding_bias, split_heads
-from polybake.encoders.layers import Embedding, LayerNorm, Linear
-from polybake.encoders.positions import positions
+from polybake.layers.activations import ACTIVATIONS
+from polybake.layers.attention import attend, padding_bias, split_heads
+from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.positions import positions
 
 _EPSILON = 1e-12
 

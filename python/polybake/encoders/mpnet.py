@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.encoders.architecture import Architecture
-from polybake.encoders.attention import attend, padding_bias, split_heads
 from polybake.encoders.bert import BertConfig, Intermediate, ResidualOutput
-from polybake.encoders.layers import Embedding, LayerNorm, Linear
-from polybake.encoders.positions import positions_after_padding
-from polybake.encoders.relative_bias import RelativeBias
+from polybake.layers.attention import attend, padding_bias, split_heads
+from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.positions import positions_after_padding
+from polybake.layers.relative_bias import RelativeBias
 
 #: Constants of transformers' code, which no configuration changes.
 _PADDING_ID = 1

@@ -11,12 +11,12 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, Field
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
-from polybake.encoders.attention import padding_bias
-from polybake.encoders.gated_mlp import gated
-from polybake.encoders.layers import Embedding, LayerNorm, Linear
-from polybake.encoders.rotary import Rotation, attend_fused, rotation
-from polybake.encoders.rotary_config import OneThetaConfig, Theta
-from polybake.manifest import Feed
+from polybake.layers.attention import padding_bias
+from polybake.layers.gated_mlp import gated
+from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.rotary import Rotation, attend_fused, rotation
+from polybake.layers.rotary_config import OneThetaConfig, Theta
+from polybake.modelfile.manifest import Feed
 
 
 class NomicBertConfig(OneThetaConfig):

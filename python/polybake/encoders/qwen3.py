@@ -10,7 +10,7 @@ from typing import ClassVar
 from polybake.encoders.architecture import Size
 from polybake.encoders.decoder import Decoder
 from polybake.encoders.qwen2 import Qwen2Config
-from polybake.encoders.rms_norm import RMSNorm
+from polybake.layers.rms_norm import RMSNorm
 
 
 class Qwen3Config(Qwen2Config):

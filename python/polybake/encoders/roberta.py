@@ -11,8 +11,8 @@ from onnxscript import OpBuilder, ir
 from pydantic import Field
 
 from polybake.encoders.bert import Bert, BertConfig, Embeddings
-from polybake.encoders.positions import positions_after_padding
-from polybake.manifest import Feed
+from polybake.layers.positions import positions_after_padding
+from polybake.modelfile.manifest import Feed
 
 
 class RobertaConfig(BertConfig):

@@ -11,8 +11,8 @@ from typing import Self
 
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.encoders.stored_tensor import StoredTensor, stored_tensors
 from polybake.errors import InputError
+from polybake.layers.stored_tensor import StoredTensor, stored_tensors
 
 _FLOATS = ("F64", "F32", "F16", "BF16")
 #: model2vec quantizes by one scale for the whole table and drops it: the numbers are the vectors.

@@ -10,7 +10,6 @@ from typing import Annotated, ClassVar, Self
 from onnxscript import OpBuilder, ir, nn
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from polybake.activations import ACTIVATIONS
 from polybake.encoders.architecture import (
     Architecture,
     EncoderConfig,
@@ -19,10 +18,11 @@ from polybake.encoders.architecture import (
     Layers,
     Size,
 )
-from polybake.encoders.attention import attend, padding_bias, split_heads
-from polybake.encoders.layers import Embedding, Linear
-from polybake.encoders.relative_bias import RelativeBias
-from polybake.encoders.rms_norm import RMSNorm
+from polybake.layers.activations import ACTIVATIONS
+from polybake.layers.attention import attend, padding_bias, split_heads
+from polybake.layers.layers import Embedding, Linear
+from polybake.layers.relative_bias import RelativeBias
+from polybake.layers.rms_norm import RMSNorm
 
 #: ``feed_forward_proj`` to our name of its activation.
 _PLAIN = {"relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "silu": "silu"}
@@ -77,7 +77,7 @@ class T5Config(EncoderConfig):
 
     @property
     def activation(self) -> str:
-        """The key of `polybake.activations.ACTIVATIONS`."""
+        """The key of `polybake.layers.activations.ACTIVATIONS`."""
         return _ACTIVATIONS[self.feed_forward_proj]
 
 

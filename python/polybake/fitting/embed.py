@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from polybake.errors import InputError
-from polybake.modelfile import Head
-from polybake.runtime import open_session, run_ids
+from polybake.modelfile.container import Head
+from polybake.runtime.session import open_session, run_ids
 
 #: Texts of one run; more would hold too many activations at once.
 _BATCH = 32
@@ -34,7 +34,7 @@ def embed(
 
     Args:
         path: A baked model file.
-        head: What `polybake.modelfile.read_head` gave for it.
+        head: What `polybake.modelfile.container.read_head` gave for it.
         texts: What to embed, without the prompt.
         prompt: The name of the prompt; None takes the file's default.
 

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from polybake import __version__
-from polybake.atomic import replacing
 from polybake.errors import CheckFailed, InputError
+from polybake.files.atomic import replacing
 from polybake.fitting.corpus import Corpus
 from polybake.fitting.embed import embed
 from polybake.fitting.moments import Moments
 from polybake.fitting.progress import tracked
-from polybake.manifest import Manifest
-from polybake.modelfile import read_head
+from polybake.modelfile.container import read_head
+from polybake.modelfile.manifest import Manifest
 
 Arrays = dict[str, NDArray[np.float32]]
 

@@ -8,9 +8,9 @@ from html import escape
 
 from onnxscript import ir
 
+from polybake.files.printable import printable
 from polybake.inspection.boxes import shape_text
 from polybake.inspection.graph import Namespace, dtype_text, namespace
-from polybake.verify.printable import printable
 
 _STYLE = """
 :root { color-scheme: light dark; --ground: #f8fafc; --ink: #0f172a; --quiet: #475569;

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from onnxscript import ir
 
-from polybake.atomic import replacing
 from polybake.errors import InputError
+from polybake.files.atomic import replacing
 from polybake.inspection.boxes import picture_of
 from polybake.inspection.graph import read_graph
 from polybake.inspection.grouping import producers
 from polybake.inspection.page import page
 from polybake.inspection.svg import svg
-from polybake.modelfile import is_baked, read_head
+from polybake.modelfile.container import is_baked, read_head
 
 _EXTENSIONS = (".svg", ".html")
 

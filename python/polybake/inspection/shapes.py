@@ -7,8 +7,8 @@ from typing import Any
 
 from onnxscript import ir
 
+from polybake.files.printable import printable
 from polybake.inspection.graph import dtype_text, namespace, shape_sizes
-from polybake.verify.printable import printable
 
 #: Of nodes that belong to no module.
 _NO_NAMESPACE = "(no namespace)"

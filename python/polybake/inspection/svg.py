@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from polybake.files.printable import printable
 from polybake.inspection.boxes import Box, Picture
 from polybake.inspection.layout import Layout, Place, lay_out
-from polybake.verify.printable import printable
 
 #: Of one character, in pixels: of a title of 14 pixels, and of text of 12.
 _TITLE, _TEXT = 8.2, 6.7

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from polybake.encodermaker import EncoderMaker
 from polybake.errors import InputError
-from polybake.hubreference import HubReference, is_hub
-from polybake.modelfolder import ModelFolder
+from polybake.files.encoder_maker import EncoderMaker
+from polybake.files.hub_reference import HubReference, is_hub
+from polybake.files.model_folder import ModelFolder
 from polybake.sources.source import Encoder, EncoderGraph, OpenEncoder, Reference, Source
 
 __all__ = ["Encoder", "EncoderGraph", "Reference", "Source", "open_source"]
@@ -38,7 +38,7 @@ def open_source(path: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Sour
                 f"{path}: is exported already; leave out encoder {encoder.value!r}, "
                 "or give the model's folder"
             )
-        from polybake.sources.onnx_file import open_onnx_file
+        from polybake.sources.onnx.file import open_onnx_file
 
         return open_onnx_file(path)
     if not path.is_dir():
@@ -51,7 +51,7 @@ def open_source(path: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Sour
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
     open_encoder = _encoder_opener(encoder)
     if folder.file("modules.json") is not None:
-        from polybake.sources.sentence_transformers import open_sentence_transformers
+        from polybake.sources.sentence_transformers.folder import open_sentence_transformers
 
         return open_sentence_transformers(folder, open_encoder)
     if folder.file("config.json") is not None:
@@ -69,7 +69,7 @@ def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
 
 def _encoder_opener(encoder: EncoderMaker) -> OpenEncoder:
     if encoder is EncoderMaker.TORCH:
-        from polybake.sources.torch_export import open_torch
+        from polybake.sources.torch.export import open_torch
 
         return open_torch
     from polybake.sources.checkpoint import open_checkpoint

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 from polybake.encoders import ENCODERS
 from polybake.encoders.architecture import Architecture, EncoderConfig
-from polybake.encoders.weights import load_weights
 from polybake.errors import InputError
-from polybake.faults import first_fault
-from polybake.manifest import Feed
-from polybake.modelfolder import ModelFolder
-from polybake.network import check_every_parameter_is_placed
+from polybake.files.model_folder import ModelFolder
+from polybake.files.validation import first_fault
+from polybake.layers.network import check_every_parameter_is_placed
+from polybake.layers.weights import load_weights
+from polybake.modelfile.manifest import Feed
 from polybake.sources.encoder_graph import place, write_reference
 from polybake.sources.source import EncoderGraph, Reference
 from polybake.tokenization.tokenizer import BakedTokenizer

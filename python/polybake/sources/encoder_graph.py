@@ -7,9 +7,9 @@ from pathlib import Path
 
 from onnxscript import GraphBuilder, ir
 
-from polybake.graphfile import serialize
-from polybake.manifest import Feed, Input
-from polybake.network import new_model
+from polybake.graph.write import serialize
+from polybake.layers.network import new_model
+from polybake.modelfile.manifest import Feed, Input
 from polybake.sources.source import EncoderGraph, Reference
 from polybake.steps.tokens import Tokens
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polybake.errors import InputError, PolybakeError, RequirementMissing
-from polybake.hubreference import HubReference
-from polybake.modelfolder import ModelFolder
+from polybake.files.hub_reference import HubReference
+from polybake.files.model_folder import ModelFolder
 
 #: Small, and all that is needed to know where the weights lie. ``*`` also stands for folders.
 _SETTINGS = ("*.json", "*chat_template.jinja", "README.md")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
-from polybake.sources.identity import identifier
+from polybake.files.identifier import identifier
+from polybake.files.model_folder import ModelFolder
 from polybake.sources.source import OpenEncoder, Source
 from polybake.tokenization.tokenizer import bake_tokenizer
 

@@ -12,15 +12,15 @@ from onnxscript import GraphBuilder, ir, nn
 from polybake.encoders.bag_of_words import BagOfWords
 from polybake.encoders.static_embedding import StaticEmbedding
 from polybake.errors import InputError
-from polybake.manifest import Feed
-from polybake.modelfolder import ModelFolder
-from polybake.network import check_every_parameter_is_placed
+from polybake.files.model_folder import ModelFolder
+from polybake.layers.network import check_every_parameter_is_placed
+from polybake.modelfile.manifest import Feed
 from polybake.sources.encoder_graph import place, write_reference
 from polybake.sources.source import EncoderGraph, Reference
 from polybake.tokenization.static_tokenizer import bake_static_tokenizer
 from polybake.tokenization.tokenizer import BakedTokenizer, read_tokenizer
 from polybake.tokenization.word_tokenizer import Words, bake_word_tokenizer
-from polybake.word_weights import vocabulary, word_weights
+from polybake.tokenization.word_weights import vocabulary, word_weights
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
-from polybake.sources.identity import identifier
+from polybake.files.identifier import identifier
+from polybake.files.model_folder import ModelFolder
 from polybake.sources.lookup import open_static_embedding
 from polybake.sources.source import Recipe, Source
 from polybake.tokenization.tokenizer import made_tokenizer, read_tokenizer

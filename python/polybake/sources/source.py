@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from polybake.manifest import Input, Similarity
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
+from polybake.modelfile.manifest import Input, Similarity
 from polybake.steps import Pool, Step, Tokens
 from polybake.tokenization.tokenizer import BakedTokenizer
 

@@ -53,7 +53,7 @@ class Cnn(Step):
         Raises:
             InputError: ``x`` is pooled, or the weights do not fit it.
         """
-        from polybake.encoders.convolution import Convolutions
+        from polybake.layers.convolution import Convolutions
 
         hidden = check_tokens(x, self.name)
         convolutions = Convolutions(hidden, self.channels, self.kernel_sizes)

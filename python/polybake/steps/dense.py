@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 import numpy as np
 from pydantic import ValidationInfo, field_validator, model_validator
 
-from polybake.activations import ACTIVATIONS
+from polybake.layers.activations import ACTIVATIONS
 from polybake.steps.arrays import Matrix, Vector, check_embedding
 from polybake.steps.step import Floats, Integers, Step
 from polybake.steps.tokens import Tokens
@@ -22,7 +22,7 @@ class Dense(Step):
     Attributes:
         weight: float32 ``[out, in]``, as PyTorch stores a linear layer.
         bias: float32 ``[out]``, or None.
-        activation: a name of `polybake.activations.ACTIVATIONS`.
+        activation: a name of `polybake.layers.activations.ACTIVATIONS`.
         residual: What is added after the activation: ``identity`` is ``x`` itself,
             ``projection`` is ``x @ residual_weight.T``, and None is nothing.
         residual_weight: float32 ``[out, in]``, with ``projection`` only.

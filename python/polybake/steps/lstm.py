@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from polybake.activations import ACTIVATIONS
+from polybake.layers.activations import ACTIVATIONS
 from polybake.steps.arrays import check_tokens, give_arrays
 from polybake.steps.step import Floats, Integers, Step
 from polybake.steps.tokens import Tokens
@@ -46,7 +46,7 @@ class Lstm(Step):
         Raises:
             InputError: ``x`` is pooled, or the weights do not fit it.
         """
-        from polybake.encoders.lstm import Lstm as Layers
+        from polybake.layers.lstm import Lstm as Layers
 
         inputs = check_tokens(x, self.name)
         layers = Layers(inputs, self.hidden, self.layers, bidirectional=self.bidirectional)

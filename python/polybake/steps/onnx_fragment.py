@@ -46,7 +46,7 @@ class Fragment:
         import onnx.inliner
         from onnxscript import ir
 
-        from polybake.steps.opset import NEWEST
+        from polybake.graph.opset import NEWEST
 
         imported = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
         opset = max(imported, default=0)
@@ -90,7 +90,7 @@ class Fragment:
         """
         import onnx
 
-        from polybake.steps.opset import at_opset
+        from polybake.graph.opset import at_opset
 
         try:
             return at_opset(onnx.ModelProto.FromString(self.model), opset)
@@ -146,7 +146,7 @@ class OnnxFragment(Step):
 
     def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
         """Run the fragment alone in ONNX Runtime."""
-        from polybake.runtime import open_session
+        from polybake.runtime.session import open_session
 
         session = open_session(self.file.model)
         fed = {session.get_inputs()[0].name: x.astype(np.float32)}

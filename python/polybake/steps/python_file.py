@@ -113,8 +113,8 @@ class PythonFile(Step):
     def _run_alone(self, x: Floats) -> Floats:
         from onnxscript import GraphBuilder, ir
 
-        from polybake.empty_inputs import drop_empty_inputs
-        from polybake.runtime import open_session
+        from polybake.graph.empty_inputs import drop_empty_inputs
+        from polybake.runtime.session import open_session
 
         graph = ir.Graph([], [], nodes=[], opset_imports={"": _OPSET}, name="step")
         builder = GraphBuilder(graph)

@@ -68,7 +68,7 @@ class Route(Step):
         Raises:
             InputError: a step does not fit, or the routes end in different sizes.
         """
-        from polybake.branches import branch, choose
+        from polybake.graph.branches import branch, choose
 
         if tokens.route is None:
             raise RuntimeError("no route is fed")
@@ -83,7 +83,7 @@ class Route(Step):
         return choose(op.builder, tokens.route, list(branches.values()))
 
     def _chain(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value], name: str) -> ir.Value:
-        from polybake.branches import within
+        from polybake.graph.branches import within
 
         x, tokens = within(op.builder, x, list(self.routes).index(name)), replace(tokens)
         for index, step in enumerate(self.routes[name]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer, made_tokenizer
 
 #: Any row of the table: padding is masked.

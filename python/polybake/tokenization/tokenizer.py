@@ -10,7 +10,7 @@ from functools import cached_property
 from tokenizers import Tokenizer
 
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.added_tokens import missing_tokens
 from polybake.tokenization.known_classes import rebuilt_class
 from polybake.tokenization.position_table import table_rows, tokens_held

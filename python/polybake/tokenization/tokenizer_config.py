@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 
 Side = Literal["right", "left"]
 

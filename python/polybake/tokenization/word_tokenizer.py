@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polybake.errors import InputError
-from polybake.modelfolder import ModelFolder
+from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer, made_tokenizer
 from polybake.tokenization.word_pattern import any_of, character_class
 

@@ -1,0 +1,1 @@
+"""What comes from outside: model folders, names, texts; and files written whole or not at all."""

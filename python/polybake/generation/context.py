@@ -1,0 +1,142 @@
+"""All that a template may use: names and literals, decided before anything is rendered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from polybake import __version__
+from polybake.generation.language import Language
+from polybake.generation.names import Names
+from polybake.modelfile.manifest import Manifest
+
+#: The prompts that embed_documents tries, in order. Source: sentence-transformers encode_document.
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+
+_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One ``key: value`` of a mapping in source code, both already literals."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
+class InputLiterals:
+    """One input of the contract; every field is a literal of the language."""
+
+    name: str
+    dtype: str
+    feed: str
+    values: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class OutputLiterals:
+    """The output of the contract; every field is a literal of the language."""
+
+    name: str
+    dtype: str
+    dimension: str
+    packed_bits: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """The variables of every template.
+
+    ``model``, ``package``, ``module``, ``path`` (the package in snake case), ``version`` and
+    ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the type ``element``
+    of the language, and ``dimensions`` dimensions: eight an element with ``packed_bits``. ``name``
+    to ``document_prompt`` are literals of the language. ``description`` is encoded for the project
+    file.
+    """
+
+    model: str
+    package: str
+    module: str
+    path: str
+    version: str
+    licence: str
+    generator: str
+    description: str
+    dimension: int
+    dimensions: int
+    dtype: str
+    packed_bits: bool
+    element: str
+    max_length: int
+    name: str
+    inputs: tuple[InputLiterals, ...]
+    output: OutputLiterals
+    pad_id: str
+    pad_side: str
+    prompts: tuple[Entry, ...]
+    prompt_names: tuple[str, ...]
+    default_prompt: str
+    query_prompt: str
+    document_prompt: str
+
+
+def build_context(manifest: Manifest, language: Language, names: Names, version: str) -> Context:
+    """Decide every name and literal of one client."""
+    contract, text = manifest.contract, language.string
+    document = next((name for name in DOCUMENT_PROMPTS if name in contract.prompts), None)
+    query = "query" if "query" in contract.prompts else None
+
+    def optional(value: str | None) -> str:
+        return language.null if value is None else text(value)
+
+    licence = manifest.source.licence or ""
+    return Context(
+        model=manifest.name,
+        package=names.package,
+        module=names.module,
+        path=names.package.replace("-", "_"),
+        version=version,
+        licence=licence if _SPDX.fullmatch(licence) else "",
+        generator=__version__,
+        description=language.project_string(_sentence(manifest)),
+        dimension=contract.output.dimension,
+        dimensions=contract.output.dimensions,
+        dtype=contract.output.dtype,
+        packed_bits=contract.output.packed_bits,
+        element=language.elements[contract.output.dtype],
+        max_length=contract.max_length,
+        name=text(manifest.name),
+        inputs=tuple(
+            InputLiterals(
+                name=text(item.name),
+                dtype=text(item.dtype),
+                feed=text(item.feed),
+                values=tuple(
+                    Entry(text(key), str(item.values[key])) for key in sorted(item.values)
+                ),
+            )
+            for item in contract.inputs
+        ),
+        output=OutputLiterals(
+            name=text(contract.output.name),
+            dtype=text(contract.output.dtype),
+            dimension=str(contract.output.dimension),
+            packed_bits=language.true if contract.output.packed_bits else language.false,
+        ),
+        pad_id=str(contract.pad_id),
+        pad_side=text(contract.pad_side),
+        prompts=tuple(
+            Entry(text(key), text(contract.prompts[key])) for key in sorted(contract.prompts)
+        ),
+        prompt_names=tuple(text(key) for key in sorted(contract.prompts)),
+        default_prompt=optional(contract.default_prompt),
+        query_prompt=optional(query),
+        document_prompt=optional(document),
+    )
+
+
+def _sentence(manifest: Manifest) -> str:
+    """The package's description: one line."""
+    words = " ".join(manifest.description.split())
+    return words or f"Text embeddings of {manifest.name}, the same in every language"

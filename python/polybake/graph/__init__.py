@@ -1,0 +1,1 @@
+"""Any ONNX graph: read, checked, changed and written."""

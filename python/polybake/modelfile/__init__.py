@@ -1,0 +1,1 @@
+"""The format: what a model file holds, read and written without ONNX."""

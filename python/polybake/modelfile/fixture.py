@@ -1,0 +1,131 @@
+"""A fixture and its cases: golden inputs and outputs, as JSON with exact numbers."""
+
+from __future__ import annotations
+
+import base64
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from polybake.modelfile.slack import Embeddings, Slack
+
+
+class Record(BaseModel):
+    """A part of a fixture: immutable, and tolerant of keys added by later versions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Tolerance(Record):
+    """How far a client's vector may lie from the golden one, for every row and element."""
+
+    max_abs: float = Field(description="Largest absolute difference of one element.")
+    one_minus_cosine: float = Field(description="Largest 1 - cosine of one row.")
+
+
+#: Source: docs/tolerances.md, "Limits".
+TOLERANCES: dict[str, Tolerance] = {
+    "cpu": Tolerance(max_abs=1e-5, one_minus_cosine=1e-6),
+    "cuda": Tolerance(max_abs=2e-5, one_minus_cosine=1e-6),
+}
+
+
+class EncodedSlack(Record):
+    """How far integer embeddings may lie from golden ones: uint8 ``[texts, dimension]``."""
+
+    packed_bits: bool = Field(
+        description="False: how many steps each element may differ. True: which of its bits may."
+    )
+    data: str = Field(description="base64, row by row.")
+
+
+class Vectors(Record):
+    """Embeddings ``[texts, dimension]``: base64 of little-endian numbers, or a sidecar's part."""
+
+    dtype: Literal["float32", "int8", "uint8"] = "float32"
+    shape: tuple[int, int]
+    data: str | None = Field(default=None, description="base64, row by row.")
+    offset: int | None = Field(default=None, description="Byte offset in vectors.f32 instead.")
+    slack: EncodedSlack | None = Field(default=None, description="None for float32.")
+
+
+class Case(Record):
+    """One call of a client: its texts, the token ids and the embeddings they must give."""
+
+    id: str
+    why: str = Field(description="The fault that this case finds.")
+    flags: tuple[str, ...] = ()
+    prompt: str | None = None
+    texts: tuple[str, ...]
+    input_ids: tuple[tuple[int, ...], ...]
+    embeddings: Vectors
+
+
+class MadeBy(Record):
+    """Who made the golden vectors, with the version of every package that took part."""
+
+    kind: Literal["oracle", "reference"]
+    packages: dict[str, str]
+
+
+class Fixture(Record):
+    """Golden cases for one model; the value of ``polybake.fixture``, or a cases.json."""
+
+    format: Literal[1] = 1
+    fingerprint: str
+    made_by: MadeBy
+    tolerances: dict[str, Tolerance]
+    cases: tuple[Case, ...]
+
+
+def encode_vectors(array: Embeddings, slack: Slack | None = None) -> Vectors:
+    """Encode ``[texts, dimension]`` exactly.
+
+    Args:
+        array: float32, int8 or uint8.
+        slack: How far others may lie from it; None for float32.
+    """
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    rows, dimension = little.shape
+    return Vectors.model_validate(
+        {
+            "dtype": array.dtype.name,
+            "shape": (rows, dimension),
+            "data": _base64(little),
+            "slack": slack
+            and EncodedSlack(packed_bits=slack.packed_bits, data=_base64(slack.values)),
+        }
+    )
+
+
+def decode_vectors(vectors: Vectors) -> Embeddings:
+    """Decode inline vectors to ``[texts, dimension]`` of their dtype.
+
+    Raises:
+        ValueError: the data is not base64 or does not fill the shape.
+    """
+    if vectors.data is None:
+        raise ValueError("the vectors lie in a sidecar file; read them with read_fixture")
+    kind = np.dtype(vectors.dtype)
+    raw = base64.b64decode(vectors.data, validate=True)
+    return np.frombuffer(raw, kind.newbyteorder("<")).reshape(vectors.shape).astype(kind)
+
+
+def decode_slack(vectors: Vectors) -> Slack | None:
+    """Decode how far others may lie from these vectors; None for float32.
+
+    Raises:
+        ValueError: it is missing, is not base64 or does not fill the shape.
+    """
+    if vectors.dtype == "float32":
+        return None
+    if vectors.slack is None:
+        raise ValueError(f"{vectors.dtype} vectors have no slack")
+    raw = base64.b64decode(vectors.slack.data, validate=True)
+    values = np.frombuffer(raw, np.uint8).reshape(vectors.shape)
+    return Slack(values, packed_bits=vectors.slack.packed_bits)
+
+
+def _base64(array: Embeddings) -> str:
+    return base64.b64encode(array.tobytes()).decode("ascii")

@@ -1,0 +1,158 @@
+"""The manifest: all that templates and clients may know of a model file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from polybake.errors import InputError
+from polybake.files.validation import first_fault
+
+FORMAT = 1
+
+Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
+Similarity = Literal["cosine", "dot", "euclidean", "hamming"]
+Verified = Literal["steps", "source", "oracle"]
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NAME_LENGTH = 50
+
+
+def checked_name(name: str) -> str:
+    """Return ``name`` when package, module and class names can be derived from it.
+
+    Raises:
+        ValueError: it does not match ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` or is longer than 50.
+    """
+    if not _NAME.fullmatch(name) or len(name) > _NAME_LENGTH:
+        raise ValueError(
+            f"{name!r} cannot become a package name; expected at most {_NAME_LENGTH} "
+            "of a-z, 0-9 and single hyphens, starting with a letter, such as my-model"
+        )
+    return name
+
+
+class Record(BaseModel):
+    """A part of the manifest: immutable, and tolerant of keys added by later versions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Input(Record):
+    """One graph input. Always int64; ``[batch, sequence]``, but ``[1]`` for ``prompt_value``."""
+
+    name: str
+    dtype: Literal["int64"] = "int64"
+    feed: Feed
+    values: dict[str, int] = Field(
+        default_factory=dict,
+        description="For prompt_value alone: the number to feed per prompt; '' is no prompt.",
+    )
+
+
+class Output(Record):
+    """The graph output that clients read: ``[batch, dimension]``."""
+
+    name: str
+    dtype: Literal["float32", "int8", "uint8"] = "float32"
+    dimension: int = Field(gt=0, description="Elements of one embedding.")
+    packed_bits: bool = Field(
+        default=False,
+        description="True when each element holds eight dimensions, the first one highest; "
+        "an int8 is that byte less 128.",
+    )
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of one embedding: eight an element where bits are packed."""
+        return 8 * self.dimension if self.packed_bits else self.dimension
+
+    @property
+    def readable(self) -> str:
+        """Such as ``384 dimensions, float32`` and ``384 dimensions, packed in 48 uint8``."""
+        packed = f"packed in {self.dimension} " if self.packed_bits else ""
+        return f"{self.dimensions} dimensions, {packed}{self.dtype}"
+
+
+class Contract(Record):
+    """What a generated client was written for; compared field by field when a file is opened."""
+
+    inputs: tuple[Input, ...]
+    output: Output
+    max_length: int = Field(gt=0, description="Tokens kept of a text, special tokens included.")
+    pad_id: int = Field(ge=0)
+    pad_side: Literal["right", "left"] = "right"
+    prompts: dict[str, str] = Field(default_factory=dict, description="Prompt texts by name.")
+    default_prompt: str | None = Field(
+        default=None, description="The prompt that embed() uses when none is named."
+    )
+
+    def canonical(self) -> str:
+        """The contract as JSON with sorted keys and no white space, ASCII only."""
+        return json.dumps(
+            self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=True
+        )
+
+
+class Source(Record):
+    """Where the encoder came from."""
+
+    identifier: str
+    revision: str | None = None
+    licence: str | None = None
+
+
+class Manifest(Record):
+    """The value of ``polybake.manifest`` in a model file."""
+
+    format: Literal[1] = 1
+    name: Annotated[str, AfterValidator(checked_name)]
+    description: str = ""
+    contract: Contract
+    similarity: Similarity = "cosine"
+    precision: Literal["float32", "float16"] = "float32"
+    steps: tuple[str, ...] = Field(description="The baked steps, readable, in order.")
+    encoder: str = Field(description="The encoder's architecture, or 'onnx'.")
+    opset: int
+    source: Source
+    generator: str = Field(description="The polybake version that wrote the file.")
+    fingerprint: str = Field(description="SHA-256 over all that decides a vector.")
+    verified: Verified = Field(description="How far the bake was proven.")
+    exposed: tuple[str, ...] = Field(
+        default=(), description="Outputs of the graph after the contract's, for debugging."
+    )
+
+
+def fingerprint(tail_digest: str, tokenizer_digest: str, contract: Contract) -> str:
+    """SHA-256 (hex) over graph, tokenizer and contract: equal means equal vectors."""
+    text = f"{tail_digest}\n{tokenizer_digest}\n{contract.canonical()}"
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def parse_manifest(text: str, path: str) -> Manifest:
+    """Read a manifest, refusing one that a newer polybake wrote.
+
+    Raises:
+        InputError: not JSON, a newer format, or a field that is missing or wrong.
+    """
+    from pydantic import ValidationError
+
+    try:
+        data = json.loads(text)
+        found = data["format"]
+        writer = data.get("generator", "an unknown version")
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(f"{path}: polybake.manifest is not a manifest; bake it again") from error
+    if not isinstance(found, int) or found > FORMAT:
+        raise InputError(
+            f"{path}: manifest format {found} is newer than {FORMAT}; "
+            f"use polybake {writer}, which wrote it"
+        )
+    try:
+        return Manifest.model_validate(data)
+    except ValidationError as error:
+        raise InputError(f"{path}: manifest: {first_fault(error)}; bake it again") from error

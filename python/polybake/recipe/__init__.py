@@ -1,0 +1,1 @@
+"""From step tables, as polybake.toml has them, to the steps themselves."""

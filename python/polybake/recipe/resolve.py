@@ -1,0 +1,71 @@
+"""From a list of step specifications, as polybake.toml has them, to the steps themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from polybake.errors import InputError
+from polybake.files.model_folder import ModelFolder
+from polybake.files.validation import expected, key_path
+from polybake.recipe.files import read_files
+from polybake.sources.source import Source
+from polybake.steps import STEPS, Route, Step
+
+
+def resolve(specs: Sequence[Mapping[str, object]], *, base: Path, source: Source) -> list[Step]:
+    """Check each specification, read the files it names, and give the steps in order.
+
+    Args:
+        specs: Such as ``{"step": "pool", "mode": "mean"}``.
+        base: The folder that paths in a specification are relative to.
+        source: Holds the folders of ``dense`` and ``layer_norm`` steps.
+
+    Raises:
+        InputError: an unknown step, key or value, or a file that does not fit; the message
+            begins with the key's path, such as ``steps[2].mode``.
+    """
+    return _steps("steps", specs, base, source)
+
+
+def _steps(
+    where: str, specs: Sequence[Mapping[str, object]], base: Path, source: Source
+) -> list[Step]:
+    return [_step(f"{where}[{index}]", spec, base, source) for index, spec in enumerate(specs)]
+
+
+def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) -> Step:
+    name = spec.get("step")
+    if not isinstance(name, str) or name not in STEPS:
+        raise InputError(f"{where}.step: unknown step {name!r}; choose one of: {', '.join(STEPS)}")
+    values = {key: value for key, value in spec.items() if key != "step"}
+    model = ModelFolder.at(source.folder)
+    parameters = read_files(where, STEPS[name], values, base=base, model=model)
+    if STEPS[name] is Route:
+        parameters["routes"] = _routes(f"{where}.routes", values.get("routes"), base, source)
+    try:
+        return STEPS[name](**parameters)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        key = key_path((where, *fault["loc"]))
+        raise InputError(f"{key}: {_reason(STEPS[name], fault)}") from error
+
+
+def _routes(where: str, routes: object, base: Path, source: Source) -> dict[str, list[Step]]:
+    if not isinstance(routes, dict) or not all(
+        isinstance(specs, list | tuple) and all(isinstance(spec, dict) for spec in specs)
+        for specs in routes.values()
+    ):
+        raise InputError(f"{where}: expected a list of steps for each route, found {routes!r}")
+    return {name: _steps(f"{where}.{name}", specs, base, source) for name, specs in routes.items()}
+
+
+def _reason(step: type[Step], fault: ErrorDetails) -> str:
+    if fault["type"] == "extra_forbidden":
+        return f"unknown key; choose one of: {', '.join(step.model_fields) or 'none'}"
+    if fault["type"] == "missing":
+        return "is missing; add it"
+    return expected(fault)

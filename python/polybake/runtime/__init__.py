@@ -1,0 +1,1 @@
+"""Run a model as every client does."""

@@ -1,0 +1,158 @@
+"""An existing ``.onnx`` encoder with its tokenizer.json: the graph surgery case."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from onnx_ir.passes.common import RemoveUnusedNodesPass
+from onnxscript import GraphBuilder, ir
+
+from polybake.errors import InputError
+from polybake.files.identifier import identifier
+from polybake.files.model_folder import ModelFolder
+from polybake.graph.external_data import load_model
+from polybake.modelfile.manifest import Input
+from polybake.sources.onnx.graph import load_graph
+from polybake.sources.onnx.recipe import remaining_steps
+from polybake.sources.onnx.signature import embedding_outputs, input_feeds
+from polybake.sources.sentence_transformers.folder import open_sentence_transformers
+from polybake.sources.source import EncoderGraph, Reference, Source
+from polybake.steps.tokens import Tokens
+from polybake.tokenization.position_table import COUNT_BEHIND_PADDING
+from polybake.tokenization.tokenizer import bake_tokenizer
+
+
+@dataclass(frozen=True)
+class OnnxFile:
+    """An encoder as an ONNX file.
+
+    Attributes:
+        path: The file.
+        output: The output that steps begin with.
+    """
+
+    path: Path
+    output: str
+    name: str = "onnx"
+    proves: Literal["source"] = "source"
+
+    def place(self) -> EncoderGraph:
+        """Load the graph and leave only what gives the chosen output."""
+        model = load_graph(self.path)
+        graph = model.graph
+        feeds = input_feeds(graph, self.path)
+        embeddings = next(value for value in graph.outputs if value.name == self.output)
+        graph.outputs[:] = [embeddings]
+        RemoveUnusedNodesPass()(model)
+        graph.outputs.clear()
+        _name_axes(graph)
+        _prefix_names(graph)
+        fed = {feed: _fed_as_int64(graph, name) for name, feed in feeds.items()}
+        return EncoderGraph(
+            model=model,
+            builder=GraphBuilder(graph),
+            inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
+            tokens=Tokens(fed["input_ids"], fed["attention_mask"]),
+            embeddings=embeddings,
+        )
+
+    def reference(self, folder: Path) -> Reference:
+        """Give the file's own graph, with all its weights in the file.
+
+        ONNX Runtime would refuse external data that are links into a Hugging Face cache.
+        """
+        copy = folder / "source.onnx"
+        copy.write_bytes(load_model(self.path).SerializeToString())
+        return Reference(copy, self.output)
+
+
+def open_onnx_file(path: Path) -> Source:
+    """Open an ``.onnx`` encoder; its tokenizer lies beside it or one folder up.
+
+    Raises:
+        InputError: not an encoder that can be baked, or no tokenizer.json.
+    """
+    folder = next(
+        (
+            found
+            for found in (ModelFolder.at(path.parent), ModelFolder.at(path.parent.parent))
+            if found.file("tokenizer.json") is not None
+        ),
+        ModelFolder.at(path.parent),
+    )
+    model = load_graph(path)
+    feeds = input_feeds(model.graph, path)
+    kind = folder.settings("config.json").get("model_type")
+    if "position_ids" in feeds.values() and kind in COUNT_BEHIND_PADDING:
+        raise InputError(
+            f"{path}: wants position_ids as {kind} counts them, which clients do not; "
+            "export it without this input"
+        )
+    outputs = embedding_outputs(model.graph, path)
+    # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
+    del model
+    gc.collect()
+    encoder = OnnxFile(path, outputs.first)
+    pooled = OnnxFile(path, outputs.pooled) if outputs.pooled else None
+    if folder.file("modules.json") is not None:
+        source = open_sentence_transformers(folder, lambda *_: encoder)
+        recipe = remaining_steps(source.recipe, outputs, path)
+        return dataclasses.replace(source, recipe=recipe, pooled=pooled)
+    return Source(
+        encoder=encoder,
+        pooled=pooled,
+        tokenizer=bake_tokenizer(folder),
+        folder=folder.path,
+        identifier=identifier(folder.path),
+        licence=folder.licence(),
+    )
+
+
+def _name_axes(graph: ir.Graph) -> None:
+    """Call the inputs' axes batch and sequence, here and wherever they reappear."""
+    names: dict[str, str] = {}
+    for value in graph.inputs:
+        for axis, name in zip(value.shape or (), ("batch", "sequence"), strict=True):
+            if isinstance(axis, ir.SymbolicDim) and axis.value is not None:
+                names[axis.value] = name
+    for node in graph:
+        for value in node.outputs:
+            if value.shape is not None:
+                value.shape = ir.Shape(
+                    names.get(size.value or "", size.value)
+                    if isinstance(size, ir.SymbolicDim)
+                    else size
+                    for size in value.shape
+                )
+    for value in graph.inputs:
+        value.shape = ir.Shape(["batch", "sequence"])
+
+
+def _prefix_names(graph: ir.Graph) -> None:
+    """Keep the source's names apart from those that steps make.
+
+    Longest first, so that no new name meets one that is still to be changed.
+    """
+    values = [*graph.initializers.values(), *(value for node in graph for value in node.outputs)]
+    for value in sorted(values, key=lambda value: -len(value.name or "")):
+        if value.name:
+            value.name = f"encoder.{value.name}"
+
+
+def _fed_as_int64(graph: ir.Graph, name: str) -> ir.Value:
+    """Return the input ``name``, after giving it the type that every client feeds."""
+    index, old = next((i, value) for i, value in enumerate(graph.inputs) if value.name == name)
+    if old.dtype == ir.DataType.INT64:
+        return old
+    new = ir.val(name, ir.DataType.INT64, ["batch", "sequence"])
+    cast = ir.node("Cast", [new], {"to": ir.DataType.INT32}, name=f"encoder.cast.{name}")
+    cast.outputs[0].name = f"encoder.int32.{name}"
+    cast.outputs[0].dtype, cast.outputs[0].shape = ir.DataType.INT32, old.shape
+    old.replace_all_uses_with(cast.outputs[0])
+    graph.inputs[index] = new
+    graph.insert_before(graph[0], cast)
+    return new

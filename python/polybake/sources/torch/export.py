@@ -1,0 +1,113 @@
+"""An encoder of any architecture that transformers has, exported by PyTorch.
+
+Source: ``torch.onnx.export`` with ``dynamo=True``.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from polybake.errors import InputError, RequirementMissing
+from polybake.files.model_folder import ModelFolder
+from polybake.sources.checkpoint import weight_files
+from polybake.sources.onnx.file import OnnxFile
+from polybake.sources.source import EncoderGraph, Reference
+from polybake.tokenization.tokenizer import BakedTokenizer
+
+#: Settings that ask for a model's own code, or for other numbers than the files hold.
+_REFUSED = ("auto_map", "quantization_config")
+
+_FILES = ("config.json", "model.safetensors.index.json", "tokenizer.json")
+
+#: Which inputs a tokenizer gives; its other settings may name files.
+_TOKENIZER_SETTINGS = ("tokenizer_class", "model_input_names")
+
+
+@dataclass(frozen=True)
+class TorchExport:
+    """An encoder that PyTorch exports when it is first placed.
+
+    Attributes:
+        name: ``torch:`` and the architecture.
+        files: All that transformers gets to see of the model's folder, by name.
+        tokenizer_settings: What it sees of tokenizer_config.json.
+        tokenizer: Its limit and padding are those that the export is proven with.
+    """
+
+    name: str
+    files: Mapping[str, Path]
+    tokenizer_settings: Mapping[str, object]
+    tokenizer: BakedTokenizer
+    proves: Literal["source"] = "source"
+
+    def place(self) -> EncoderGraph:
+        """Load the exported graph.
+
+        Raises:
+            RequirementMissing: PyTorch or transformers is not installed.
+            InputError: transformers does not load the model, or PyTorch does not export it.
+            CheckFailed: the exported graph differs from PyTorch.
+        """
+        return self._exported.place()
+
+    def reference(self, folder: Path) -> Reference:  # noqa: ARG002 - it is written already
+        """Give the exported file, which was compared with PyTorch."""
+        return Reference(self._exported.path, self._exported.output)
+
+    @cached_property
+    def _exported(self) -> OnnxFile:
+        try:
+            from polybake.sources.torch.model import load
+            from polybake.sources.torch.proof import expectations, prove
+        except ModuleNotFoundError as error:
+            raise RequirementMissing(
+                f'exporting needs the package {error.name}; pip install "polybake[torch]"'
+            ) from error
+        folder = Path(self._scratch.name)
+        for name, file in self.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to(file.resolve())
+        settings = json.dumps(self.tokenizer_settings)
+        (folder / "tokenizer_config.json").write_text(settings, encoding="ascii")
+        model = load(folder)
+        path = folder / "encoder.onnx"
+        expected = expectations(model, self.tokenizer)
+        model.export(path)
+        prove(model, path, expected)
+        return OnnxFile(path, model.output)
+
+    @cached_property
+    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
+        """Holds the exported file while this encoder is in use."""
+        return tempfile.TemporaryDirectory(prefix="polybake-")
+
+
+def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
+    """Find what PyTorch needs to export the encoder of a folder; nothing is loaded yet.
+
+    Raises:
+        InputError: the model brings its own code, is quantized, or has no safetensors file.
+    """
+    settings = folder.settings("config.json")
+    path = folder.path / "config.json"
+    name = settings.get("model_type")
+    if not isinstance(name, str):
+        raise InputError(f"{path}: model_type is {name!r}, expected a name; download it again")
+    for key in _REFUSED:
+        if settings.get(key) is not None:
+            raise InputError(
+                f"{path}: {key} = {settings[key]!r} is not supported, as no code of a model is "
+                "run; export it yourself and give the .onnx file"
+            )
+    found = {name: folder.file(name) for name in _FILES}
+    files = {name: file for name, file in found.items() if file is not None}
+    weights = {file.relative_to(folder.path).as_posix(): file for file in weight_files(folder)}
+    own = folder.settings("tokenizer_config.json")
+    kept = {key: own[key] for key in _TOKENIZER_SETTINGS if key in own}
+    return TorchExport(f"torch:{name}", files | weights, kept, tokenizer)

@@ -1,0 +1,94 @@
+"""The golden answers of a fixture, decoded and checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from polybake.errors import InputError
+from polybake.modelfile.fixture import (
+    Case,
+    Fixture,
+    Tolerance,
+    decode_slack,
+    decode_vectors,
+)
+from polybake.modelfile.manifest import Output
+from polybake.modelfile.slack import Embeddings, Slack
+from polybake.verification.protocol import Device
+from polybake.verification.verdict import SESSION
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """A case with its vectors ``[texts, dimension]``, and the slack that integers have."""
+
+    case: Case
+    vectors: Embeddings
+    slack: Slack | None
+
+
+@dataclass(frozen=True)
+class Golden:
+    """What the clients' answers are compared with."""
+
+    cases: tuple[GoldenCase, ...]
+    tolerances: dict[Device, Tolerance]
+
+    def self_check_limit(self, device: Device) -> float:
+        """Largest difference that any row of these cases may show on the device."""
+        slacks = [case.slack for case in self.cases if case.slack is not None]
+        if slacks:
+            return max(1.0, *map(float, (slack.largest for slack in slacks)))
+        norms = [np.linalg.norm(case.vectors, axis=1).max(initial=0.0) for case in self.cases]
+        return self.tolerances[device].max_abs * max(1.0, *map(float, norms))
+
+
+def decode_fixture(fixture: Fixture, devices: Sequence[Device], output: Output) -> Golden:
+    """Decode the fixture's vectors.
+
+    Raises:
+        InputError: no cases, a case twice, vectors that are damaged, not finite, not one a text
+            or not what the model gives, or no tolerance for a device.
+    """
+    if not fixture.cases:
+        raise InputError("fixture: has no cases; write one with: polybake fixtures")
+    for device in devices:
+        if device not in fixture.tolerances:
+            raise InputError(
+                f"fixture: has no tolerance for {device}; "
+                f"choose devices among: {', '.join(fixture.tolerances)}"
+            )
+    ids = [SESSION, *(case.id for case in fixture.cases)]
+    for case_id in ids:
+        if ids.count(case_id) > 1:
+            raise InputError(f"fixture: case {case_id}: the id is taken; give each case its own")
+    return Golden(
+        cases=tuple(_decode(case, output) for case in fixture.cases),
+        tolerances={device: fixture.tolerances[device] for device in devices},
+    )
+
+
+def _decode(case: Case, output: Output) -> GoldenCase:
+    try:
+        vectors, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
+    except ValueError as error:
+        raise InputError(f"fixture: case {case.id}: {error}; write the fixture again") from error
+    if not len(case.texts) == len(case.input_ids) == len(vectors):
+        raise InputError(
+            f"fixture: case {case.id}: {len(case.texts)} texts, {len(case.input_ids)} rows of ids "
+            f"and {len(vectors)} vectors; expected as many of each"
+        )
+    if not np.isfinite(vectors).all():
+        raise InputError(f"fixture: case {case.id}: a vector is not finite; bake the model again")
+    if (
+        vectors.dtype.name != output.dtype
+        or bool(slack and slack.packed_bits) != output.packed_bits
+    ):
+        raise InputError(
+            f"fixture: case {case.id}: {vectors.dtype} vectors, and the model gives "
+            f"{output.readable}; write them with: polybake fixtures"
+        )
+    return GoldenCase(case, vectors, slack)

@@ -1,0 +1,146 @@
+"""harness.json: how a client's harness is prepared and run."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from polybake.errors import InputError
+from polybake.files.validation import first_fault
+
+HARNESS_FILE = "harness.json"
+
+Argv = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class OnDevice(BaseModel):
+    """What differs on one device; a part that is null stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prepare: tuple[Argv, ...] | None = None
+    run: Argv | None = None
+    environment: dict[str, str] | None = None
+
+
+class HarnessFile(BaseModel):
+    """The content of a harness.json."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    language: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    requires: tuple[str, ...] = Field(default=(), description="Programs that must be on PATH.")
+    prepare: tuple[Argv, ...] = Field(
+        default=(), description="Commands that make the client runnable, in order."
+    )
+    run: Argv = Field(description="The command that starts the harness; {python} is replaced.")
+    environment: dict[str, str] = Field(
+        default_factory=dict, description="Added to the environment of every command."
+    )
+    cuda: OnDevice | None = Field(default=None, description="What takes their place on cuda.")
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client that verify can start: its folder and its commands."""
+
+    language: str
+    folder: Path
+    run: tuple[str, ...]
+    prepare: tuple[tuple[str, ...], ...] = ()
+    requires: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    foreign: bool = False
+    cuda: OnDevice | None = None
+
+    def on(self, device: str) -> Client:
+        """The client with the commands of a device."""
+        changes = (self.cuda if device == "cuda" else None) or OnDevice()
+        environment = changes.environment
+        return dataclasses.replace(
+            self,
+            run=_with_python(changes.run or self.run),
+            prepare=tuple(map(_with_python, changes.prepare or self.prepare)),
+            environment=self.environment if environment is None else tuple(environment.items()),
+        )
+
+    def full_environment(self) -> dict[str, str]:
+        """The environment of this process with the client's own variables added."""
+        return os.environ | dict(self.environment)
+
+
+def find_clients(directory: Path) -> tuple[Client, ...]:
+    """Read every client in ``directory``: the folders in it that hold a harness.json, by name.
+
+    Raises:
+        InputError: there is none, or a harness.json is wrong.
+    """
+    if (directory / HARNESS_FILE).is_file():
+        return (read_client(directory),)
+    files = sorted(directory.glob(f"*/{HARNESS_FILE}"))
+    if not files:
+        raise InputError(
+            f"{directory}: no folder in it has a {HARNESS_FILE}; "
+            "write clients with: polybake generate"
+        )
+    return tuple(read_client(file.parent) for file in files)
+
+
+def read_client(folder: Path) -> Client:
+    """Read the harness.json of one client folder.
+
+    Raises:
+        InputError: it cannot be read, or a key is missing, wrong or unknown.
+    """
+    path = folder / HARNESS_FILE
+    try:
+        harness = HarnessFile.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); write the client with: polybake generate"
+        ) from error
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_fault(error)}; see docs/protocol.md") from error
+    return Client(
+        language=harness.language,
+        folder=folder.absolute(),
+        run=_with_python(harness.run),
+        prepare=tuple(map(_with_python, harness.prepare)),
+        requires=_with_python(harness.requires),
+        environment=tuple(harness.environment.items()),
+        cuda=harness.cuda,
+    )
+
+
+def foreign_client(command: str) -> Client:
+    """A client that is no generated folder, from a command line such as ``go run ./harness``.
+
+    It runs in the current folder. Its language is what it answers to ``start``; until then it
+    goes by the command.
+
+    Raises:
+        InputError: the command cannot be split, is empty, or its program is not there.
+    """
+    try:
+        run = tuple(shlex.split(command))
+    except ValueError as error:
+        raise InputError(f"harness {command!r}: {error}; quote it as for a shell") from error
+    if not run or shutil.which(run[0]) is None:
+        program = run[0] if run else ""
+        raise InputError(
+            f"harness {command!r}: program {program!r} is not there; "
+            "give a command such as: --harness 'go run ./harness'"
+        )
+    return Client(language=command, folder=Path.cwd(), run=run, foreign=True)
+
+
+def _with_python(argv: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word.replace("{python}", sys.executable) for word in argv)

@@ -1,0 +1,65 @@
+"""A client's commands as processes that lead a group of their own, without a shell."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import IO
+
+from polybake.verification.harness_error import HarnessError
+from polybake.verification.harness_file import Client
+from polybake.verification.verdict import Status
+
+_LAST_LINES = 3
+_LAST_BYTES = 8192
+
+
+def spawn(
+    client: Client,
+    argv: Sequence[str],
+    *,
+    stdin: int,
+    stdout: int | IO[bytes],
+    stderr: int | IO[bytes],
+) -> subprocess.Popen[bytes]:
+    """Start one of the client's commands in its folder, with its environment.
+
+    Raises:
+        HarnessError: ``crash``: the program is not there or cannot be run.
+    """
+    try:
+        return subprocess.Popen(  # noqa: S603 - harness.json is the user's own
+            argv,
+            cwd=client.folder,
+            env=client.full_environment(),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    except OSError as error:
+        message = f"{argv[0]} cannot be started: {error.strerror}"
+        raise HarnessError(Status.CRASH, message) from error
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def last_lines(output: IO[bytes]) -> str:
+    """The last lines of what a process wrote, joined to one; those that name an error if any do.
+
+    Some runtimes end with a stack or a version, far below the reason.
+    """
+    size = output.seek(0, os.SEEK_END)
+    output.seek(max(0, size - _LAST_BYTES))
+    lines = output.read().decode("utf-8", "replace").splitlines()
+    filled = [line.strip() for line in lines if line.strip()]
+    telling = [line for line in filled if "error" in line.lower() or "exception" in line.lower()]
+    return " | ".join((telling or filled)[-_LAST_LINES:])

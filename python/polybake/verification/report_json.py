@@ -1,0 +1,20 @@
+"""The report as JSON, for programs."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import TypeAdapter
+
+from polybake.verification.report import Report
+
+FORMAT = 1
+
+_REPORT = TypeAdapter(Report)
+
+
+def report_json(report: Report) -> str:
+    """The whole report: ``format``, ``exit_code``, ``executed`` and the fields of Report."""
+    found = {"format": FORMAT, "exit_code": report.exit_code(), "executed": report.executed}
+    found |= _REPORT.dump_python(report, mode="json")
+    return json.dumps(found, ensure_ascii=True, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,51 @@
+"""What must not be skipped: languages and devices named by --require or POLYBAKE_REQUIRE."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from polybake.errors import InputError
+from polybake.generation.language import LANGUAGES
+from polybake.verification.harness_file import Client
+from polybake.verification.protocol import DEVICES
+from polybake.verification.verdict import CASE_STAGES, Status, Verdict
+
+VARIABLE = "POLYBAKE_REQUIRE"
+
+
+def required_names(named: Iterable[str], clients: Sequence[Client]) -> frozenset[str]:
+    """The names given, and those in POLYBAKE_REQUIRE (separated by commas).
+
+    Raises:
+        InputError: one that is neither a language nor a device.
+    """
+    variable = os.environ.get(VARIABLE, "").split(",")
+    names = frozenset(name.strip() for name in (*named, *variable) if name.strip())
+    known = dict.fromkeys((*LANGUAGES, *(client.language for client in clients), *DEVICES))
+    for name in sorted(names - known.keys()):
+        raise InputError(f"required {name!r} is unknown; choose among: {', '.join(known)}")
+    return names
+
+
+def unmet(required: Iterable[str], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """One sentence for each required name that was skipped anywhere or never executed."""
+    return tuple(filter(None, (_unmet(name, verdicts) for name in sorted(required))))
+
+
+def _unmet(name: str, verdicts: Sequence[Verdict]) -> str:
+    if name in DEVICES:
+        mine = [v for v in verdicts if v.device == name]
+        forbidden = {Status.MISSING_DEVICE}
+    else:
+        mine = [v for v in verdicts if v.language == name]
+        forbidden = {Status.MISSING_TOOLCHAIN, Status.SKIP_CAPABILITY}
+    for verdict in mine:
+        if verdict.status in forbidden:
+            return (
+                f"{name} is required, but {verdict.language} on {verdict.device} is "
+                f"{verdict.status}: {verdict.message}"
+            )
+    if not any(v.stage in CASE_STAGES and not v.status.skipped for v in mine):
+        return f"{name} is required, but no client ran it; add its client folder or --device"
+    return ""

@@ -1,0 +1,152 @@
+"""One client on one device: started, asked every stage of every case, stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from polybake.modelfile.slack import Embeddings
+from polybake.verification.golden import Golden, GoldenCase
+from polybake.verification.handshake import Subject, check_started, results_of
+from polybake.verification.harness_error import HarnessError
+from polybake.verification.harness_file import Client
+from polybake.verification.protocol import Device, Request, SelfCheck, Start, Started, Stop
+from polybake.verification.runner import Harness
+from polybake.verification.stages import Outcome, judge, judge_self_check, request_for
+from polybake.verification.toolchain import unprepared
+from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status, Verdict
+
+#: Two whole cases: a client that has lost so many stages running is given up.
+LOST_IN_A_ROW = 2 * len(CASE_STAGES)
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long things may take, in seconds."""
+
+    prepare: float = 1800.0
+    load: float = 120.0
+    request: float = 60.0
+    stop: float = 10.0
+
+
+@dataclass
+class Session:
+    """One client on one device. ``run`` gives the verdicts and fills the last two fields."""
+
+    client: Client
+    device: Device
+    subject: Subject
+    golden: Golden
+    timeouts: Timeouts
+    #: Languages that the other clients go by.
+    taken: Collection[str] = ()
+    #: Whether the client's prepare commands have run.
+    prepared: bool = False
+    #: Why nothing more is asked; each stage that is left gets this verdict.
+    given_up: HarnessError | None = None
+    started: Started | None = None
+    #: What embed gave, by case: ``[texts, dimension]``.
+    vectors: dict[str, Embeddings] = field(default_factory=dict)
+    _harness: Harness | None = None
+    _lost: int = 0
+
+    @property
+    def language(self) -> str:
+        """The name that the verdicts carry."""
+        if self.client.foreign and self.started:
+            return self.started.client.language
+        return self.client.language
+
+    def run(self) -> Iterator[Verdict]:
+        """Ask everything, restarting the harness where it is lost; never leaves one running."""
+        try:
+            for case in self.golden.cases:
+                for stage in CASE_STAGES:
+                    yield self._verdict(case.case.id, stage, partial(self._case, case, stage))
+            yield self._verdict(SESSION, Stage.SELF_CHECK, self._self_check)
+            if self._harness:
+                yield self._verdict(SESSION, Stage.STOP, partial(self._stop, self._harness))
+        finally:
+            self._kill()
+
+    def _verdict(self, case: str, stage: Stage, outcome: Callable[[], Outcome]) -> Verdict:
+        begin = time.monotonic()
+        try:
+            found = outcome()
+        except HarnessError as error:
+            found = Outcome(error.status, error.message)
+        return Verdict(
+            self.language,
+            self.device,
+            case,
+            stage,
+            found.status,
+            found.message,
+            found.difference,
+            time.monotonic() - begin,
+        )
+
+    def _case(self, golden: GoldenCase, stage: Stage) -> Outcome:
+        results = self._ask(request_for(stage, golden.case), self.timeouts.request)
+        outcome = judge(stage, golden, results, self.golden.tolerances[self.device])
+        if stage is Stage.EMBED and outcome.vectors is not None:
+            self.vectors[golden.case.id] = outcome.vectors
+        return outcome
+
+    def _self_check(self) -> Outcome:
+        results = self._ask(SelfCheck(), self.timeouts.load)
+        return judge_self_check(results, self.golden.self_check_limit(self.device))
+
+    def _stop(self, harness: Harness) -> Outcome:
+        results = results_of(harness.ask(Stop(), self.timeouts.stop))
+        harness.finish(self.timeouts.stop)
+        if results is not None:
+            return Outcome(Status.ERROR, f"stop gave {results!r:.100}, expected null")
+        return Outcome(Status.PASS)
+
+    def _ask(self, request: Request, seconds: float) -> object:
+        harness = self._open()
+        try:
+            answer = harness.ask(request, seconds)
+        except HarnessError as error:
+            self._harness = None
+            self._lost += 1
+            if self._lost == LOST_IN_A_ROW:
+                message = f"given up after {LOST_IN_A_ROW} stages lost in a row: {error.message}"
+                self.given_up = HarnessError(error.status, message)
+            raise
+        self._lost = 0
+        return results_of(answer)
+
+    def _open(self) -> Harness:
+        """The running harness, started if there is none; one that cannot start is given up."""
+        if self.given_up:
+            raise self.given_up
+        if self._harness is None:
+            try:
+                self._harness = Harness(self.client)
+                request = Start(model=str(self.subject.path), device=self.device)
+                answer = self._harness.ask(request, self.timeouts.load)
+                self.started = check_started(
+                    answer, self.client, self.device, self.subject, self.taken
+                )
+            except HarnessError as error:
+                self._kill()
+                self.given_up = self._start_error(error)
+                raise self.given_up from error
+        return self._harness
+
+    def _kill(self) -> None:
+        if self._harness:
+            self._harness.kill()
+        self._harness = None
+
+    def _start_error(self, error: HarnessError) -> HarnessError:
+        first = self.started is None
+        crashed = error.status is Status.CRASH
+        if first and crashed and self.client.prepare and not self.prepared:
+            return unprepared(self.client, error)
+        return error

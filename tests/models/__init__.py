@@ -1,0 +1,1 @@
+"""Tiny models that tests bake, open and compare."""

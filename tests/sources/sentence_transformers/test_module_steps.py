@@ -1,0 +1,35 @@
+"""The modules after the encoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.tiny_folders import write_json
+from polybake.errors import InputError
+from polybake.files.model_folder import ModelFolder
+from polybake.sources.sentence_transformers.module_steps import module_steps
+from polybake.sources.sentence_transformers.modules import Module
+
+
+@pytest.mark.parametrize("kind", ["Pooling", "Dense"])
+def test_needs_the_configuration(kind: str, tmp_path: Path) -> None:
+    """An incomplete folder is named; its module's defaults would be other settings."""
+    with pytest.raises(InputError, match=r"1_Module: has no config\.json; download the whole"):
+        module_steps(ModelFolder.at(tmp_path), [Module(kind, "1_Module")], pooled=True)
+
+
+@pytest.mark.parametrize("kind", ["Normalize", "Dropout", "LayerNorm"])
+def test_modules_saved_without_a_configuration(kind: str, tmp_path: Path) -> None:
+    """Nothing of theirs stands in it that is computed."""
+    assert module_steps(ModelFolder.at(tmp_path), [Module(kind, "1_Module")], pooled=True)
+
+
+def test_refuses_other_poolings(tmp_path: Path) -> None:
+    """A key that no version of Pooling has is refused by its name."""
+    (tmp_path / "1_Pooling").mkdir()
+    config = {"word_embedding_dimension": 12, "pooling_mode_foo": True}
+    write_json(tmp_path / "1_Pooling" / "config.json", config)
+    with pytest.raises(InputError, match=r"config\.json: pooling_mode_foo = true is not supported"):
+        module_steps(ModelFolder.at(tmp_path), [Module("Pooling", "1_Pooling")])

@@ -1,0 +1,79 @@
+"""How far a baked model is from the library that saved its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from polybake.baking.bake import bake
+from polybake.baking.proof import largest_difference
+from polybake.files.encoder_maker import EncoderMaker
+from polybake.fixtures.golden import cases_for, make_fixture
+from polybake.fixtures.oracle import golden
+from polybake.fixtures.texts import CaseText
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import Case, decode_vectors
+from polybake.recipe.resolve import resolve
+from polybake.sources import open_source
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Equal token ids, and the largest difference of an element relative to its vector's length.
+
+    Attributes:
+        baked: The model file.
+        expected: Its golden cases, by the library.
+        difference: NaN where either holds a NaN.
+    """
+
+    baked: Path
+    expected: tuple[Case, ...]
+    difference: float
+
+
+def bake_source(path: Path, out: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Path:
+    """Bake with the recipe of the source, or with mean pooling where it lists no modules."""
+    source = open_source(path, encoder)
+    listed = bool(source.recipe) or (source.folder / "modules.json").is_file()
+    recipe = source.recipe if listed else ({"step": "pool", "mode": "mean"},)
+    steps = resolve(recipe, base=path.parent, source=source)
+    return bake(source, steps, out, name="tiny").path
+
+
+def agreement_with_folder(
+    folder: Path,
+    out: Path,
+    cases: Sequence[CaseText] | None = None,
+    encoder: EncoderMaker = EncoderMaker.NATIVE,
+) -> Agreement:
+    """Bake ``folder`` to ``out`` and compare each case with what sentence-transformers gives.
+
+    The oracle embeds each text alone. Without ``cases`` the built-in ones are taken, among them
+    the empty text, the longest one, and batches with padding.
+    """
+    return agreement_with_source(folder, bake_source(folder, out, encoder), cases)
+
+
+def agreement_with_source(
+    folder: Path, baked: Path, cases: Sequence[CaseText] | None = None
+) -> Agreement:
+    """Compare a file that was baked of ``folder`` with it."""
+    texts = cases_for(baked) if cases is None else cases
+    expected, _ = golden(folder, texts, read_head(baked).manifest.contract)
+    return agreement(baked, expected)
+
+
+def agreement(baked: Path, expected: Sequence[Case]) -> Agreement:
+    """Compare a baked file with the library's values of the same cases; ids must be equal."""
+    texts = [CaseText(c.id, c.why, c.flags, c.prompt, c.texts) for c in expected]
+    found = make_fixture(baked, texts).cases
+    assert {c.id: c.input_ids for c in found} == {c.id: c.input_ids for c in expected}
+    differences = [
+        largest_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
+        for ours, theirs in zip(found, expected, strict=True)
+    ]
+    return Agreement(baked, tuple(expected), float(np.max(differences)))

@@ -1,0 +1,49 @@
+"""Write a client for a model and run commands in it, for the tests of each language."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from polybake.generation import render_client
+from polybake.generation.write import write_client
+from polybake.modelfile.container import read_head
+from polybake.modelfile.manifest import Output
+
+#: Model names that formatters could treat differently: a short, a plain and the longest one.
+NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
+
+
+#: What quantized models give, by the precision of the step.
+OUTPUTS = {
+    "int8": Output(name="vector", dtype="int8", dimension=7),
+    "uint8": Output(name="vector", dtype="uint8", dimension=7),
+    "binary": Output(name="vector", dtype="int8", dimension=7, packed_bits=True),
+    "ubinary": Output(name="vector", dtype="uint8", dimension=7, packed_bits=True),
+}
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """Run a command that must succeed; what it printed."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:
+    """Write the client of ``model``, with parts of its manifest or contract changed."""
+    manifest = read_head(model).manifest
+    contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
+    manifest = manifest.model_copy(update={"contract": contract, **changes})
+    client = render_client(manifest, language)
+    write_client(folder, client.files, client.project_files)
+    return folder
