@@ -49,10 +49,15 @@ class ModelTable(Table):
 
 
 class FixturesTable(Table):
-    """``[fixtures]``: text files, one text a line, added to the built-in cases."""
+    """``[fixtures]``: text files, one text a line, added to the built-in cases.
+
+    ``embed``: whether the user's own texts go into the model file, too, where whoever has it can
+    read them.
+    """
 
     texts: tuple[File, ...] = ()
     output: File | None = None
+    embed: Literal["builtin", "all"] = "builtin"
 
 
 class ClientTable(Table):

@@ -47,7 +47,7 @@ def test_writes_what_it_proved(tmp_path: Path) -> None:
     assert head.manifest == report.manifest
     assert report.size == report.path.stat().st_size
     assert report.cases == len(head.fixture.cases) > 20
-    assert tail_digest(report.path, head.tail_offset) == head.digests["tail"]
+    assert tail_digest(report.path, head.tail_offset) == head.digests.tail
     assert head.fixture.fingerprint == head.manifest.fingerprint
     assert (head.manifest.name, head.manifest.description) == ("tiny-bert", "A test.")
     assert head.manifest.steps == ("pool(mode=mean)", "normalize()")

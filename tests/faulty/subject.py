@@ -120,6 +120,7 @@ def make_manifest(output: Output) -> Manifest:
     return Manifest(
         name=NAME,
         contract=Contract(
+            vocab_size=1000,
             inputs=(Input(name="input_ids", feed="input_ids"),),
             output=output,
             max_length=16,

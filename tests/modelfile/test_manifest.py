@@ -19,6 +19,7 @@ def contract(**changes: object) -> Contract:
     fields: dict[str, object] = {
         "inputs": (Input(name="input_ids", feed="input_ids"),),
         "output": Output(name="sentence_embedding", dimension=3),
+        "vocab_size": 5,
         "max_length": 8,
         "pad_id": 0,
     }

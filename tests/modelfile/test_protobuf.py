@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polybake.modelfile.protobuf import DamagedError, entry, fields, read_entry, varint
-
-
-@given(st.integers(0, 2**63 - 1))
-def test_a_varint_is_read_as_it_was_written(value: int) -> None:
-    """A field of wire type 0 ends where its varint ends, whatever the number."""
-    data = b"\x08" + varint(value)
-    (field,) = fields(io.BytesIO(data))
-    assert (field.number, field.begin, field.end) == (1, 1, len(data))
+from polybake.modelfile.protobuf import DamagedError, entries, entry, varint
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=200), st.binary(max_size=300))
@@ -26,33 +18,41 @@ def test_onnx_reads_an_entry(key: str, value: bytes) -> None:
     if value.isascii():
         (parsed,) = onnx.ModelProto.FromString(entry(key, value)).metadata_props
         assert (parsed.key, parsed.value) == (key, value.decode())
-    file = io.BytesIO(entry(key, value))
-    (field,) = fields(file)
-    assert read_entry(file, field) == (key, value)
+    assert list(entries(io.BytesIO(entry(key, value)))) == [(key, value)]
 
 
-def test_damage_inside_an_entry_is_named_by_the_entry() -> None:
-    """A key that is longer than its entry is found at the entry's own tag."""
-    file = io.BytesIO(b"\x08\x01\x72\x03\x0a\x09x")
-    _, field = fields(file)
-    with pytest.raises(DamagedError) as caught:
-        read_entry(file, field)
-    assert caught.value.position == 2
+def test_reading_stops_behind_the_entries() -> None:
+    """The file then stands at the first byte of another field."""
+    head = entry("a", b"1") + entry("b", b"2")
+    file = io.BytesIO(head + b"\x08\x0a" + entry("c", b"3"))
+    assert [key for key, _ in entries(file)] == ["a", "b"]
+    assert file.tell() == len(head)
+
+
+@given(st.integers(0, 2**35 - 1))
+def test_a_varint_is_protobufs(value: int) -> None:
+    """A varint is the one that protobuf writes, seven bits a byte."""
+    model = onnx.ModelProto(ir_version=value)
+    assert model.SerializeToString() == b"\x08" + varint(value)
 
 
 @pytest.mark.parametrize(
-    ("data", "position"),
+    "damaged",
     [
-        (b"\x02", 0),  # field number 0
-        (b"\x0b", 0),  # wire type 3
-        (b"\x08", 0),  # no varint
-        (b"\x08" + b"\xff" * 10, 0),  # a varint without end
-        (b"\x08\x01\x12\x05abc", 2),  # a length beyond the end
-        (b"\x08\x01\x0d\x00", 2),  # four bytes that are not there
+        b"\x72",  # no length
+        b"\x72\x85",  # a length without end
+        b"\x72\x85\x80\x80\x80\x80\x00",  # a length of six bytes
+        b"\x72\x05\x0a\x01",  # an entry beyond the end
+        b"\x72\xff\xff\xff\xff\x7f",  # 32 GB beyond the end
+        b"\x72\x02\x0a\x00",  # no value
+        b"\x72\x04\x12\x00\x0a\x00",  # the value before the key
+        b"\x72\x05\x0a\x09x\x12\x00",  # a key that is longer than its entry
+        b"\x72\x06\x0a\x00\x12\x00\x12\x00",  # two values
     ],
 )
-def test_damage_is_named_by_its_tag(data: bytes, position: int) -> None:
-    """The position is that of the tag at which reading stopped."""
+def test_damage_is_named_by_the_entry(damaged: bytes) -> None:
+    """The position is that of the entry's tag, wherever within it the damage lies."""
+    before = entry("a", b"1")
     with pytest.raises(DamagedError) as caught:
-        list(fields(io.BytesIO(data)))
-    assert caught.value.position == position
+        list(entries(io.BytesIO(before + damaged)))
+    assert caught.value.position == len(before)

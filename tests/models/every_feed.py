@@ -143,6 +143,7 @@ def write_every_feed_model(
             dimension=DIMENSION,
             packed_bits=quantization.packed_bits,
         ),
+        vocab_size=tokenizer().get_vocab_size(),
         max_length=MAX_LENGTH,
         pad_id=0,
         pad_side=pad_side,

@@ -14,6 +14,7 @@ from polybake.modelfile.manifest import Contract, Input, Output
 from polybake.runtime.session import feeds, open_session, run_ids
 
 CONTRACT = Contract(
+    vocab_size=1000,
     inputs=(
         Input(name="ids", feed="input_ids"),
         Input(name="mask", feed="attention_mask"),

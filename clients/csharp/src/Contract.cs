@@ -5,6 +5,7 @@ namespace AllMinilmL6V2;
 internal sealed record Contract(
     IReadOnlyList<GraphInput> Inputs,
     GraphOutput Output,
+    int VocabSize,
     int MaxLength,
     int PadId,
     string PadSide,

@@ -34,6 +34,7 @@ internal static class ModelContract
             Dtype: "float32",
             Dimension: 384,
             PackedBits: false),
+        VocabSize: 30522,
         MaxLength: 256,
         PadId: 0,
         PadSide: "right",

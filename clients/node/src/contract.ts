@@ -17,6 +17,7 @@ export interface Contract {
     readonly dimension: number;
     readonly packed_bits: boolean;
   };
+  readonly vocab_size: number;
   readonly max_length: number;
   readonly pad_id: number;
   readonly pad_side: string;
@@ -55,6 +56,7 @@ export const CONTRACT: Contract = {
     dimension: 384,
     packed_bits: false,
   },
+  vocab_size: 30522,
   max_length: 256,
   pad_id: 0,
   pad_side: "right",

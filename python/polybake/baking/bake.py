@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import tempfile
 import time
@@ -17,6 +18,7 @@ from polybake.baking.expose import expose_values
 from polybake.baking.fold import finish, fold
 from polybake.baking.invariance import check_invariance, measure_invariance
 from polybake.baking.proof import prove_steps
+from polybake.baking.vocabulary import fitted, table_rows
 from polybake.errors import InputError
 from polybake.fixtures.edges import Edges
 from polybake.fixtures.embedded import embedded_cases
@@ -108,6 +110,7 @@ def bake(
             output = finish(folded, steps, graph)
             expose_values(expose, graph, steps, folded.results)
             opset, inputs = graph.model.opset_imports[""], graph.inputs
+            tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.tokens.input_ids))
             if any(map(promptlength.excludes_prompt, steps)):
                 inputs = (*inputs, promptlength.prompt_length_input(used_prompts, source.tokenizer))
             if route is not None:
@@ -116,12 +119,14 @@ def bake(
             file = serialize(graph.model)
             modelfile.check_size(file.size, out)
             file.write(tail)
+            source = dataclasses.replace(source, tokenizer=tokenizer)
             # The runs below need the memory of the weights, which a graph's cycles hold on to.
             del graph, file
             gc.collect()
         contract = Contract(
             inputs=inputs,
             output=output,
+            vocab_size=vocab_size,
             max_length=source.tokenizer.max_length,
             pad_id=source.tokenizer.pad_id,
             pad_side=source.tokenizer.pad_side,

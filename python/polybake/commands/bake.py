@@ -86,7 +86,7 @@ def bake_config(config: Config) -> BakeReport:
         description=config.model.description,
         prompts=config.prompts,
         default_prompt=config.model.default_prompt,
-        extra_cases=own_cases(config),
+        extra_cases=own_cases(config) if config.fixtures.embed == "all" else (),
         functions=config.model.functions,
         expose=config.model.expose,
     )

@@ -9,7 +9,6 @@ import typer
 
 from polybake.commands.generate import check_clients, client_tables
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
-from polybake.errors import CheckFailed
 
 
 def check(
@@ -24,13 +23,12 @@ def check(
     Example: polybake check build/minilm.onnx --clients clients
     """
     from polybake.config import load_config
-    from polybake.modelfile.container import read_head, tail_digest
+    from polybake.modelfile.container import check_tail, read_head
 
     is_config = target.suffix == ".toml"
     model = load_config(target).model.output if is_config else target
     head = read_head(model)
-    if tail_digest(model, head.tail_offset) != head.digests["tail"]:
-        raise CheckFailed(f"{model}: the graph does not match its digest; copy the file again")
+    check_tail(head)
     typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
     typer.echo(reproduced(model))
     if is_config or clients is not None:

@@ -68,6 +68,7 @@ class Context:
     dtype: str
     packed_bits: bool
     element: str
+    vocab_size: int
     max_length: int
     name: str
     inputs: tuple[InputLiterals, ...]
@@ -105,6 +106,7 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
         dtype=contract.output.dtype,
         packed_bits=contract.output.packed_bits,
         element=language.elements[contract.output.dtype],
+        vocab_size=contract.vocab_size,
         max_length=contract.max_length,
         name=text(manifest.name),
         inputs=tuple(

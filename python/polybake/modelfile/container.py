@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
 
-from polybake.errors import InputError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from polybake.errors import CheckFailed, InputError
 from polybake.files.atomic import replacing
 from polybake.modelfile.fixture import Fixture
 from polybake.modelfile.manifest import Manifest, parse_manifest
-from polybake.modelfile.protobuf import METADATA_PROPS, DamagedError, entry, fields, read_entry
+from polybake.modelfile.protobuf import DamagedError, entries, entry
 
 MANIFEST = "polybake.manifest"
 TOKENIZER = "polybake.tokenizer"
 FIXTURE = "polybake.fixture"
 DIGESTS = "polybake.digests"
+
+_KEYS = (MANIFEST, TOKENIZER, FIXTURE, DIGESTS)
 
 #: Protobuf's own limit for one message.
 LARGEST_FILE = 2**31 - 1
@@ -32,13 +38,43 @@ LARGEST_FILE = 2**31 - 1
 
 @dataclass(frozen=True)
 class Head:
-    """What stands before the graph."""
+    """What stands before the graph.
 
+    Attributes:
+        digests: SHA-256 (hex) of ``manifest``, ``tokenizer``, ``fixture`` and ``tail``.
+        tail_offset: Where the graph begins, in bytes.
+    """
+
+    path: Path
     manifest: Manifest
     tokenizer: str
-    fixture: Fixture
-    digests: dict[str, str]
+    fixture_json: bytes
+    digests: Digests
     tail_offset: int
+
+    @cached_property
+    def fixture(self) -> Fixture:
+        """The golden cases.
+
+        Raises:
+            InputError: they are not what a fixture of this format holds.
+        """
+        try:
+            return Fixture.model_validate_json(self.fixture_json)
+        except ValidationError as error:
+            raise _damaged(self.path, FIXTURE) from error
+
+
+class Digests(BaseModel):
+    """The value of ``polybake.digests``."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    tail: str
+    tail_length: int = Field(gt=0, description="Bytes from the head's end to the file's.")
+    manifest: str
+    tokenizer: str
+    fixture: str
 
 
 def read_head(path: Path | str) -> Head:
@@ -49,25 +85,43 @@ def read_head(path: Path | str) -> Head:
     """
     path = Path(path)
     with _opened(path) as file:
-        values, tail_offset = _walk(file, path)
-    missing = [key for key in (MANIFEST, TOKENIZER, FIXTURE, DIGESTS) if key not in values]
-    if missing:
-        raise InputError(f"{path}: has no {missing[0]}; write the file with: polybake bake")
+        values, tail_offset = _read_values(file, path)
+        tail_length = file.seek(0, os.SEEK_END) - tail_offset
+    for key in _KEYS:
+        if key not in values:
+            raise InputError(f"{path}: has no {key}; write the file with: polybake bake")
     try:
-        digests: dict[str, str] = json.loads(values[DIGESTS])
-        expected = {key: digests[key.removeprefix("polybake.")] for key in values if key != DIGESTS}
-    except (ValueError, TypeError, KeyError) as error:
+        digests = Digests.model_validate_json(values[DIGESTS])
+    except ValidationError as error:
         raise InputError(f"{path}: {DIGESTS} is damaged; copy the file again") from error
-    for key, digest in expected.items():
-        if sha256(values[key]) != digest:
+    if tail_length != digests.tail_length:
+        raise InputError(
+            f"{path}: has {tail_length} bytes after its head, expected {digests.tail_length}; "
+            "copy the file again"
+        )
+    for key in (MANIFEST, TOKENIZER, FIXTURE):
+        if sha256(values[key]) != getattr(digests, key.removeprefix("polybake.")):
             raise InputError(f"{path}: {key} does not match its digest; copy the file again")
+        if not values[key].isascii():
+            raise _damaged(path, key)
     return Head(
+        path=path,
         manifest=parse_manifest(values[MANIFEST].decode("ascii"), str(path)),
         tokenizer=values[TOKENIZER].decode("ascii"),
-        fixture=Fixture.model_validate_json(values[FIXTURE]),
+        fixture_json=values[FIXTURE],
         digests=digests,
         tail_offset=tail_offset,
     )
+
+
+def check_tail(head: Head) -> None:
+    """Hash the graph and compare.
+
+    Raises:
+        CheckFailed: it was changed.
+    """
+    if tail_digest(head.path, head.tail_offset) != head.digests.tail:
+        raise CheckFailed(f"{head.path}: the graph does not match its digest; copy the file again")
 
 
 def tail_digest(path: Path | str, tail_offset: int = 0) -> str:
@@ -96,9 +150,12 @@ def write(
         TOKENIZER: ascii_json(json.loads(tokenizer)),
         FIXTURE: ascii_json(fixture.model_dump(mode="json")),
     }
-    digests = {"tail": digest}
-    digests |= {key.removeprefix("polybake."): sha256(value) for key, value in values.items()}
-    values[DIGESTS] = ascii_json(digests)
+    digests = Digests(
+        tail=digest,
+        tail_length=tail.stat().st_size,
+        **{key.removeprefix("polybake."): sha256(value) for key, value in values.items()},
+    )
+    values[DIGESTS] = ascii_json(digests.model_dump())
     head = b"".join(entry(key, value) for key, value in values.items())
     check_size(len(head) + tail.stat().st_size, path)
     with replacing(path) as out, tail.open("rb") as file:
@@ -143,29 +200,22 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         yield file
 
 
-def _walk(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], int]:
-    """Visit every top-level field; return the polybake values and where the tail begins."""
+def _read_values(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], int]:
+    """The values of the head by key, and where the tail begins."""
     values: dict[str, bytes] = {}
-    tail_offset: int | None = None
     try:
-        for field in fields(file):
-            if field.number != METADATA_PROPS:
-                tail_offset = field.start if tail_offset is None else tail_offset
-                continue
-            key, value = read_entry(file, field)
-            if not key.startswith("polybake."):
-                continue
+        for key, value in entries(file):
             if key in values:
                 raise InputError(f"{path}: {key} occurs twice; copy the original file again")
-            if tail_offset is not None:
-                raise InputError(
-                    f"{path}: {key} stands after the graph; copy the original file again"
-                )
-            values[key] = value
+            if key in _KEYS:
+                values[key] = value
     except DamagedError as error:
         raise InputError(
             f"{path}: is not a whole ONNX file (byte {error.position}); copy the file again"
         ) from error
-    if tail_offset is None:
-        raise InputError(f"{path}: has no graph; give the path of a baked .onnx file")
-    return values, tail_offset
+    return values, file.tell()
+
+
+def _damaged(path: Path, key: str) -> InputError:
+    """Of a value whose digest holds: it was written so."""
+    return InputError(f"{path}: {key} is damaged; bake the model again")

@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polybake.errors import InputError
-from polybake.files.validation import first_fault
 
 FORMAT = 1
 
@@ -83,6 +82,7 @@ class Contract(Record):
 
     inputs: tuple[Input, ...]
     output: Output
+    vocab_size: int = Field(gt=0, description="Token ids that the graph takes are below it.")
     max_length: int = Field(gt=0, description="Tokens kept of a text, special tokens included.")
     pad_id: int = Field(ge=0)
     pad_side: Literal["right", "left"] = "right"
@@ -139,20 +139,16 @@ def parse_manifest(text: str, path: str) -> Manifest:
     Raises:
         InputError: not JSON, a newer format, or a field that is missing or wrong.
     """
-    from pydantic import ValidationError
-
     try:
         data = json.loads(text)
-        found = data["format"]
-        writer = data.get("generator", "an unknown version")
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path}: polybake.manifest is not a manifest; bake it again") from error
-    if not isinstance(found, int) or found > FORMAT:
-        raise InputError(
-            f"{path}: manifest format {found} is newer than {FORMAT}; "
-            f"use polybake {writer}, which wrote it"
-        )
-    try:
+        if not isinstance(data, dict) or type(data.get("format")) is not int:
+            raise ValueError("no manifest")
+        if data["format"] > FORMAT:
+            writer = data.get("generator", "an unknown version")
+            raise InputError(
+                f"{path}: manifest format {data['format']} is newer than {FORMAT}; "
+                f"use polybake {writer}, which wrote it"
+            )
         return Manifest.model_validate(data)
-    except ValidationError as error:
-        raise InputError(f"{path}: manifest: {first_fault(error)}; bake it again") from error
+    except (ValueError, RecursionError) as error:  # pydantic's errors are ValueErrors
+        raise InputError(f"{path}: polybake.manifest is damaged; bake the model again") from error

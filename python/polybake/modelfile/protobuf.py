@@ -1,6 +1,7 @@
 """The little of protobuf's wire format that a model file's head needs.
 
-Source: protobuf, "Encoding"; onnx.proto, ``ModelProto`` and ``StringStringEntryProto``.
+Source: protobuf, "Encoding"; onnx.proto, ``ModelProto.metadata_props`` and
+``StringStringEntryProto``.
 """
 
 from __future__ import annotations
@@ -8,19 +9,17 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
-#: ``ModelProto.metadata_props``.
-METADATA_PROPS = 14
+#: Tags: field number and wire type 2, a length and so many bytes.
+_METADATA_PROPS, _KEY, _VALUE = b"\x72", b"\x0a", b"\x12"
 
-_KEY, _VALUE = 1, 2
-_LENGTH = 2
-_LONGEST_VARINT = 10
+#: Bytes of a length: more than a file of 2 GiB needs, and exact in any language's numbers.
+_LONGEST_VARINT = 5
 
 
 class DamagedError(Exception):
-    """The bytes are no whole message; ``position`` is the tag at which reading stopped."""
+    """The bytes are no whole entry; ``position`` is where its tag stands."""
 
     def __init__(self, position: int) -> None:
         """Remember the position, in bytes."""
@@ -28,54 +27,32 @@ class DamagedError(Exception):
         self.position = position
 
 
-@dataclass(frozen=True)
-class Field:
-    """One field: its number, where its tag stands, and where its content lies, in bytes."""
+def entries(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
+    """Key and value of the metadata entries that a message begins with.
 
-    number: int
-    start: int
-    begin: int
-    end: int
-
-
-def fields(file: BinaryIO) -> Iterator[Field]:
-    """Visit every field of the message in a file, seeking past its content.
+    The file then stands at the first byte behind them.
 
     Raises:
-        DamagedError: a wrong tag, or a length beyond the end.
+        DamagedError: an entry is not whole, or holds more or less than a key and a value.
     """
-    size = file.seek(0, os.SEEK_END)
-    position = 0
-    while position < size:
-        field = _field(file, position)
-        if field.end > size:
+    while True:
+        position = file.tell()
+        try:
+            content = _read(file, _METADATA_PROPS)
+            if content is None:
+                return
+            inner = io.BytesIO(content)
+            key, value = _read(inner, _KEY), _read(inner, _VALUE)
+        except EOFError as error:
+            raise DamagedError(position) from error
+        if key is None or value is None or inner.read():
             raise DamagedError(position)
-        yield field
-        position = field.end
-
-
-def read_entry(file: BinaryIO, field: Field) -> tuple[str, bytes]:
-    """Key and value of one metadata entry.
-
-    Raises:
-        DamagedError: it is none; the position is that of the entry itself.
-    """
-    file.seek(field.begin)
-    data = file.read(field.end - field.begin)
-    parts = {_KEY: b"", _VALUE: b""}
-    try:
-        for part in fields(io.BytesIO(data)):
-            parts[part.number] = data[part.begin : part.end]
-    except DamagedError as error:
-        raise DamagedError(field.start) from error
-    return parts[_KEY].decode("utf-8", "replace"), parts[_VALUE]
+        yield key.decode("utf-8", "replace"), value
 
 
 def entry(key: str, value: bytes) -> bytes:
     """A metadata entry as a field of a ``ModelProto``."""
-    name = key.encode("ascii")
-    body = _tagged(_KEY, name) + _tagged(_VALUE, value)
-    return _tagged(METADATA_PROPS, body)
+    return _field(_METADATA_PROPS, _field(_KEY, key.encode("ascii")) + _field(_VALUE, value))
 
 
 def varint(value: int) -> bytes:
@@ -88,36 +65,30 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-def _tagged(number: int, content: bytes) -> bytes:
-    return varint(number << 3 | _LENGTH) + varint(len(content)) + content
+def _field(tag: bytes, content: bytes) -> bytes:
+    return tag + varint(len(content)) + content
 
 
-def _field(file: BinaryIO, start: int) -> Field:
-    tag, begin = _read_varint(file, start, start)
-    number, wire = tag >> 3, tag & 7
-    if number == 0:
-        raise DamagedError(start)
-    match wire:
-        case 0:
-            _, end = _read_varint(file, begin, start)
-        case 1:
-            end = begin + 8
-        case 2:
-            length, begin = _read_varint(file, begin, start)
-            end = begin + length
-        case 5:
-            end = begin + 4
-        case _:
-            raise DamagedError(start)
-    return Field(number, start, begin, end)
+def _read(file: BinaryIO, tag: bytes) -> bytes | None:
+    """The content of the field that begins here; None where another field does, or none.
 
-
-def _read_varint(file: BinaryIO, position: int, start: int) -> tuple[int, int]:
-    """The varint at ``position`` and where it ends; an error names the tag at ``start``."""
-    file.seek(position)
-    value = 0
-    for index, byte in enumerate(file.read(_LONGEST_VARINT)):
-        value |= (byte & 0x7F) << (7 * index)
-        if byte < 0x80:
-            return value, position + index + 1
-    raise DamagedError(start)
+    Raises:
+        EOFError: it is longer than what is left.
+    """
+    start = file.tell()
+    if file.read(1) != tag:
+        file.seek(start)
+        return None
+    length = 0
+    for index in range(_LONGEST_VARINT):
+        byte = file.read(1) or b"\xff"  # the end is no end of a number
+        length |= (byte[0] & 0x7F) << (7 * index)
+        if byte[0] < 0x80:
+            break
+    else:
+        raise EOFError
+    begin = file.tell()
+    if length > file.seek(0, os.SEEK_END) - begin:
+        raise EOFError
+    file.seek(begin)
+    return file.read(length)

@@ -29,6 +29,7 @@ CONTRACT: Final[dict[str, Any]] = {
         "dimension": 384,
         "packed_bits": False,
     },
+    "vocab_size": 30522,
     "max_length": 256,
     "pad_id": 0,
     "pad_side": "right",

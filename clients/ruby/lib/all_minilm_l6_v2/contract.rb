@@ -30,6 +30,7 @@ module AllMinilmL6V2
       "dimension" => 384,
       "packed_bits" => false
     },
+    "vocab_size" => 30522,
     "max_length" => 256,
     "pad_id" => 0,
     "pad_side" => "right",

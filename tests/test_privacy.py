@@ -1,0 +1,86 @@
+"""Nothing leaves the machine, and nothing is written where nobody asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models.tiny_folders import write_bert
+from polybake.modelfile.container import read_head
+
+RUN = "import polybake.cli; polybake.cli.main()"
+
+
+def run(home: Path, *arguments: str, **environment: str) -> None:
+    """Run a command with an empty home, as a user of a fresh machine does."""
+    home.mkdir(exist_ok=True)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "ORT_"))}
+    trace = home.parent / "trace"
+    strace = ["strace", "-f", "-e", "trace=socket,connect,openat", "-o", str(trace)]
+    subprocess.run(
+        [*(strace if shutil.which("strace") else []), sys.executable, "-c", RUN, *arguments],
+        cwd=home.parent,
+        env=kept | {"HOME": str(home)} | environment,
+        check=True,
+        capture_output=True,
+    )
+    if trace.exists():
+        seen = trace.read_text(errors="replace")
+        assert "AF_INET" not in seen
+        assert "/etc/resolv.conf" not in seen
+
+
+def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
+    """Baking, fixtures, checking and fitting leave it empty, and look up no name."""
+    write_bert(tmp_path / "bert")
+    home, model = tmp_path / "home", "model.onnx"
+    config = tmp_path / "polybake.toml"
+    config.write_text(
+        f'[model]\nname = "tiny-bert"\nsource = "bert"\noutput = "{model}"\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n'
+    )
+    (tmp_path / "texts.txt").write_text("one\ntwo\nthree\n")
+    run(home, "build")
+    run(home, "check")
+    run(home, "fit", model, "texts.txt")
+    assert list(home.rglob("*")) == []
+
+
+def test_who_wants_telemetry_is_obeyed() -> None:
+    """A value that the user gave stays."""
+    code = "import os, polybake; print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    for given, expected in ((None, "1"), ("0", "0")):
+        environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+        environment |= {} if given is None else {"ORT_DISABLE_TELEMETRY": given}
+        found = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert found.stdout.strip() == expected
+
+
+@pytest.mark.parametrize(("embed", "inside"), [("builtin", False), ("all", True)])
+def test_own_texts_stay_outside_the_file(tmp_path: Path, embed: str, inside: bool) -> None:
+    """Whoever has a model file can read its head; a user's texts are in it only when asked for."""
+    write_bert(tmp_path / "bert")
+    (tmp_path / "texts.txt").write_text("patient 4711\n")
+    (tmp_path / "polybake.toml").write_text(
+        '[model]\nname = "tiny-bert"\nsource = "bert"\noutput = "model.onnx"\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n'
+        f'[fixtures]\ntexts = ["texts.txt"]\nembed = "{embed}"\n'
+    )
+    run(tmp_path / "home", "build", "polybake.toml")
+    model = tmp_path / "model.onnx"
+    assert (b"patient 4711" in model.read_bytes()) is inside
+    assert any("user" in case.flags for case in read_head(model).fixture.cases) is inside
+    written = json.loads((tmp_path / "fixtures" / "tiny-bert" / "cases.json").read_text())
+    assert any(case["texts"] == ["patient 4711"] for case in written["cases"])

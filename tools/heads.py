@@ -1,0 +1,442 @@
+"""Model files with damaged heads, and what every reader says of them: fixtures/heads.
+
+``python tools/heads.py fixtures/heads`` writes one small file for each case, ``cases.json`` with
+the words, and the manifest that the clients under test are generated from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx.helper
+import onnx.numpy_helper
+import onnx.parser
+
+from polybake.files.atomic import replacing
+from polybake.modelfile.container import ascii_json, sha256
+from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Source, fingerprint
+from polybake.modelfile.protobuf import entry, varint
+
+_GRAPH = """
+<ir_version: 8, opset_import: ["" : 18]>
+heads (int64[batch, sequence] input_ids, int64[batch, sequence] attention_mask)
+    => (float[batch, 2] sentence_embedding)
+{
+    tokens = Gather (rows, input_ids)
+    mask = Cast <to = 1> (attention_mask)
+    axis = Constant <value = int64[1] {2}> ()
+    kept = Unsqueeze (mask, axis)
+    weighed = Mul (tokens, kept)
+    second = Constant <value = int64[1] {1}> ()
+    sentence_embedding = ReduceSum <keepdims = 0> (weighed, second)
+}
+"""
+_ROWS = np.array([[0, 0], [0.5, -0.25], [1, 0.125]], np.float32)
+_TOKENIZER: dict[str, Any] = {
+    "version": "1.0",
+    "truncation": {
+        "direction": "Right",
+        "max_length": 4,
+        "strategy": "LongestFirst",
+        "stride": 0,
+    },
+    "padding": None,
+    "added_tokens": [],
+    "normalizer": None,
+    "pre_tokenizer": {"type": "WhitespaceSplit"},
+    "post_processor": None,
+    "decoder": None,
+    "model": {
+        "type": "WordLevel",
+        "vocab": {"[PAD]": 0, "[UNK]": 1, "river": 2},
+        "unk_token": "[UNK]",
+    },
+}
+
+
+@dataclass(frozen=True)
+class HeadCase:
+    """One file.
+
+    Attributes:
+        id: Names the file: ``ID.onnx``.
+        why: The fault that the case finds in a reader.
+        data: The file's bytes.
+        message: What follows ``PATH: ``; None where the file is whole.
+        readers: ``all``, or ``clients`` where only who has a contract or a tokenizer notices.
+    """
+
+    id: str
+    why: str
+    data: bytes
+    message: str | None
+    readers: str = "all"
+
+
+def tail() -> bytes:
+    """The graph that every file ends with."""
+    model = onnx.parser.parse_model(_GRAPH)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(_ROWS, "rows"))
+    serialized: bytes = model.SerializeToString(deterministic=True)
+    return serialized
+
+
+def manifest() -> Manifest:
+    """The manifest of the whole file."""
+    contract = Contract(
+        inputs=(
+            Input(name="input_ids", feed="input_ids"),
+            Input(name="attention_mask", feed="attention_mask"),
+        ),
+        output=Output(name="sentence_embedding", dimension=2),
+        vocab_size=3,
+        max_length=4,
+        pad_id=0,
+        prompts={"query": "river "},
+    )
+    return Manifest(
+        name="heads-of-files",
+        contract=contract,
+        steps=("sum",),
+        encoder="table",
+        opset=18,
+        source=Source(identifier="heads"),
+        generator="0.1.0",
+        fingerprint=fingerprint(sha256(tail()), sha256(ascii_json(_TOKENIZER)), contract),
+        verified="steps",
+    )
+
+
+def fixture() -> Fixture:
+    """The golden case of the whole file."""
+    case = Case(
+        id="river",
+        why="The sum of two rows is known without any runtime.",
+        texts=("river bank",),
+        input_ids=((2, 1),),
+        embeddings=encode_vectors(_ROWS[[2, 1]].sum(axis=0, keepdims=True)),
+    )
+    return Fixture(
+        fingerprint=manifest().fingerprint,
+        made_by=MadeBy(kind="oracle", packages={"numpy": "1.26"}),
+        tolerances=TOLERANCES,
+        cases=(case,),
+    )
+
+
+def values(**changes: bytes) -> dict[str, bytes]:
+    """The four values by key, with those of ``changes`` in the place of the whole ones."""
+    found = {
+        "manifest": ascii_json(manifest().model_dump(mode="json")),
+        "tokenizer": ascii_json(_TOKENIZER),
+        "fixture": ascii_json(fixture().model_dump(mode="json")),
+    } | changes
+    digests = {"tail": sha256(tail()), "tail_length": len(tail())}
+    digests |= {key: hashlib.sha256(value).hexdigest() for key, value in found.items()}
+    return {"digests": ascii_json(digests), **found} | changes
+
+
+def head(found: dict[str, bytes]) -> bytes:
+    """The values as entries, in the order of the format."""
+    order = ("manifest", "tokenizer", "fixture", "digests")
+    return b"".join(entry(f"polybake.{key}", found[key]) for key in order if key in found)
+
+
+def written(value: object) -> bytes:
+    """A value that no reader of a head could tell from one that polybake wrote."""
+    return ascii_json(value)
+
+
+def cases() -> Iterator[HeadCase]:
+    """Every case, the whole file first."""
+    yield HeadCase("whole", "A reader that refuses this reads nothing.", _file(), None)
+    yield from _whole_cases()
+    yield from _cut_cases()
+    yield from _wire_cases()
+    yield from _key_cases()
+    yield from _digest_cases()
+    yield from _manifest_cases()
+    yield from _client_cases()
+
+
+def _file(**changes: bytes) -> bytes:
+    return head(values(**changes)) + tail()
+
+
+def _whole_cases() -> Iterator[HeadCase]:
+    whole = values()
+    parts = {key: entry(f"polybake.{key}", value) for key, value in whole.items()}
+    manifest_json = json.loads(whole["manifest"])
+    foreign = entry("note", b"kept by another tool")
+    long_length = parts["manifest"].replace(
+        varint(len(parts["manifest"]) - 3), _wide(len(parts["manifest"]) - 3, 5), 1
+    )
+    for name, why, data in (
+        ("foreign-entry", "Other tools' entries are none of ours.", foreign + _file()),
+        ("foreign-twice", "Only our keys may not repeat.", foreign * 2 + _file()),
+        ("foreign-key-not-unicode", "A key need not be text.", _bytes_key() + _file()),
+        ("later-key", "A later version may add an entry.", entry("polybake.x", b"") + _file()),
+        (
+            "other-order",
+            "The order of entries carries no meaning.",
+            b"".join(parts[key] for key in ("digests", "fixture", "tokenizer", "manifest"))
+            + tail(),
+        ),
+        (
+            "later-manifest-key",
+            "A later version may add a key.",
+            _file(manifest=written(manifest_json | {"later": [1]})),
+        ),
+        (
+            "length-in-five-bytes",
+            "A varint need not be the shortest one.",
+            long_length + _file()[len(parts["manifest"]) :],
+        ),
+    ):
+        yield HeadCase(name, why, data, None)
+
+
+def _cut_cases() -> Iterator[HeadCase]:
+    data, whole = _file(), values()
+    ends, position = {}, 0
+    for key in ("manifest", "tokenizer", "fixture", "digests"):
+        ends[key] = (position, position := position + len(entry(f"polybake.{key}", whole[key])))
+    length = len(tail())
+    no_manifest = "has no polybake.manifest; write the file with: polybake bake"
+    yield HeadCase("empty", "No bytes are no entries.", b"", no_manifest)
+    yield HeadCase("plain-onnx", "A model of another tool has no head.", tail(), no_manifest)
+    yield HeadCase(
+        "text", "Text is no protobuf, and has no entries either.", b"hello\n", no_manifest
+    )
+    for key, (begin, end) in ends.items():
+        cut = data[: end - 1]
+        yield HeadCase(f"cut-in-{key}", "An entry must be whole.", cut, _not_whole(begin))
+    for before, key in (
+        ("manifest", "tokenizer"),
+        ("tokenizer", "fixture"),
+        ("fixture", "digests"),
+    ):
+        message = f"has no polybake.{key}; write the file with: polybake bake"
+        yield HeadCase(
+            f"cut-behind-{before}", "Each part is needed.", data[: ends[before][1]], message
+        )
+    tag_only = data[:1]
+    yield HeadCase("cut-in-length", "A length must end.", tag_only, _not_whole(0))
+    for name, why, cut, found in (
+        ("no-tail", "A head alone is no model.", data[:-length], 0),
+        ("cut-in-tail", "A download that stopped has a whole head.", data[:-1], length - 1),
+        ("byte-behind-tail", "What is appended is not ours.", data + b"\x00", length + 1),
+        ("tail-twice", "Protobuf would join both.", data + tail(), 2 * length),
+        (
+            "entry-behind-tail",
+            "A runtime would read the last one.",
+            data + entry("polybake.manifest", b"{}"),
+            length + len(entry("polybake.manifest", b"{}")),
+        ),
+    ):
+        message = f"has {found} bytes after its head, expected {length}; copy the file again"
+        yield HeadCase(name, why, cut, message)
+
+
+def _wire_cases() -> Iterator[HeadCase]:
+    data = _file()
+    rest = head({key: value for key, value in values().items() if key != "manifest"}) + tail()
+    value = values()["manifest"]
+    key = b"\x0a" + varint(len("polybake.manifest")) + b"polybake.manifest"
+    content = b"\x12" + varint(len(value)) + value
+    for name, why, body in (
+        ("value-before-key", "One order, one meaning.", content + key),
+        ("key-alone", "An entry has a value.", key),
+        ("value-alone", "An entry has a key.", content),
+        ("no-content", "An entry has both.", b""),
+        ("two-keys", "The last one would win in protobuf.", key + key + content),
+        ("two-values", "The last one would win in protobuf.", key + content + content),
+        ("more-in-entry", "Nothing stands behind the value.", key + content + b"\x1a\x00"),
+        ("key-beyond-entry", "A key ends within its entry.", b"\x0a\x7fpolybake"),
+        ("value-beyond-entry", "A value ends within its entry.", key + b"\x12\xff\x7f{}"),
+        ("key-of-other-type", "A key is of wire type 2.", b"\x08\x01" + content),
+    ):
+        yield HeadCase(name, why, b"\x72" + varint(len(body)) + body + rest, _not_whole(0))
+    for name, why, length in (
+        ("length-beyond-file", "A length is compared before memory is taken.", varint(1 << 31)),
+        ("length-of-32-gb", "It fits five bytes and no memory.", b"\xff\xff\xff\xff\x7f"),
+        ("length-in-six-bytes", "Longer numbers differ between languages.", _wide(5, 6)),
+        ("length-in-ten-bytes", "It would be negative in 64 bits.", b"\xff" * 9 + b"\x01"),
+    ):
+        yield HeadCase(name, why, b"\x72" + length + data[3:], _not_whole(0))
+    second = len(entry("polybake.manifest", values()["manifest"]))
+    broken = data[: second + 1] + b"\xff" * 6 + data[second + 1 :]
+    yield HeadCase("second-length", "The place is that of the entry.", broken, _not_whole(second))
+    message = "has no polybake.manifest; write the file with: polybake bake"
+    for name, tag in (("other-wire-type", b"\x70"), ("field-0", b"\x02"), ("group", b"\x73")):
+        yield HeadCase(name, "Reading stops at any other tag.", tag + data[1:], message)
+
+
+def _key_cases() -> Iterator[HeadCase]:
+    whole = values()
+    for key in ("manifest", "tokenizer", "fixture", "digests"):
+        others = {name: value for name, value in whole.items() if name != key}
+        message = f"has no polybake.{key}; write the file with: polybake bake"
+        yield HeadCase(f"no-{key}", "Each part is needed.", head(others) + tail(), message)
+        message = f"polybake.{key} occurs twice; copy the original file again"
+        again = entry(f"polybake.{key}", whole[key]) + _file()
+        yield HeadCase(f"{key}-twice", "Which one counts would differ.", again, message)
+
+
+def _digest_cases() -> Iterator[HeadCase]:
+    digests = json.loads(values()["digests"])
+    message = "polybake.digests is damaged; copy the file again"
+    odd: dict[str, bytes] = {
+        "no-json": b"{",
+        "list": b"[]",
+        "null": b"null",
+        "byte-order-mark": b"\xef\xbb\xbf" + ascii_json(digests),
+        "behind": ascii_json(digests) + b"x",
+        "not-unicode": b'"\xff"',
+    }
+    for key in digests:
+        odd[f"without-{key.replace('_', '-')}"] = ascii_json(
+            {name: value for name, value in digests.items() if name != key}
+        )
+    for name, value in (("null", None), ("number", 7), ("list", [])):
+        odd[f"tail-{name}"] = ascii_json(digests | {"tail": value})
+    lengths = (("text", "9"), ("0", 0), ("negative", -1), ("fraction", 1.5), ("true", True))
+    for name, length in lengths:
+        odd[f"tail-length-{name}"] = ascii_json(digests | {"tail_length": length})
+    for name, data in odd.items():
+        yield HeadCase(
+            f"digests-{name}", "Damage has words, no trace.", _file(digests=data), message
+        )
+    for key in ("manifest", "tokenizer", "fixture"):
+        other = ascii_json(digests | {key: "0" * 64})
+        message = f"polybake.{key} does not match its digest; copy the file again"
+        yield HeadCase(f"{key}-changed", "Every part is hashed.", _file(digests=other), message)
+        other = ascii_json(digests | {key: digests[key].upper()})
+        yield HeadCase(f"{key}-digest-upper", "Hex is lower case.", _file(digests=other), message)
+    length, expected = len(tail()), len(tail()) + 1
+    other = ascii_json(digests | {"tail_length": expected})
+    message = f"has {length} bytes after its head, expected {expected}; copy the file again"
+    yield HeadCase("tail-length-other", "Sizes are compared.", _file(digests=other), message)
+
+
+def _manifest_cases() -> Iterator[HeadCase]:
+    whole = json.loads(values()["manifest"])
+    message = "polybake.manifest is damaged; bake the model again"
+    odd: dict[str, bytes] = {
+        "no-json": b"manifest",
+        "list": b"[]",
+        "null": b"null",
+        "nan": written(whole).replace(b'"opset":18', b'"opset":NaN'),
+        "deep": b"[" * 3000 + b"]" * 3000,
+        "not-ascii": written(whole).replace(b"heads-of", "h\u00e9ads".encode()),
+        "not-unicode": written(whole).replace(b"heads-of", b"\xffeads-of"),
+    }
+    changes: dict[str, dict[str, Any]] = {
+        "format-text": {"format": "1"},
+        "format-0": {"format": 0},
+        "format-fraction": {"format": 1.5},
+        "format-true": {"format": True},
+        "format-null": {"format": None},
+        "name-number": {"name": 7},
+        "fingerprint-null": {"fingerprint": None},
+        "contract-list": {"contract": []},
+        "contract-null": {"contract": None},
+    }
+    odd |= {name: written(whole | change) for name, change in changes.items()}
+    for key in ("format", "name", "contract", "fingerprint"):
+        odd[f"without-{key}"] = written({k: v for k, v in whole.items() if k != key})
+    for name, data in odd.items():
+        why = "A digest that holds does not make a manifest."
+        yield HeadCase(f"manifest-{name}", why, _file(manifest=data), message)
+    newer = whole | {"format": 2, "generator": "9.9", "contract": {}}
+    message = "manifest format 2 is newer than 1; use polybake 9.9, which wrote it"
+    why = "The version that can read it is named before anything else is judged."
+    yield HeadCase("newer", why, _file(manifest=written(newer)), message)
+    message = "manifest format 2 is newer than 1; use polybake an unknown version, which wrote it"
+    del newer["generator"]
+    yield HeadCase("newer-by-nobody", why, _file(manifest=written(newer)), message)
+
+
+def _client_cases() -> Iterator[HeadCase]:
+    whole = json.loads(values()["manifest"])
+    regenerate = "regenerate the client with: polybake generate"
+
+    def changed(**changes: object) -> bytes:
+        return _file(manifest=written(whole | {"contract": whole["contract"] | changes}))
+
+    without = {key: value for key, value in whole["contract"].items() if key != "pad_id"}
+    swapped = whole["contract"]["inputs"][::-1]
+    for name, data, difference in (
+        ("max-length", changed(max_length=8), "max_length: expected 4, found 8"),
+        ("vocab-size", changed(vocab_size=4), "vocab_size: expected 3, found 4"),
+        ("text-for-number", changed(pad_id="0"), 'pad_id: expected 0, found "0"'),
+        ("more", changed(later=1), "later: expected nothing, found 1"),
+        (
+            "less",
+            _file(manifest=written(whole | {"contract": without})),
+            "pad_id: expected 0, found nothing",
+        ),
+        (
+            "inputs",
+            changed(inputs=swapped),
+            'inputs[0].name: expected "input_ids", found "attention_mask"',
+        ),
+        (
+            "prompt",
+            changed(prompts={"query": "caf\u00e9 "}),
+            'prompts.query: expected "river ", found "caf\u00e9 "',
+        ),
+        (
+            "other-prompt",
+            changed(prompts={"passage": "river "}),
+            'prompts.query: expected "river ", found nothing',
+        ),
+    ):
+        message = f"contract field {difference}; {regenerate}"
+        why = "A client runs only the model that it was written for."
+        yield HeadCase(f"contract-{name}", why, data, message, "clients")
+    why = "What the tokenizer's library says differs in each language."
+    message = "polybake.tokenizer is damaged; bake the model again"
+    data = _file(tokenizer=b'{"version":"1.0"}')
+    yield HeadCase("tokenizer-not-one", why, data, message, "clients")
+
+
+def _not_whole(position: int) -> str:
+    return f"is not a whole ONNX file (byte {position}); copy the file again"
+
+
+def _wide(value: int, size: int) -> bytes:
+    """A varint of so many bytes."""
+    parts = [value >> 7 * index & 0x7F | 0x80 for index in range(size)]
+    return bytes([*parts[:-1], parts[-1] & 0x7F])
+
+
+def _bytes_key() -> bytes:
+    return b"\x72\x07\x0a\x03k\xff\xfe\x12\x00"
+
+
+def write(folder: Path) -> None:
+    """Write all cases to ``folder``."""
+    listed = []
+    for case in cases():
+        with replacing(folder / f"{case.id}.onnx") as file:
+            file.write(case.data)
+        listed.append(
+            {"id": case.id, "why": case.why, "message": case.message, "readers": case.readers}
+        )
+    parts = {"manifest.json": manifest().model_dump(mode="json"), "cases.json": {"cases": listed}}
+    for name, value in parts.items():
+        with replacing(folder / name) as file:
+            file.write(json.dumps(value, indent=1).encode("ascii") + b"\n")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
