@@ -1,6 +1,6 @@
 """Model files with damaged heads, and what every reader says of them: fixtures/heads.
 
-``python tools/heads.py fixtures/heads`` writes one small file for each case, ``cases.json`` with
+``python tools/heads.py fixtures/heads`` writes one small file for each case, ``heads.json`` with
 the words, and the manifest that the clients under test are generated from.
 """
 
@@ -432,7 +432,7 @@ def write(folder: Path) -> None:
         listed.append(
             {"id": case.id, "why": case.why, "message": case.message, "readers": case.readers}
         )
-    parts = {"manifest.json": manifest().model_dump(mode="json"), "cases.json": {"cases": listed}}
+    parts = {"manifest.json": manifest().model_dump(mode="json"), "heads.json": {"heads": listed}}
     for name, value in parts.items():
         with replacing(folder / name) as file:
             file.write(json.dumps(value, indent=1).encode("ascii") + b"\n")

@@ -12,7 +12,7 @@ from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 
 HEADS = Path(__file__).parents[2] / "fixtures" / "heads"
-CASES = json.loads((HEADS / "cases.json").read_text(encoding="ascii"))["cases"]
+CASES = json.loads((HEADS / "heads.json").read_text(encoding="ascii"))["heads"]
 
 
 @pytest.mark.parametrize(
