@@ -1,0 +1,41 @@
+"""Faults that are planted into a client, and that its own tests must catch."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_FOLDER = Path(__file__).parents[1] / "planted"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: a text of one file of the client, and what takes its place.
+
+    Attributes:
+        model: The fixture whose model file the client is for, such as ``every_feed_left``.
+        file: Below the client's folder; a ``*`` stands for the package's name.
+    """
+
+    id: str
+    model: str
+    file: str
+    find: str
+    replace: str
+
+    def plant(self, client: Path) -> None:
+        """Change the file, in which the text stands once."""
+        (path,) = client.glob(self.file)
+        text = path.read_text(encoding="utf-8")
+        assert text.count(self.find) == 1, f"{path}: {self.find!r} stands {text.count(self.find)}x"
+        path.write_text(text.replace(self.find, self.replace), encoding="utf-8")
+
+
+def faults(language: str) -> pytest.MarkDecorator:
+    """A test's parameter ``fault``: those of ``tests/planted/LANGUAGE.toml``."""
+    listed = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))["fault"]
+    found = [Fault(**{"model": "every_feed"} | entry) for entry in listed]
+    return pytest.mark.parametrize("fault", found, ids=lambda fault: fault.id)
