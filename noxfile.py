@@ -85,8 +85,8 @@ def tests(session: nox.Session) -> None:
     # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
     install(session, "bake,cpu,hub", *TEST_TOOLS)
     session.run(
-        "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle and not planted", *session.posargs,
-        env=ENVIRONMENT,
+        "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle and not planted",
+        *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
 
