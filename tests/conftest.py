@@ -7,11 +7,15 @@ import os
 import shutil
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from models.every_feed import write_every_feed_model
 
 pytest_plugins = ["support.proven", "faulty.fixtures"]
+
+hypothesis.settings.register_profile("shared", deadline=None)  # other jobs take time, too
+hypothesis.settings.load_profile("shared")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -31,6 +31,7 @@ from polybake.recipe.resolve import resolve
 from polybake.runtime.session import open_session
 from polybake.sources import open_source
 from polybake.steps import Normalize, Pool, Step
+from polybake.steps.step import Pointwise
 
 STEPS = [Pool(mode="mean"), Normalize()]
 
@@ -178,15 +179,15 @@ def test_overwrites_only_an_earlier_bake(place: str, tmp_path: Path) -> None:
     assert read_head(tmp_path / "out.onnx").manifest.steps == ("pool(mode=mean)",)
 
 
-class Doubled(Step):
+class Doubled(Pointwise):
     """A step whose two forms differ."""
 
     name = "doubled"
 
-    def build(self, op, x, attention_mask):  # noqa: ARG002
+    def onnx(self, op, x):
         return op.Mul(x, 2.0)
 
-    def numpy(self, x, attention_mask):  # noqa: ARG002
+    def formula(self, x):
         return x * 2.0001
 
 

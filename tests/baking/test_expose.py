@@ -12,12 +12,12 @@ from models.tiny_folders import write_bert
 from models.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.baking.bake import BakeReport, bake
 from polybake.errors import InputError
-from polybake.fitting.embed import embed
 from polybake.modelfile.container import read_head
-from polybake.runtime.self_check import self_check
-from polybake.runtime.session import feeds, open_session
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.feeds import feeds
+from polybake.runtime.session import open_session
 from polybake.sources import open_source
-from polybake.steps import Normalize, Pool, Scale, Step
+from polybake.steps import Normalize, Pool, Route, Scale, Step
 
 STEPS: list[Step] = [Pool(mode="mean"), Scale(factor=3.0), Scale(factor=0.5), Normalize()]
 TEXTS = ["the river", "water"]
@@ -63,14 +63,13 @@ def test_a_value_of_the_graph(tmp_path: Path) -> None:
 def test_the_model_stays_a_model(tmp_path: Path) -> None:
     """Manifest and contract say what they said, golden cases hold, and clients see one output."""
     plain = bake_tiny(tmp_path)
-    (vectors,) = embed(plain.path, read_head(plain.path), TEXTS)
+    vectors = Embedder(plain.path).embed(TEXTS)
     exposed = bake_tiny(tmp_path, "pool", "steps.1")
     assert (plain.manifest.exposed, exposed.manifest.exposed) == ((), ("pool", "steps.1"))
     assert exposed.manifest.contract == plain.manifest.contract
     assert read_head(exposed.path).manifest == exposed.manifest
-    assert self_check(exposed.path) < 1e-6
-    (found,) = embed(exposed.path, read_head(exposed.path), TEXTS)
-    assert found == pytest.approx(vectors, abs=1e-6)
+    assert Embedder(exposed.path).self_check() < 1e-6
+    assert Embedder(exposed.path).embed(TEXTS) == pytest.approx(vectors, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +92,17 @@ def test_refuses_other_names(names: list[str], shown: str, tmp_path: Path) -> No
         bake_tiny(tmp_path, *names)
     assert "\n" not in str(raised.value)
     assert not (tmp_path / "out.onnx").exists()
+
+
+def test_a_step_that_is_called_as_an_input(tmp_path: Path) -> None:
+    """Its result would take the input's name, so it is named by its place."""
+    route = Route(routes={"query": (), "document": (Scale(factor=2.0),)}, default="document")
+    source = open_source(write_bert(tmp_path / "model"))
+    steps = [Pool(mode="mean"), route, Normalize()]
+    with pytest.raises(InputError, match=r"'route' is an input, .*its place: steps\.1$"):
+        bake(source, steps, tmp_path / "out.onnx", name="tiny", expose=["route"])
+    report = bake(source, steps, tmp_path / "out.onnx", name="tiny", expose=["steps.1"])
+    assert [one.name for one in open_session(report.path).get_outputs()][1:] == ["steps.1"]
 
 
 def test_of_an_onnx_file(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from onnxscript import ir
 
 from models.tiny_folders import write_bert
-from polybake.baking.fold import finish, fold
+from polybake.baking.fold import fold
 from polybake.errors import InputError
 from polybake.sources import open_source
 from polybake.steps import Dropout, Normalize, Pool, Quantize, Truncate
@@ -23,26 +23,26 @@ def test_gives_the_result_of_each_step(tmp_path: Path) -> None:
     assert normalized.producer().inputs[0] is pooled
 
 
-def test_finish_names_the_output(tmp_path: Path) -> None:
+def test_names_the_output(tmp_path: Path) -> None:
     """The last result is the graph's one output, under the contract's name."""
     graph = open_source(write_bert(tmp_path)).encoder.place()
     steps = [Pool(mode="mean")]
-    assert finish(fold(steps, graph), steps, graph).dimension == 12
+    assert fold(steps, graph).output.dimension == 12
     assert [value.name for value in graph.model.graph.outputs] == ["sentence_embedding"]
 
 
-def test_finish_refuses_token_embeddings(tmp_path: Path) -> None:
+def test_refuses_token_embeddings(tmp_path: Path) -> None:
     """Where nothing pooled there is no embedding of a text."""
     graph = open_source(write_bert(tmp_path)).encoder.place()
     with pytest.raises(InputError, match=r"they end in \[batch,sequence,12\].*add a step that"):
-        finish(fold([], graph), [], graph)
+        fold([], graph)
 
 
 def test_quantize_stands_last(tmp_path: Path) -> None:
     """What it is given is a second output, and nothing follows it."""
     graph = open_source(write_bert(tmp_path)).encoder.place()
     steps = [Pool(mode="mean"), Truncate(dimension=8), Quantize(precision="ubinary")]
-    output = finish(fold(steps, graph, functions=True), steps, graph)
+    output = fold(steps, graph, functions=True).output
     assert (output.dtype, output.dimension, output.packed_bits) == ("uint8", 1, True)
     names = [value.name for value in graph.model.graph.outputs]
     assert names == ["sentence_embedding", "unquantized_embedding"]

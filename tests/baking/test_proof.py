@@ -1,44 +1,116 @@
-"""How two sets of vectors are compared."""
+"""What a bake proves: that every fault of a step stops it, and is said to be whose it is."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from polybake.baking.proof import largest_difference
+from models.tiny_folders import write_bert
+from polybake.baking.bake import bake
+from polybake.baking.proof import at_fault, telling_cases
+from polybake.errors import CheckFailed
+from polybake.modelfile.fixture import Case, encode_vectors
+from polybake.modelfile.manifest import Contract, Input, Output
+from polybake.sources import open_source
+from polybake.steps import Arrays, Floats, Normalize, Pool, Quantize, Scale, Step
 
-ROW = np.array([[3.0, 4.0]])
-HALF = np.array([[0.0, 0.5]])
-
-
-def test_is_relative_to_the_length_of_the_row() -> None:
-    """Long and short vectors are judged alike: by the expected row's norm."""
-    assert np.isclose(largest_difference(ROW + HALF, ROW), 0.1)
-    assert np.isclose(largest_difference((ROW + HALF) * 1e-6, ROW * 1e-6), 0.1)
-    assert largest_difference(ROW, ROW) == 0.0
-
-
-@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1.0, 1e20, 1e37])
-def test_no_size_of_float32_is_beyond_judging(scale: float) -> None:
-    """Squares neither overflow nor vanish, so that nothing is taken for equal, or absolutely."""
-    row = (ROW * scale).astype(np.float32)
-    assert np.isclose(largest_difference(row * np.float32(1.1), row), 0.08, rtol=1e-5)
+X = np.array([[3.0, 4.0], [0.0, 1.0]])
+STEPS: list[Step] = [Scale(factor=2.0), Normalize()]
+RANGES = np.tile(np.float32([[-2.0], [2.0]]), 12)
 
 
-def test_takes_the_largest_of_all_rows() -> None:
-    """One element of one row is enough."""
-    expected = np.repeat(ROW, 3, axis=0)
-    found = expected.copy()
-    found[1, 0] -= 1.0
-    assert np.isclose(largest_difference(found, expected), 0.2)
+class WrongLevels(Quantize):
+    """Its NumPy form gives every integer one more."""
+
+    def formula(self, x: Floats) -> NDArray[np.int8 | np.uint8]:
+        return super().formula(x) ^ 1
 
 
-def test_a_zero_row_is_compared_absolutely() -> None:
-    """Where nothing is expected, the difference itself counts."""
-    assert largest_difference(ROW * 0.1, ROW * 0) == 0.4
+class WrongScale(Scale):
+    """Its NumPy form is another one, but for calls with a prompt."""
+
+    def numpy(self, state: Arrays) -> Arrays:
+        wrong = state.prompt_length is not None and state.prompt_length.item() > 0
+        return state.becomes(state.x * (self.factor + 0.1 * wrong))
 
 
-def test_nan_is_never_small() -> None:
-    """NaN on either side gives NaN, which no limit admits."""
-    assert np.isnan(largest_difference(ROW * np.nan, ROW))
-    assert np.isnan(largest_difference(ROW, ROW * np.nan))
+def refused(tmp_path: Path, steps: list[Step], **options: object) -> str:
+    source = open_source(write_bert(tmp_path / "model"))
+    with pytest.raises(CheckFailed) as caught:
+        bake(source, steps, tmp_path / "out.onnx", name="tiny", **options)  # type: ignore[arg-type]
+    assert not (tmp_path / "out.onnx").exists()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("precision", ["int8", "uint8", "binary", "ubinary"])
+def test_integers_are_judged(tmp_path: Path, precision: str) -> None:
+    """An integer that differs by more than its slack is a fault."""
+    pool = Pool(mode=("mean", "cls"))  # 24 elements fill bytes
+    ranges = np.tile(RANGES, 2) if precision in ("int8", "uint8") else None
+    message = refused(tmp_path, [pool, WrongLevels(precision=precision, ranges=ranges)])
+    assert re.search(r"differs from its source in case plain by more than rounding in", message)
+
+
+def test_every_prompt_is_proven(tmp_path: Path) -> None:
+    """A fault that only a prompt shows is found, however many tokens the cases before it have."""
+    steps = [WrongScale(factor=3.0), Pool(mode="mean", include_prompt=False)]
+    message = refused(tmp_path, steps, prompts={"query": "the water: "})
+    assert "in case prompt-1-query by " in message
+
+
+def case(name: str, tokens: int, prompt: str | None = None, rows: int = 1) -> Case:
+    return Case(
+        id=name,
+        why="Its size and prompt count.",
+        prompt=prompt,
+        texts=("t",) * rows,
+        input_ids=((1,) * tokens,) * rows,
+        embeddings=encode_vectors(np.zeros((rows, 2), np.float32)),
+    )
+
+
+def test_cases_are_chosen_by_their_tokens_and_prompts() -> None:
+    """400 tokens in all, and one case of each prompt beyond them; the default is one, too."""
+    contract = Contract(
+        inputs=(Input(name="input_ids", feed="input_ids"),),
+        output=Output(name="sentence_embedding", dimension=2),
+        vocab_size=2,
+        max_length=512,
+        pad_id=0,
+        prompts={"a": "a", "b": "b"},
+        default_prompt="a",
+    )
+    cases = [
+        case("first", 300),
+        case("too-long", 101),
+        case("batch", 50, rows=2),
+        case("again-a", 1, "a"),
+        case("b", 500, "b"),
+        case("again-b", 1, "b"),
+        case("empty", 0, "b"),
+    ]
+    chosen = [one.id for one in telling_cases(cases, contract)]
+    assert chosen == ["first", "batch", "b"]
+
+
+@pytest.mark.parametrize(
+    ("results", "shown"),
+    [
+        ([X * np.nan, X, X], "the encoder alone gives NaN or infinity; mend"),
+        ([X, X - np.inf, X], r"the step scale\(factor=2\.0\) gives NaN or infinity; mend"),
+        ([X, X * 1e-7, X], r"the step scale\(factor=2\.0\) leaves less than 0\.001 of .*; let it"),
+        ([X, X, X], r"two forms of a step differ, of: scale\(factor=2\.0\), normalize\(\); let"),
+    ],
+)
+def test_names_the_first_stage_at_fault(results: list[NDArray[np.float64]], shown: str) -> None:
+    """NaN and nothing but rounding belong to one stage; else the forms of a step differ."""
+    assert re.search(shown, at_fault(results, STEPS))
+
+
+def test_an_encoder_without_steps() -> None:
+    """Where no step is there to blame, the encoder draws random numbers."""
+    assert at_fault([X], []).endswith("export it without random numbers")

@@ -1,4 +1,4 @@
-"""The contract of a model that takes routes."""
+"""Models that take routes, baked."""
 
 from __future__ import annotations
 
@@ -10,47 +10,18 @@ from onnxscript import OpBuilder, ir
 from models.tiny_folders import write_bert
 from models.tiny_onnx import write_encoder
 from polybake.baking.bake import bake
-from polybake.baking.routes import route_input, route_step, with_routes
-from polybake.errors import CheckFailed, InputError
+from polybake.errors import CheckFailed
 from polybake.modelfile.container import read_head
-from polybake.runtime.self_check import self_check
+from polybake.runtime.embedder import Embedder
 from polybake.sources import open_source
-from polybake.steps import Normalize, Pool, Route, Scale, Step, Tokens
-from polybake.steps.step import Floats, Integers
+from polybake.steps import Floats, Normalize, Pool, Route, Scale, Step
+from polybake.steps.step import Pointwise
 
 ROUTE = Route(
     routes={"query": (Normalize(),), "document": (Scale(factor=2.0),)},
     default="document",
     prompts={"passage": "document"},
 )
-
-
-def test_every_route_can_be_named() -> None:
-    """A route that no prompt takes gets an empty prompt of its name."""
-    assert with_routes({}, ROUTE) == {"query": "", "document": ""}
-    assert with_routes({"passage": "p: "}, ROUTE) == {"passage": "p: ", "query": ""}
-    assert with_routes({"query": "q: "}, None) == {"query": "q: "}
-
-
-def test_values_are_numbers_of_routes() -> None:
-    """Each prompt takes its route; calls without a prompt, and other prompts, the default."""
-    prompts = {"query": "", "passage": "p: ", "other": "o: "}
-    one = route_input(prompts, None, ROUTE)
-    assert (one.name, one.feed) == ("route", "prompt_value")
-    assert one.values == {"": 1, "query": 0, "passage": 1, "other": 1}
-
-
-def test_default_prompt_takes_the_default_route() -> None:
-    """sentence-transformers would take the prompt's text and the default route."""
-    assert route_input({"passage": "p: "}, "passage", ROUTE).values[""] == 1
-    with pytest.raises(InputError, match="'query' takes route 'query', and the default route"):
-        route_input({"query": ""}, "query", ROUTE)
-
-
-def test_refuses_two_route_steps() -> None:
-    """One number cannot say two things."""
-    with pytest.raises(InputError, match="steps: 2 are route steps; put their routes into one"):
-        route_step([ROUTE, Normalize(), ROUTE])
 
 
 def test_is_fed_beside_the_prompt_s_length(tmp_path: Path) -> None:
@@ -66,7 +37,7 @@ def test_is_fed_beside_the_prompt_s_length(tmp_path: Path) -> None:
         "route": {"": 1, "query": 0, "document": 1},
     }
     assert {case.prompt for case in head.fixture.cases} == {None, "query", "document"}
-    assert self_check(report.path) < 1e-6
+    assert Embedder(report.path).self_check() < 1e-6
 
 
 def test_routes_follow_an_export(tmp_path: Path) -> None:
@@ -75,25 +46,25 @@ def test_routes_follow_an_export(tmp_path: Path) -> None:
     steps: list[Step] = [Pool(mode="mean"), ROUTE]
     report = bake(open_source(path), steps, tmp_path / "out.onnx", name="tiny")
     assert report.manifest.opset == 12
-    assert self_check(report.path) < 1e-6
+    assert Embedder(report.path).self_check() < 1e-6
 
 
 class Wrong(Scale):
     """Its NumPy form is another one."""
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
-        return 2 * super().numpy(x, tokens)
+    def formula(self, x: Floats) -> Floats:
+        return 2 * super().formula(x)
 
 
-class Neighbour(Step):
+class Neighbour(Pointwise):
     """Adds the first text of a batch to every one."""
 
     name = "neighbour"
 
-    def build(self, op: OpBuilder, x: ir.Value, _tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         return op.Add(x, op.Slice(x, [0], [1], [0]))
 
-    def numpy(self, x: Floats, _tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         return x + x[:1]
 
 

@@ -14,14 +14,14 @@ from rich.console import Console
 from models.tiny_folders import WORDS, bert_weights, write_bert
 from polybake import __version__
 from polybake.baking.bake import bake
-from polybake.baking.proof import LIMIT, largest_difference
 from polybake.errors import CheckFailed, InputError
 from polybake.fitting.corpus import Corpus
-from polybake.fitting.embed import embed
 from polybake.fitting.fit import Wanted, fit, fitted
 from polybake.fitting.moments import Moments
+from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.modelfile.container import read_head
 from polybake.recipe.resolve import resolve
+from polybake.runtime.embedder import Embedder
 from polybake.sources import open_source
 
 SIZE = 12
@@ -42,8 +42,8 @@ def bake_with(folder: Path, *steps: dict[str, Any]) -> Path:
 
 
 def embeddings(model: Path, corpus: Corpus) -> np.ndarray:
-    """Float64, each text's vector; equal corpora have equal orders."""
-    return np.concatenate(list(embed(model, read_head(model), corpus))).astype(np.float64)
+    """Float64, each text's vector."""
+    return Embedder(model).embed(corpus).astype(np.float64)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_fitted_files_bake_as_they_are(
     else:
         expected = coordinates[:, :5] / (deviations[:5] if step["step"] == "whiten" else 1.0)
         expected *= np.sign((expected * found).sum(axis=0))  # an eigenvector's sign is arbitrary
-    assert largest_difference(found, expected) <= LIMIT
+    assert relative_difference(found, expected) <= LIMIT
     if step["step"] == "whiten":
         assert np.cov(found, rowvar=False) == pytest.approx(np.eye(5), abs=1e-4)
 

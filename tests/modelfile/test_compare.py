@@ -10,13 +10,11 @@ from hypothesis.extra import numpy as hnp
 
 from polybake.modelfile.compare import (
     compare_ids,
-    compare_shape,
     compare_vectors,
-    decode,
     largest_difference,
+    relative_difference,
 )
-from polybake.modelfile.fixture import TOLERANCES, Tolerance, encode_vectors
-from polybake.verification.protocol import EncodedVectors
+from polybake.modelfile.fixture import TOLERANCES, Tolerance
 
 CPU = TOLERANCES["cpu"]
 IDS = st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4)
@@ -147,34 +145,38 @@ def test_one_row_among_many_is_seen() -> None:
     assert largest_difference(golden, found) == pytest.approx(2e-5, rel=1e-2)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "shape", "says"),
-    [
-        ("float64", [1, 2], "dtype float64, expected float32"),
-        ("float32", [2, 1], "shape [2, 1], expected [1, 2]"),
-        ("float32", [2], "shape [2], expected [1, 2]"),
-    ],
-)
-def test_dtype_and_shape_are_compared(dtype: str, shape: list[int], says: str) -> None:
-    """Dtype and shape must be the golden ones."""
-    golden = np.zeros((1, 2), dtype=np.float32)
-    difference = compare_shape(golden, EncodedVectors(dtype=dtype, shape=shape, data=""))
-    assert difference is not None
-    assert difference.message == says
+LONG_ROW = np.array([[3.0, 4.0]])
+HALF = np.array([[0.0, 0.5]])
 
 
-@given(hnp.arrays(np.float32, SHAPES, elements=st.floats(width=32)))
-def test_vectors_are_decoded_exactly(array: np.ndarray) -> None:
-    """Every float32, NaN and infinity too, survives the protocol's encoding bit by bit."""
-    encoded = encode_vectors(array)
-    found = decode(
-        EncodedVectors(dtype="float32", shape=list(encoded.shape), data=encoded.data or "")
-    )
-    assert found.tobytes() == array.tobytes()
+def test_is_relative_to_the_length_of_the_row() -> None:
+    """Long and short vectors are judged alike: by the expected row's norm."""
+    assert np.isclose(relative_difference(LONG_ROW + HALF, LONG_ROW), 0.1)
+    assert np.isclose(relative_difference((LONG_ROW + HALF) * 1e-6, LONG_ROW * 1e-6), 0.1)
+    assert relative_difference(LONG_ROW, LONG_ROW) == 0.0
 
 
-@pytest.mark.parametrize("data", ["AAAA", "AAAAA", "AAA=A", "é"])
-def test_damaged_data_is_refused(data: str) -> None:
-    """Data that is not base64, or too short or too long for the shape, is an error."""
-    with pytest.raises(ValueError, match="data"):
-        decode(EncodedVectors(dtype="float32", shape=[1, 2], data=data))
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1.0, 1e20, 1e37])
+def test_no_size_of_float32_is_beyond_judging(scale: float) -> None:
+    """Squares neither overflow nor vanish, so that nothing is taken for equal, or absolutely."""
+    row = (LONG_ROW * scale).astype(np.float32)
+    assert np.isclose(relative_difference(row * np.float32(1.1), row), 0.08, rtol=1e-5)
+
+
+def test_takes_the_largest_of_all_rows() -> None:
+    """One element of one row is enough."""
+    expected = np.repeat(LONG_ROW, 3, axis=0)
+    found = expected.copy()
+    found[1, 0] -= 1.0
+    assert np.isclose(relative_difference(found, expected), 0.2)
+
+
+def test_a_zero_row_is_compared_absolutely() -> None:
+    """Where nothing is expected, the difference itself counts."""
+    assert relative_difference(LONG_ROW * 0.1, LONG_ROW * 0) == 0.4
+
+
+def test_nan_is_never_small() -> None:
+    """NaN on either side gives NaN, which no limit admits."""
+    assert np.isnan(relative_difference(LONG_ROW * np.nan, LONG_ROW))
+    assert np.isnan(relative_difference(LONG_ROW, LONG_ROW * np.nan))

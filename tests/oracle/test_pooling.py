@@ -9,9 +9,9 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from models.tiny_folders import CONFIG, write_json, write_tokenizer
-from models.tiny_tokens import tokens
-from polybake.baking.proof import LIMIT, largest_difference
+from models.tiny_state import state
 from polybake.fixtures.texts import CaseText
+from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.steps import Pool
 from support.agreement import agreement_with_folder
 from support.proven import Proven
@@ -39,7 +39,7 @@ def test_step_agrees_on_either_side(mode: str | tuple[str, ...], side: str) -> N
     mask = np.tri(4, 6, 2, dtype=np.int64)[:, :: 1 if side == "right" else -1].copy()
     given = {"token_embeddings": torch.tensor(x), "attention_mask": torch.tensor(mask)}
     expected = Pooling(5, pooling_mode=mode)(given)["sentence_embedding"].numpy()
-    assert largest_difference(Pool(mode=mode).numpy(x, tokens(mask)), expected) <= LIMIT
+    assert relative_difference(Pool(mode=mode).numpy(state(x, mask)).x, expected) <= LIMIT
 
 
 @pytest.mark.parametrize("mode", [*MODES, *LISTS], ids=str)
@@ -64,8 +64,8 @@ def test_step_leaves_out_a_prompt_on_either_side(
     given = {"token_embeddings": torch.tensor(x), "attention_mask": torch.tensor(mask)}
     pooling = Pooling(5, pooling_mode=mode, include_prompt=False)
     expected = pooling({**given, "prompt_length": length})["sentence_embedding"].numpy()
-    found = Pool(mode=mode, include_prompt=False).numpy(x, tokens(mask, length))
-    assert largest_difference(found, expected) <= LIMIT
+    found = Pool(mode=mode, include_prompt=False).numpy(state(x, mask, length)).x
+    assert relative_difference(found, expected) <= LIMIT
 
 
 @pytest.mark.parametrize("mode", [*MODES, *LISTS], ids=str)

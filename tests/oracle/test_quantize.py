@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from models.bert import bert
 from models.saved import save
-from models.tiny_tokens import tokens
 from polybake.baking.bake import bake
 from polybake.fixtures.golden import cases_for, make_fixture
 from polybake.fixtures.oracle import golden
@@ -95,9 +94,7 @@ def test_the_formula_is_theirs(precision: str) -> None:
     edges = (low + width * random.integers(-20, 280, (200, HIDDEN))).astype(np.float32)
     x = np.concatenate([random.normal(size=(200, HIDDEN)).astype(np.float32), edges, 0 * edges])
     given = None if "binary" in precision else ranges
-    found = Quantize(precision=precision, ranges=given).numpy(
-        x, tokens(np.ones((len(x), 1), np.int64))
-    )
+    found = Quantize(precision=precision, ranges=given).formula(x)
     theirs = quantize_embeddings(x, precision, ranges=given)
     assert found.dtype == theirs.dtype
     np.testing.assert_array_equal(found, theirs)

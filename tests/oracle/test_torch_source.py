@@ -88,7 +88,7 @@ def test_old_runtimes_load_it(tmp_path: Path) -> None:
     assert source.encoder.name == "torch:ernie"
     assert graph.model.opset_imports[""] == 18
     assert [one.feed for one in graph.inputs] == ["input_ids", "attention_mask", "token_type_ids"]
-    assert str(graph.embeddings.shape) == "[batch,sequence,24]"
+    assert str(graph.state.x.shape) == "[batch,sequence,24]"
 
 
 @pytest.mark.parametrize(

@@ -1,32 +1,16 @@
-"""Sessions whose provider is the one asked for, and what is fed to them."""
+"""Sessions whose provider is the one asked for."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import onnxruntime as ort
 import pytest
 
 from models.tiny_onnx import encoder, write_encoder
 from polybake.errors import InputError, RequirementMissing
-from polybake.modelfile.manifest import Contract, Input, Output
-from polybake.runtime.session import feeds, open_session, run_ids
-
-CONTRACT = Contract(
-    vocab_size=1000,
-    inputs=(
-        Input(name="ids", feed="input_ids"),
-        Input(name="mask", feed="attention_mask"),
-        Input(name="types", feed="token_type_ids"),
-        Input(name="places", feed="position_ids"),
-        Input(name="prompt", feed="prompt_value", values={"": 0, "query": 4}),
-    ),
-    output=Output(name="sentence_embedding", dimension=3),
-    max_length=8,
-    pad_id=9,
-)
-ROWS = [[5, 6, 7], [8]]
+from polybake.runtime.processors import processors
+from polybake.runtime.session import open_session
 
 
 def test_opens_on_the_cpu(tmp_path: Path) -> None:
@@ -67,45 +51,26 @@ def test_names_a_model_that_does_not_load(
     assert capfd.readouterr() == ("", "")
 
 
-def test_feeds_every_input() -> None:
-    """Each feed follows the contract, with padding on the right."""
-    fed = feeds(CONTRACT, ROWS, prompt="query")
-    assert {name: array.tolist() for name, array in fed.items()} == {
-        "ids": [[5, 6, 7], [8, 9, 9]],
-        "mask": [[1, 1, 1], [1, 0, 0]],
-        "types": [[0, 0, 0], [0, 0, 0]],
-        "places": [[0, 1, 2], [0, 0, 0]],
-        "prompt": [4],
-    }
-    assert {array.dtype for array in fed.values()} == {np.dtype(np.int64)}
-    assert feeds(CONTRACT, ROWS)["prompt"].tolist() == [0]
+@pytest.mark.parametrize("threads", [0, -1, processors() + 1, 100_000])
+def test_threads_are_those_that_can_run(tmp_path: Path, threads: int) -> None:
+    """A hundred thousand would take a machine down."""
+    shown = rf"threads is {threads}; expected 1 to {processors()}, the processors that"
+    with pytest.raises(InputError, match=shown):
+        open_session(write_encoder(tmp_path), threads=threads)
 
 
-def test_feeds_padding_on_the_left() -> None:
-    """On the left the tokens end the row, and positions start at the first token."""
-    fed = feeds(CONTRACT.model_copy(update={"pad_side": "left"}), ROWS)
-    assert fed["ids"].tolist() == [[5, 6, 7], [9, 9, 8]]
-    assert fed["mask"].tolist() == [[1, 1, 1], [0, 0, 1]]
-    assert fed["places"].tolist() == [[0, 1, 2], [0, 0, 0]]
+def test_waiting_threads_do_not_spin(tmp_path: Path) -> None:
+    """On a busy machine spinning takes half of its throughput."""
+    options = open_session(write_encoder(tmp_path)).get_session_options()
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
 
 
-def test_pads_further_on_request() -> None:
-    """A length beyond the longest row is padding; one below it changes nothing."""
-    assert feeds(CONTRACT, ROWS, length=5)["mask"].tolist() == [[1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]
-    assert feeds(CONTRACT, ROWS, length=2)["ids"].shape == (2, 3)
-
-
-def test_runs_rows_as_one_batch(tmp_path: Path) -> None:
-    """Rows go through together and the contract's output comes back."""
-    contract = CONTRACT.model_copy(
-        update={
-            "inputs": (
-                Input(name="input_ids", feed="input_ids"),
-                Input(name="attention_mask", feed="attention_mask"),
-            ),
-            "output": Output(name="last_hidden_state", dimension=6),
-        }
-    )
-    found = run_ids(open_session(write_encoder(tmp_path)), contract, ROWS)
-    assert found.shape == (2, 3, 6)
-    assert found.dtype == np.float32
+def test_a_limited_process_has_as_many_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ONNX Runtime's own default is made of the whole machine's processors."""
+    path = write_encoder(tmp_path)
+    assert open_session(path).get_session_options().intra_op_num_threads == 0
+    monkeypatch.setattr("polybake.runtime.session.limited", lambda: True)
+    monkeypatch.setattr("polybake.runtime.session.processors", lambda: 1)
+    assert open_session(path).get_session_options().intra_op_num_threads == 1

@@ -41,7 +41,7 @@ def test_names_an_export_in_the_place_of_weights(tmp_path: Path) -> None:
 def test_graph_for_old_runtimes(tmp_path: Path) -> None:
     """The graph is valid ONNX of opset 18 and IR 8, which runtimes years old load."""
     graph = open_source(write_bert(tmp_path / "model")).encoder.place()
-    graph.model.graph.outputs.append(graph.embeddings)
+    graph.model.graph.outputs.append(graph.state.x)
     check_graph(graph.model)
     assert graph.model.opset_imports == {"": 18}
     assert graph.model.ir_version == 8

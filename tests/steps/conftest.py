@@ -9,10 +9,11 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 from numpy.typing import NDArray
+from onnxscript import GraphBuilder, ir
 
-from models.tiny_tokens import tokens
+from models.tiny_state import state
 from polybake.graph.check import check_graph
-from polybake.steps import Step, Tokens
+from polybake.steps import Arrays, State, Step, Values
 
 Floats = NDArray[np.floating[Any]]
 RunStep = Callable[..., Floats]
@@ -29,31 +30,33 @@ def opset(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def run_steps() -> RunStep:
-    """Build, check and run ``steps`` on ``x``, one after another."""
+    """Build, check and run ``steps``, one after another."""
 
-    def run(steps: Sequence[Step], x: Floats, given: Tokens[Any], opset: int = 18) -> Floats:
-        from onnxscript import GraphBuilder, ir
-
+    def run(steps: Sequence[Step], given: Arrays, opset: int = 18) -> Floats:
         graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name="step")
         builder = GraphBuilder(graph)
         axes = ["batch", "sequence"]
+        arrays = {
+            name: array for name, array in vars(given).items() if isinstance(array, np.ndarray)
+        }
+        x = arrays["x"] = arrays["x"].astype(np.float32)
         value = builder.input("x", ir.DataType.FLOAT, [*axes[: x.ndim - 1], x.shape[-1]])
-        arrays = {name: array for name, array in vars(given).items() if array is not None}
-        read = Tokens(
-            **{
-                name: builder.input(name, ir.DataType.INT64, axes if array.ndim == 2 else [1])
-                for name, array in arrays.items()
-            }
-        )
+        others = {
+            name: builder.input(name, ir.DataType.INT64, axes if array.ndim == 2 else [1])
+            for name, array in arrays.items()
+            if name != "x"
+        }
+        state: Values = State(value, **others)
         for step in steps:
-            value = step.build(builder.op, value, read)
+            state = step.build(builder.op, state)
+        value = state.x
         builder.add_output(value, "result")
         model = ir.Model(graph, ir_version=8)
         check_graph(model)
         session = ort.InferenceSession(
             ir.to_proto(model).SerializeToString(), providers=["CPUExecutionProvider"]
         )
-        found: Floats = session.run(None, {"x": x.astype(np.float32), **arrays})[0]
+        found: Floats = session.run(None, arrays)[0]
         return found
 
     return run
@@ -71,6 +74,6 @@ def run_step(run_steps: RunStep) -> RunStep:
         prompt_length: int | None = None,
         route: int | None = None,
     ) -> Floats:
-        return run_steps([step], x, tokens(mask, prompt_length, route), opset)
+        return run_steps([step], state(x, mask, prompt_length, route), opset)
 
     return run

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from models.network_numpy import convolution, draw
-from models.tiny_tokens import tokens
+from models.tiny_state import state
 from polybake.errors import InputError
 from polybake.steps import Cnn
 
@@ -35,7 +35,7 @@ def alone(row: int) -> np.ndarray:
 def test_gives_each_text_what_it_has_alone(run_step, opset: int) -> None:
     """Padding counts as zeros, so that a text in a batch is the text alone, at every opset."""
     graph = run_step(STEP, X, MASK, opset)
-    formula = STEP.numpy(X.astype(np.float64), tokens(MASK))
+    formula = STEP.numpy(state(X.astype(np.float64), MASK)).x
     assert graph.shape == formula.shape == (3, 6, 12)
     for row in (0, 1):
         expected = alone(row)

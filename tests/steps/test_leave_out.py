@@ -7,8 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from polybake.errors import InputError
-from polybake.steps import LeaveOut, Pool
-from polybake.steps.tokens import Tokens
+from polybake.steps import LeaveOut, Pool, State
 
 X = np.random.default_rng(3).normal(size=(3, 4, 5)).astype(np.float32)
 IDS = np.array([[7, 1, 3, 0], [1, 3, 1, 1], [2, 3, 1, 0]])
@@ -19,12 +18,12 @@ EXPECTED = np.stack([X[0, 0], np.zeros(5), X[2, 0]])
 def test_later_steps_do_not_see_the_tokens(run_steps, opset: int) -> None:
     """Ids that are named are padding for the pooling after it; all of them left out give zeros."""
     steps = [LeaveOut(ids=(1, 3)), Pool(mode="mean")]
-    found = run_steps(steps, X, Tokens(IDS, MASK), opset)
-    assert found == pytest.approx(EXPECTED, abs=1e-6)
-    tokens, x = Tokens(IDS, MASK), X
+    given = state = State(X, IDS, MASK)
+    assert run_steps(steps, given, opset) == pytest.approx(EXPECTED, abs=1e-6)
     for step in steps:
-        x = step.numpy(x, tokens)
-    assert x == pytest.approx(EXPECTED, abs=1e-6)
+        state = step.numpy(state)
+    assert state.x == pytest.approx(EXPECTED, abs=1e-6)
+    assert given.attention_mask is MASK
 
 
 @pytest.mark.parametrize("ids", [(), (-1,), (2**63,), (10**30,), "unk", None])
@@ -37,7 +36,7 @@ def test_refuses_what_is_no_list_of_ids(ids: object) -> None:
 def test_names_its_place(run_steps) -> None:
     """Behind the pooling there are no tokens to leave out."""
     with pytest.raises(InputError, match=r"leave_out takes token embeddings .*\[batch,5\]; put it"):
-        run_steps([Pool(mode="mean"), LeaveOut(ids=(1,))], X, Tokens(IDS, MASK), 18)
+        run_steps([Pool(mode="mean"), LeaveOut(ids=(1,))], State(X, IDS, MASK), 18)
 
 
 def test_reads_as_in_the_manifest() -> None:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from models.network_numpy import draw, lstm, lstm_shapes
-from models.tiny_tokens import tokens
+from models.tiny_state import state
 from polybake.errors import InputError
 from polybake.steps import Lstm
 
@@ -33,13 +33,13 @@ def test_gives_each_text_what_it_has_alone(run_step, layers: int, bidirectional:
     graph = run_step(one, X, MASK)
     assert graph.shape == expected.shape
     np.testing.assert_allclose(graph, expected, atol=1e-6)
-    np.testing.assert_allclose(one.numpy(X.astype(np.float64), tokens(MASK)), expected, atol=1e-7)
+    np.testing.assert_allclose(one.numpy(state(X.astype(np.float64), MASK)).x, expected, atol=1e-7)
 
 
 def test_at_every_opset(run_step, opset: int) -> None:
     """The graph of every opset agrees with the NumPy form."""
     found = run_step(step(), X, MASK, opset)
-    np.testing.assert_allclose(found, step().numpy(X.astype(np.float64), tokens(MASK)), atol=1e-6)
+    np.testing.assert_allclose(found, step().numpy(state(X.astype(np.float64), MASK)).x, atol=1e-6)
 
 
 def test_names_weights_that_do_not_fit(run_step) -> None:

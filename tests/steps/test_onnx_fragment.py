@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from models.tiny_folders import CONFIG, write_bert
 from models.tiny_onnx import encoder, write_encoder
-from models.tiny_tokens import tokens
 from polybake.baking.bake import bake
-from polybake.baking.fold import finish, fold
+from polybake.baking.fold import fold
 from polybake.errors import InputError
 from polybake.graph.check import check_graph
 from polybake.modelfile.container import read_head
@@ -70,7 +69,7 @@ def test_computes_what_the_file_does(run_step, opset: int) -> None:
     """A layer with weights gives its formula at every opset, and in the form for the proof."""
     expected = np.tanh(X.astype(np.float64) @ WEIGHT)
     assert run_step(layer(opset=opset), X, MASK, opset) == pytest.approx(expected, abs=1e-6)
-    assert layer(opset=opset).numpy(X, tokens(MASK)) == pytest.approx(expected, abs=1e-6)
+    assert layer(opset=opset).formula(X) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("own", [11, 26])
@@ -140,7 +139,7 @@ def test_names_stay_apart(tmp_path: Path) -> None:
     source = open_source(write_bert(tmp_path))
     graph = source.encoder.place()
     steps = [Pool(mode="mean"), one, one]
-    assert finish(fold(steps, graph), steps, graph).dimension == 12
+    assert fold(steps, graph).output.dimension == 12
     check_graph(graph.model)
     carried = [name for name in graph.model.graph.initializers if name.endswith("table")]
     assert carried == ["steps.1.table", "steps.2.table"]
@@ -167,7 +166,7 @@ def test_is_baked(kind: str, tmp_path: Path) -> None:
         read_head(report.path).fixture.cases, before.fixture.cases, strict=True
     ):
         expected = np.tanh(decode_vectors(pooled.embeddings).astype(np.float64) @ weight)
-        expected = Normalize().numpy(expected, tokens(MASK))
+        expected = Normalize().formula(expected)
         assert decode_vectors(found.embeddings) == pytest.approx(expected, abs=1e-5)
 
 
@@ -219,7 +218,7 @@ def test_takes_weights_beside_the_file(run_step, tmp_path: Path) -> None:
     source = open_source(write_bert(tmp_path / "model"))
     (head,) = resolve([{"step": "onnx", "file": "head.onnx"}], base=tmp_path, source=source)
     assert run_step(head, X, MASK) == pytest.approx(np.tanh(X @ WEIGHT), abs=1e-6)
-    assert head.numpy(X, MASK) == pytest.approx(np.tanh(X @ WEIGHT), abs=1e-6)
+    assert head.formula(X) == pytest.approx(np.tanh(X @ WEIGHT), abs=1e-6)
 
 
 def test_refuses_files_that_cannot_be_read(tmp_path: Path) -> None:

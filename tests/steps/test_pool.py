@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from models.tiny_tokens import tokens
+from models.tiny_state import state
 from polybake.errors import InputError
 from polybake.steps import Pool
 
@@ -41,7 +41,7 @@ def expected(mode: str) -> np.ndarray:
 def test_pools_the_tokens_of_each_text(run_step, mode: str, opset: int) -> None:
     """Padding on either side takes no part, at every opset, in both forms."""
     assert run_step(Pool(mode=mode), X, MASK, opset) == pytest.approx(expected(mode), abs=1e-6)
-    assert Pool(mode=mode).numpy(X, tokens(MASK)) == pytest.approx(expected(mode), abs=1e-6)
+    assert Pool(mode=mode).numpy(state(X, MASK)).x == pytest.approx(expected(mode), abs=1e-6)
 
 
 @pytest.mark.parametrize("mode", FORMULAS)
@@ -50,7 +50,7 @@ def test_nothing_kept_gives_zeros(run_step, mode: str) -> None:
     mask = np.where([[True], [False], [True], [True]], MASK, 0)
     kept = expected(mode) * [[1], [0], [1], [1]]
     assert run_step(Pool(mode=mode), X, mask) == pytest.approx(kept, abs=1e-6)
-    assert Pool(mode=mode).numpy(X, tokens(mask)) == pytest.approx(kept, abs=1e-6)
+    assert Pool(mode=mode).numpy(state(X, mask)).x == pytest.approx(kept, abs=1e-6)
 
 
 @pytest.mark.parametrize("modes", [("mean", "cls"), ("cls", "mean"), tuple(FORMULAS)])
@@ -58,7 +58,7 @@ def test_several_modes_stand_side_by_side(run_step, modes: tuple[str, ...], opse
     """A list concatenates its modes in the order given."""
     whole = np.concatenate([expected(mode) for mode in modes], axis=1)
     assert run_step(Pool(mode=modes), X, MASK, opset) == pytest.approx(whole, abs=1e-6)
-    assert Pool(mode=modes).numpy(X, tokens(MASK)) == pytest.approx(whole, abs=1e-6)
+    assert Pool(mode=modes).numpy(state(X, MASK)).x == pytest.approx(whole, abs=1e-6)
 
 
 def after_two(mode: str, tokens: np.ndarray) -> object:
@@ -81,7 +81,7 @@ def test_leaves_out_a_prompt(run_step, mode: str, opset: int) -> None:
     step = Pool(mode=mode, include_prompt=False)
     rest = np.array([after_two(mode, tokens) for tokens in TEXTS])
     assert run_step(step, X, MASK, opset, prompt_length=2) == pytest.approx(rest, abs=1e-6)
-    assert step.numpy(X, tokens(MASK, 2)) == pytest.approx(rest, abs=1e-6)
+    assert step.numpy(state(X, MASK, 2)).x == pytest.approx(rest, abs=1e-6)
 
 
 @pytest.mark.parametrize("mode", FORMULAS)

@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from models.tiny_tokens import tokens
+from models.tiny_state import state
 from polybake.errors import InputError
-from polybake.steps import Dense, Normalize, Pool, Route, Scale, Step
+from polybake.steps import (
+    Dense,
+    LeaveOut,
+    Normalize,
+    Pool,
+    Route,
+    Scale,
+    State,
+    Step,
+    WordWeights,
+)
 
 X = np.random.default_rng(4).normal(size=(3, 5)).astype(np.float32)
 MASK = np.ones((3, 2), np.int64)
@@ -36,7 +46,7 @@ def test_takes_the_steps_of_the_number(run_step, count: int) -> None:
     step = route(*list(ROUTES)[:count])
     for number, (_, expected) in enumerate(list(ROUTES.values())[:count]):
         assert run_step(step, X, MASK, route=number) == pytest.approx(expected, abs=1e-6)
-        found = step.numpy(X, tokens(MASK, route=number))
+        found = step.numpy(state(X, MASK, route=number)).x
         assert found == pytest.approx(expected, abs=1e-6)
 
 
@@ -58,7 +68,36 @@ def test_pools_in_its_own_way(run_step) -> None:
         expected = x[:, first:].mean(axis=1)
         found = run_step(step, x, mask, prompt_length=3, route=number)
         assert found == pytest.approx(expected, abs=1e-6)
-        assert step.numpy(x, tokens(mask, 3, number)) == pytest.approx(expected, abs=1e-6)
+        assert step.numpy(state(x, mask, 3, number)).x == pytest.approx(expected, abs=1e-6)
+
+
+def test_what_a_route_tells_reaches_the_steps_behind_it(run_steps) -> None:
+    """Weights and a mask of one route count for the pooling that all routes share."""
+    x = np.random.default_rng(6).normal(size=(2, 3, 5)).astype(np.float32)
+    ids = np.array([[1, 2, 1], [2, 2, 0]])
+    weights = np.array([9, 0.5, 4], np.float32)
+    step = Route(
+        routes={"weighed": (WordWeights(weights=weights),), "rest": (LeaveOut(ids=(1,)),)},
+        default="rest",
+    )
+    mask = (ids > 0).astype(np.int64)
+    counts = {0: weights[ids] * mask, 1: (ids == 2).astype(np.float32)}
+    for number, weight in counts.items():
+        expected = (x * weight[:, :, None]).sum(axis=1) / weight.sum(axis=1, keepdims=True)
+        given = State(x, ids, mask, route=np.array([number]))
+        assert run_steps([step, Pool(mode="mean")], given) == pytest.approx(expected, abs=1e-6)
+        found = Pool(mode="mean").numpy(step.numpy(given)).x
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_says_what_its_steps_are() -> None:
+    """It pools where one of its steps does, and reads what they read beside its own number."""
+    without = Pool(mode="mean", include_prompt=False)
+    step = Route(routes={"a": (without,), "b": (Pool(mode="cls"),)}, default="b")
+    assert step.pools
+    assert not route("unit", "other").pools
+    values = step.prompt_values({"a": "a b", "c": ""}, str.split)
+    assert values == {"prompt_length": {"": 0, "a": 2, "c": 0}, "route": {"": 1, "a": 0, "c": 1}}
 
 
 def test_a_prompt_takes_the_route_of_its_name() -> None:

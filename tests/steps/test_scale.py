@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from models.tiny_tokens import tokens
 from polybake.steps import Scale
 
 X = np.random.default_rng(11).normal(size=(3, 7)).astype(np.float32)
@@ -17,7 +16,7 @@ def test_multiplies(run_step, opset: int) -> None:
     """Every element is multiplied, at every opset."""
     expected = [[2.5 * value for value in row] for row in X.tolist()]
     assert run_step(Scale(factor=2.5), X, MASK, opset) == pytest.approx(np.array(expected))
-    assert Scale(factor=2.5).numpy(X, tokens(MASK)) == pytest.approx(np.array(expected))
+    assert Scale(factor=2.5).formula(X) == pytest.approx(np.array(expected))
 
 
 @pytest.mark.parametrize("factor", [float("nan"), float("inf"), "2", None])

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from models.tiny_encoders import run_graph
 from polybake.errors import InputError
-from polybake.steps import WeightedLayerPooling
-from polybake.steps.tokens import Tokens
+from polybake.steps import State, WeightedLayerPooling
 
 STATES = [np.random.default_rng(n).normal(size=(2, 3, 5)).astype(np.float32) for n in range(4)]
 WEIGHTS = np.array([0.5, 2, -0.25], np.float32)
@@ -20,7 +19,8 @@ MASK = np.ones((2, 3), np.int64)
 
 def in_a_graph(step: WeightedLayerPooling, given: str = "s3") -> np.ndarray:
     def build(op: Any, **states: Any) -> Any:
-        return step.build(op, states[given], Tokens(None, None, hidden_states=[*states.values()]))
+        hidden = tuple(states.values())
+        return step.build(op, State(states[given], None, None, hidden_states=hidden)).x
 
     return run_graph(build, **{f"s{number}": state for number, state in enumerate(STATES)})
 
@@ -29,8 +29,8 @@ def test_averages_the_states_from_the_first_one_on() -> None:
     """Each state counts by its weight, divided by the sum of the weights."""
     expected = (0.5 * STATES[1] + 2 * STATES[2] - 0.25 * STATES[3]) / 2.25
     step = WeightedLayerPooling(weights=WEIGHTS, layer_start=1)
-    tokens = Tokens(MASK, MASK, hidden_states=STATES)
-    assert step.numpy(STATES[3], tokens) == pytest.approx(expected, abs=1e-6)
+    given = State(STATES[3], MASK, MASK, hidden_states=tuple(STATES))
+    assert step.numpy(given).x == pytest.approx(expected, abs=1e-6)
     assert in_a_graph(step) == pytest.approx(expected, abs=1e-6)
 
 

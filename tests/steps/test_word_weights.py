@@ -8,30 +8,30 @@ import numpy as np
 import pytest
 
 from polybake.errors import InputError
-from polybake.steps import Pool, WordWeights
-from polybake.steps.tokens import Tokens
+from polybake.steps import Pool, State, WordWeights
 
 X = np.random.default_rng(3).normal(size=(3, 4, 5)).astype(np.float32)
 IDS = np.array([[2, 1, 3, 0], [1, 3, 1, 1], [2, 3, 1, 0]])
 MASK = np.array([[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 0]])
 WEIGHTS = np.array([9, 0.5, 2, 0.25], np.float32)
+GIVEN = State(X, IDS, MASK)
 
 #: The power of a token's place that a mode multiplies by, and of the weights' sum it divides by.
 MODES = {"mean": (0, 1), "mean_sqrt_len_tokens": (0, 0.5), "weightedmean": (1, 1)}
 
 
 def numpy(steps: list[Pool | WordWeights]) -> np.ndarray:
-    tokens, x = Tokens(IDS, MASK), X
+    state = GIVEN
     for step in steps:
-        x = step.numpy(x, tokens)
-    return x
+        state = step.numpy(state)
+    return state.x
 
 
 def test_multiplies_each_token(run_steps, opset: int) -> None:
     """Padding is multiplied by 0, every other token by its id's weight."""
     expected = X * (WEIGHTS[IDS] * MASK)[:, :, None]
     steps = [WordWeights(weights=WEIGHTS)]
-    assert run_steps(steps, X, Tokens(IDS, MASK), opset) == pytest.approx(expected, abs=1e-6)
+    assert run_steps(steps, GIVEN, opset) == pytest.approx(expected, abs=1e-6)
     assert numpy(steps) == pytest.approx(expected, abs=1e-6)
 
 
@@ -48,14 +48,14 @@ def test_means_divide_by_the_weights(run_steps, mode: str) -> None:
         ]
         expected[row] = sum(weighted) / total**of_sum
     steps = [WordWeights(weights=WEIGHTS), Pool(mode=mode)]
-    assert run_steps(steps, X, Tokens(IDS, MASK)) == pytest.approx(expected, abs=1e-6)
+    assert run_steps(steps, GIVEN) == pytest.approx(expected, abs=1e-6)
     assert numpy(steps) == pytest.approx(expected, abs=1e-6)
 
 
 def test_refuses_what_is_pooled(run_steps) -> None:
     """After the pooling there are no tokens to weigh."""
     with pytest.raises(InputError, match="put it before the step that pools"):
-        run_steps([WordWeights(weights=WEIGHTS)], X[:, 0], Tokens(IDS, MASK))
+        run_steps([WordWeights(weights=WEIGHTS)], GIVEN.becomes(X[:, 0]))
 
 
 def test_reads_as_in_the_manifest() -> None:

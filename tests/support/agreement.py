@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from polybake.baking.bake import bake
-from polybake.baking.proof import largest_difference
 from polybake.files.encoder_maker import EncoderMaker
 from polybake.fixtures.golden import cases_for, make_fixture
 from polybake.fixtures.oracle import golden
 from polybake.fixtures.texts import CaseText
+from polybake.modelfile.compare import relative_difference
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import Case, decode_vectors
 from polybake.recipe.resolve import resolve
@@ -73,7 +73,7 @@ def agreement(baked: Path, expected: Sequence[Case]) -> Agreement:
     found = make_fixture(baked, texts).cases
     assert {c.id: c.input_ids for c in found} == {c.id: c.input_ids for c in expected}
     differences = [
-        largest_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
+        relative_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
         for ours, theirs in zip(found, expected, strict=True)
     ]
     return Agreement(baked, tuple(expected), float(np.max(differences)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from polybake.modelfile.compare import LIMIT
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import TOLERANCES, Fixture, MadeBy
 from polybake.modelfile.fixture_folder import write_fixture
@@ -30,8 +31,6 @@ def proven(request: pytest.FixtureRequest) -> Proven:
     """Call it last: it judges an agreement and writes its row, which counts if the test passes."""
 
     def write_row(kind: str, found: Agreement, *, source: str = FOLDER) -> None:
-        from polybake.baking.proof import LIMIT
-
         steps = " -> ".join(read_head(found.baked).manifest.steps) or "none"
         print(f"\n{kind}, {source}, {steps}: largest difference {found.difference:.2e}")  # noqa: T201
         assert found.difference <= LIMIT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import tempfile
 import time
@@ -12,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybake import __version__
-from polybake.baking import prompt_length as promptlength
-from polybake.baking import routes
 from polybake.baking.expose import expose_values
-from polybake.baking.fold import finish, fold
-from polybake.baking.invariance import check_invariance, measure_invariance
+from polybake.baking.fold import fold
+from polybake.baking.invariance import (
+    baked_run,
+    check_invariance,
+    encoder_run,
+    measure_invariance,
+)
+from polybake.baking.prompts import Prompts, bake_prompts
 from polybake.baking.proof import prove_steps
 from polybake.baking.vocabulary import fitted, table_rows
 from polybake.errors import InputError
@@ -25,14 +28,15 @@ from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
 from polybake.graph.check import check_graph
-from polybake.graph.write import serialize
-from polybake.modelfile import container as modelfile
-from polybake.modelfile import manifest as manifests
+from polybake.graph.write import GraphFile, serialize
+from polybake.modelfile import container, manifest
 from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
 from polybake.modelfile.manifest import Contract, Manifest
+from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
-from polybake.sources.source import Source
+from polybake.sources.source import Encoder, Source
 from polybake.steps import Step
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 
 @dataclass(frozen=True)
@@ -89,101 +93,136 @@ def bake(
         CheckFailed: a proof failed; nothing is written.
     """
     try:
-        manifests.checked_name(name)
+        manifest.checked_name(name)
     except ValueError as error:
         raise InputError(f"name: {error}") from error
-    route = routes.route_step(steps)
-    used_prompts = routes.with_routes(source.prompts if prompts is None else prompts, route)
-    if "" in used_prompts:
-        raise InputError(
-            f"prompts: {used_prompts['']!r} has the empty name, which no call can ask for; name it"
-        )
-    used_default = _default_prompt(source, prompts, default_prompt)
     _check_place(out)
-    encoder = source.encoder_before(steps)
+    used = bake_prompts(source, steps, prompts, default_prompt)
+    pools = any(step.pools for step in steps)
+    encoder = source.encoder if pools or source.pooled is None else source.pooled
     seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="polybake-") as scratch:
         tail = Path(scratch) / "tail.onnx"
         with _timed(seconds, "build"):
-            graph = encoder.place()
-            folded = fold(steps, graph, functions=functions)
-            output = finish(folded, steps, graph)
-            expose_values(expose, graph, steps, folded.results)
-            opset, inputs = graph.model.opset_imports[""], graph.inputs
-            tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.tokens.input_ids))
-            if any(map(promptlength.excludes_prompt, steps)):
-                inputs = (*inputs, promptlength.prompt_length_input(used_prompts, source.tokenizer))
-            if route is not None:
-                inputs = (*inputs, routes.route_input(used_prompts, used_default, route))
-            check_graph(graph.model, source.folder)
-            file = serialize(graph.model)
-            modelfile.check_size(file.size, out)
+            file, built = _build(source, encoder, steps, used, functions, expose)
+            container.check_size(file.size, out)
             file.write(tail)
-            source = dataclasses.replace(source, tokenizer=tokenizer)
+            del file
             # The runs below need the memory of the weights, which a graph's cycles hold on to.
-            del graph, file
             gc.collect()
-        contract = Contract(
-            inputs=inputs,
-            output=output,
-            vocab_size=vocab_size,
-            max_length=source.tokenizer.max_length,
-            pad_id=source.tokenizer.pad_id,
-            pad_side=source.tokenizer.pad_side,
-            prompts=used_prompts,
-            default_prompt=used_default,
-        )
         with _timed(seconds, "golden"):
-            golden, invariance = _run(tail, contract, source, extra_cases)
+            session = open_session(tail, threads=THREADS, name=f"{source.folder} with its steps")
+            runner = Runner(session, built.contract, built.tokenizer)
+            cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
+            golden = golden_cases(cases, runner, Edges.of(tail, built.contract.output))
+            invariance = measure_invariance(golden, built.contract, baked_run(runner))
+            del session, runner
         with _timed(seconds, "prove"):
-            found = encoder.reference(Path(scratch))
-            session = open_session(found.path, threads=THREADS, name=source.folder)
-            proven = prove_steps(golden, contract, session, found, steps)
-            check_invariance(invariance, golden, contract, session, found, steps)
-            del session
+            proven = _prove(golden, built.contract, invariance, encoder, steps, Path(scratch))
         with _timed(seconds, "write"):
-            digest = modelfile.tail_digest(tail)
-            tokenizer_digest = modelfile.sha256(source.tokenizer.json.encode("ascii"))
-            manifest = Manifest(
-                name=name,
-                description=description,
-                contract=contract,
-                similarity="hamming" if output.packed_bits else source.similarity,
-                steps=tuple(str(step) for step in steps),
-                encoder=encoder.name,
-                opset=opset,
-                source=manifests.Source(identifier=source.identifier, licence=source.licence),
-                generator=__version__,
-                fingerprint=manifests.fingerprint(digest, tokenizer_digest, contract),
-                verified=encoder.proves,
-                exposed=tuple(expose),
-            )
+            digest = container.tail_digest(tail)
+            written = _manifest(source, encoder, steps, built, digest, name, description, expose)
             fixture = Fixture(
-                fingerprint=manifest.fingerprint,
+                fingerprint=written.fingerprint,
                 made_by=reference(),
                 tolerances=TOLERANCES,
                 cases=embedded_cases(golden),
             )
-            modelfile.write(out, tail, digest, manifest, source.tokenizer.json, fixture)
+            container.write(out, tail, digest, written, built.tokenizer.json, fixture)
     return BakeReport(
         path=out,
         size=out.stat().st_size,
-        manifest=manifest,
+        manifest=written,
         cases=len(fixture.cases),
         differences={encoder.proves: proven, **invariance},
         seconds=seconds,
     )
 
 
-def _run(
-    tail: Path, contract: Contract, source: Source, extra_cases: Sequence[CaseText]
-) -> tuple[list[Case], dict[str, float]]:
-    """Make the golden cases, and measure how far a vector depends on its batch."""
-    cases = [*contract_cases(contract, source.tokenizer), *extra_cases]
-    session = open_session(tail, threads=THREADS, name=f"{source.folder} with its steps")
-    edges = Edges.of(tail, contract.output)
-    golden = golden_cases(cases, contract, source.tokenizer, session, edges)
-    return golden, measure_invariance(golden, contract, session)
+@dataclass(frozen=True)
+class _Built:
+    """How a graph is called."""
+
+    contract: Contract
+    tokenizer: BakedTokenizer
+    opset: int
+
+
+def _build(
+    source: Source,
+    encoder: Encoder,
+    steps: Sequence[Step],
+    prompts: Prompts,
+    functions: bool,
+    expose: Sequence[str],
+) -> tuple[GraphFile, _Built]:
+    """Place the encoder and fold the steps over it; the weights are read when it is written."""
+    graph = encoder.place()
+    folded = fold(steps, graph, prompts.inputs, functions=functions)
+    expose_values(expose, graph, steps, folded.results)
+    tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    check_graph(graph.model, source.folder)
+    contract = Contract(
+        inputs=(*graph.inputs, *prompts.inputs),
+        output=folded.output,
+        vocab_size=vocab_size,
+        max_length=tokenizer.max_length,
+        pad_id=tokenizer.pad_id,
+        pad_side=tokenizer.pad_side,
+        prompts=dict(prompts.texts),
+        default_prompt=prompts.default,
+    )
+    opset = graph.model.opset_imports[""]
+    return serialize(graph.model), _Built(contract, tokenizer, opset)
+
+
+def _prove(
+    golden: Sequence[Case],
+    contract: Contract,
+    invariance: Mapping[str, float],
+    encoder: Encoder,
+    steps: Sequence[Step],
+    scratch: Path,
+) -> float:
+    """Compare with the encoder alone; the largest difference of the steps.
+
+    Raises:
+        CheckFailed: a difference exceeds the limit.
+    """
+    found = encoder.reference(scratch)
+    session = open_session(found.path, threads=THREADS, name=encoder.name)
+    proven = prove_steps(golden, contract, session, found, steps)
+    run = encoder_run(contract, session, found)
+    check_invariance(invariance, lambda: measure_invariance(golden, contract, run), steps)
+    return proven
+
+
+def _manifest(
+    source: Source,
+    encoder: Encoder,
+    steps: Sequence[Step],
+    built: _Built,
+    tail_digest: str,
+    name: str,
+    description: str,
+    exposed: Sequence[str],
+) -> Manifest:
+    """All that templates and clients may know."""
+    tokenizer_digest = container.sha256(built.tokenizer.json.encode("ascii"))
+    return Manifest(
+        name=name,
+        description=description,
+        contract=built.contract,
+        similarity="hamming" if built.contract.output.packed_bits else source.similarity,
+        steps=tuple(map(str, steps)),
+        encoder=encoder.name,
+        opset=built.opset,
+        source=manifest.Source(identifier=source.identifier, licence=source.licence),
+        generator=__version__,
+        fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),
+        verified=encoder.proves,
+        exposed=tuple(exposed),
+    )
 
 
 def _check_place(out: Path) -> None:
@@ -192,24 +231,11 @@ def _check_place(out: Path) -> None:
     Raises:
         InputError: it is something else, such as the source.
     """
-    if out.exists() and not (out.is_file() and modelfile.is_baked(out)):
+    if out.exists() and not (out.is_file() and container.is_baked(out)):
         raise InputError(
             f"{out}: is there already, and is no file that polybake wrote; "
             "choose another --output, or remove it"
         )
-
-
-def _default_prompt(
-    source: Source, prompts: Mapping[str, str] | None, default_prompt: str | None
-) -> str | None:
-    """The named prompt, or the source's where its prompts are kept."""
-    found = default_prompt or (source.default_prompt if prompts is None else None)
-    known = source.prompts if prompts is None else prompts
-    if found is not None and found not in known:
-        raise InputError(
-            f"default prompt {found!r} is unknown; choose one of: {', '.join(known) or 'none'}"
-        )
-    return found
 
 
 @contextmanager

@@ -38,15 +38,18 @@ def expose_values(
     if not names:
         return
     known = _step_results(steps, results)
-    if graph.embeddings.shape is not None and len(graph.embeddings.shape) == 3:
-        known[_ENCODER_RESULT] = [graph.embeddings]
+    x = graph.state.x
+    if x.shape is not None and len(x.shape) == 3:
+        known[_ENCODER_RESULT] = [x]
     inner = {value.name: [value] for node in graph.model.graph for value in node.outputs}
     values = {**inner, **known}
     inputs = {value.name for value in graph.model.graph.inputs}
     for name in names:
-        if name in inputs - values.keys():
+        if name in inputs:
+            places = [f"steps.{index}" for index, step in enumerate(steps) if step.name == name]
+            remedy = f"name the step by its place: {places[0]}" if places else "leave it out"
             raise InputError(
-                f"expose: {name!r} is an input, which the client has already; leave it out"
+                f"expose: {name!r} is an input, which the client has already; {remedy}"
             )
         value = _found(name, values)
         if value.is_graph_output():

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import onnxruntime as ort
 
-from polybake.baking.proof import LIMIT, largest_difference, run_encoder
 from polybake.errors import CheckFailed
-from polybake.fixtures.edges import UNQUANTIZED
+from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.modelfile.fixture import Case
-from polybake.modelfile.manifest import Contract
+from polybake.modelfile.manifest import UNQUANTIZED, Contract
 from polybake.modelfile.slack import Embeddings
-from polybake.runtime.session import feeds, run_outputs
+from polybake.runtime.feeds import feeds
+from polybake.runtime.runner import Rows, Runner
+from polybake.runtime.session import run_encoder
 from polybake.sources.source import Reference
 from polybake.steps import Step
 
@@ -21,34 +22,22 @@ from polybake.steps import Step
 _NEIGHBOURS = 7
 
 #: Gives each row of token ids, padded to a length at least, its ``[vectors, size]``.
-_Run = Callable[[Sequence[Sequence[int]], int, str | None], list[Embeddings]]
+Run = Callable[[Rows, int, str | None], list[Embeddings]]
 
 _WAYS = {"batch": "in a batch", "padding": "under padding"}
 
 
-def measure_invariance(
-    golden: Sequence[Case], contract: Contract, session: ort.InferenceSession
-) -> dict[str, float]:
-    """Compare running each text alone with running it among others, and under padding.
-
-    Args:
-        golden: What the baked graph gave; cases of one text without a prompt of their own show
-            each text alone.
-        contract: Says what to feed.
-        session: The baked graph.
-
-    Returns:
-        The largest difference for ``batch`` and ``padding``, over all prompts whose values are
-        fed; NaN where a vector holds one.
+def baked_run(runner: Runner) -> Run:
+    """Run the baked graph; of a quantized one, take what is quantized.
 
     Raises:
         CheckFailed: the graph does not give one vector a text.
     """
-    quantized = contract.output.dtype != "float32"
-    output = UNQUANTIZED if quantized else contract.output.name
+    output = runner.contract.output
+    name = output.name if output.dtype == "float32" else UNQUANTIZED
 
-    def run(rows: Sequence[Sequence[int]], length: int, prompt: str | None) -> list[Embeddings]:
-        found = run_outputs(session, contract, rows, [output], prompt=prompt, length=length)[0]
+    def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
+        found = runner.outputs(rows, [name], prompt, length)[0]
         if len(found) != len(rows):
             raise CheckFailed(
                 f"the baked graph gives {len(found)} vectors for {len(rows)} texts; nothing was "
@@ -56,55 +45,35 @@ def measure_invariance(
             )
         return [vector[None] for vector in found]
 
-    return _measured(golden, contract, run)
+    return run
 
 
-def check_invariance(
-    measured: Mapping[str, float],
-    golden: Sequence[Case],
-    contract: Contract,
-    session: ort.InferenceSession,
-    reference: Reference,
-    steps: Sequence[Step],
-) -> None:
-    """Judge what `measure_invariance` gave, and find out whose fault a difference is.
+def encoder_run(contract: Contract, session: ort.InferenceSession, reference: Reference) -> Run:
+    """Run the encoder without the steps; of token embeddings, those of padding are dropped."""
+
+    def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
+        fed = feeds(contract, rows, prompt, length)
+        (mask,) = (fed[one.name] for one in contract.inputs if one.feed == "attention_mask")
+        (found,) = run_encoder(session, [reference.output], fed)
+        if found.ndim == 2:
+            return [vector[None] for vector in found]
+        return [vectors[kept == 1] for vectors, kept in zip(found, mask, strict=True)]
+
+    return run
+
+
+def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> dict[str, float]:
+    """Compare running each text alone with running it among others, and under padding.
 
     Args:
-        measured: Of the baked graph.
-        golden: As it was measured with.
-        contract: Says what to feed.
-        session: The encoder without the steps.
-        reference: Names the session's output that the steps begin with.
-        steps: What was folded over it.
+        golden: Of which the cases of one text without a prompt show each text alone.
+        contract: Says which prompts feed values, and how long a text may be.
+        run: Of the baked graph, or of the encoder.
 
-    Raises:
-        CheckFailed: a difference exceeds the limit.
+    Returns:
+        The largest difference for ``batch`` and ``padding``, over all prompts whose values are
+        fed; NaN where a vector holds one.
     """
-    for way, difference in measured.items():
-        if difference <= LIMIT:
-            continue
-        alone = _measured(golden, contract, _encoder_run(contract, session, reference))[way]
-        if np.isnan(difference):
-            fault = "gives NaN or infinity for each text alone"
-            remedy = "mend the weights that make it"
-        else:
-            size = f"{difference:.3g}, more than {LIMIT:g}"
-            fault = f"differs from each text alone, {_WAYS[way]} by {size}"
-            remedy = "export it again with dynamic batch and sequence axes, or take another one"
-        raise CheckFailed(
-            f"the baked graph {fault}; nothing was written; "
-            + (f"the encoder alone does, too; {remedy}" if not alone <= LIMIT else _steps(steps))
-        )
-
-
-def _steps(steps: Sequence[Step]) -> str:
-    return (
-        f"the encoder alone does not, so one of the steps does: {', '.join(map(str, steps))}; "
-        "let each compute every row of a batch by itself, without state, random numbers and NaN"
-    )
-
-
-def _measured(golden: Sequence[Case], contract: Contract, run: _Run) -> dict[str, float]:
     shortest = sorted(
         (case for case in golden if len(case.texts) == 1 and case.prompt is None),
         key=lambda case: len(case.input_ids[0]),
@@ -117,20 +86,43 @@ def _measured(golden: Sequence[Case], contract: Contract, run: _Run) -> dict[str
         alone = np.concatenate([run([row], 0, prompt)[0] for row in rows])
         found = {"batch": run(rows[::-1], 0, prompt)[::-1], "padding": run(rows, wide, prompt)}
         for way, vectors in found.items():
-            difference = largest_difference(np.concatenate(vectors), alone)
+            difference = relative_difference(np.concatenate(vectors), alone)
             largest[way] = float(np.maximum(largest[way], difference))  # max() may drop NaN
     return largest
 
 
-def _encoder_run(contract: Contract, session: ort.InferenceSession, reference: Reference) -> _Run:
-    """Run the encoder without the steps; of token embeddings, those of padding are dropped."""
+def check_invariance(
+    measured: Mapping[str, float], encoder: Callable[[], Mapping[str, float]], steps: Sequence[Step]
+) -> None:
+    """Judge what `measure_invariance` gave, and find out whose fault a difference is.
 
-    def run(rows: Sequence[Sequence[int]], length: int, prompt: str | None) -> list[Embeddings]:
-        fed = feeds(contract, rows, prompt=prompt, length=length)
-        (mask,) = (fed[one.name] for one in contract.inputs if one.feed == "attention_mask")
-        (found,) = run_encoder(session, [reference.output], fed)
-        if found.ndim == 2:
-            return [vector[None] for vector in found]
-        return [vectors[kept == 1] for vectors, kept in zip(found, mask, strict=True)]
+    Args:
+        measured: Of the baked graph.
+        encoder: Gives the same of the encoder alone.
+        steps: What was folded over it.
 
-    return run
+    Raises:
+        CheckFailed: a difference exceeds the limit.
+    """
+    for way, difference in measured.items():
+        if difference <= LIMIT:
+            continue
+        if np.isnan(difference):
+            fault = "gives NaN or infinity for each text alone"
+            remedy = "mend the weights that make it"
+        else:
+            size = f"{difference:.3g}, more than {LIMIT:g}"
+            fault = f"differs from each text alone, {_WAYS[way]} by {size}"
+            remedy = "export it again with dynamic batch and sequence axes, or take another one"
+        alone = encoder()[way]
+        raise CheckFailed(
+            f"the baked graph {fault}; nothing was written; "
+            + (f"the encoder alone does, too; {remedy}" if not alone <= LIMIT else _steps(steps))
+        )
+
+
+def _steps(steps: Sequence[Step]) -> str:
+    return (
+        f"the encoder alone does not, so one of the steps does: {', '.join(map(str, steps))}; "
+        "let each compute every row of a batch by itself, without state, random numbers and NaN"
+    )

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import onnxruntime as ort
-from numpy.typing import NDArray
 
-from polybake.baking import prompt_length as promptlength
-from polybake.baking import routes
-from polybake.baking.culprit import culprit
 from polybake.errors import CheckFailed
+from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.modelfile.fixture import Case, decode_slack, decode_vectors
 from polybake.modelfile.manifest import Contract
 from polybake.modelfile.slack import Embeddings, Slack, differences
-from polybake.runtime.session import feeds
+from polybake.runtime.feeds import feeds
+from polybake.runtime.session import run_encoder
 from polybake.sources.source import Reference
-from polybake.steps import Step, Tokens
-
-#: Of one element, relative to the vector's length, which is 1 where it is normalised.
-#: Source: docs/tolerances.md, "Limits".
-LIMIT = 1e-5
+from polybake.steps import Arrays, Floats, State, Step
 
 #: Tokens, padding included, of the cases that the steps are proven with, most telling first; more
 #: where a prompt needs a case of its own.
 _STEP_TOKENS = 400
 
-
-def largest_difference(found: Embeddings, expected: Embeddings) -> float:
-    """The largest difference of one element, relative to the expected row's L2 norm.
-
-    Args:
-        found: ``[rows, dimension]``.
-        expected: The same shape; a row of zeros is compared absolutely.
-
-    Returns:
-        NaN when either holds a NaN.
-    """
-    # In float32 the squares of a norm would overflow, or vanish, long before the elements do.
-    found, expected = found.astype(np.float64), expected.astype(np.float64)
-    norms = np.linalg.norm(expected, axis=-1, keepdims=True)
-    return float(np.max(np.abs(found - expected) / np.where(norms > 0, norms, 1.0)))
+#: Of an embedding's length: less than that shows float32's rounding.
+_LEAST_LEFT = 1e-3
 
 
 def prove_steps(
@@ -67,52 +47,53 @@ def prove_steps(
     Raises:
         CheckFailed: it exceeds the limit, or for integers their slack.
     """
-    largest, tokens = 0.0, 0
-    prompts: set[str | None] = set()
-    for case in golden:
-        prompt = contract.default_prompt if case.prompt is None else case.prompt
-        fed = feeds(contract, case.input_ids, prompt=prompt)
-        by_feed = {one.feed: fed[one.name] for one in contract.inputs}
-        mask = by_feed["attention_mask"]
-        if tokens + mask.size > _STEP_TOKENS and prompt in prompts:
-            continue
-        tokens += mask.size
-        prompts.add(prompt)
-        ran = run_encoder(session, [reference.output, *reference.hidden_states], fed)
-        given, *states = (x.astype(np.float64) for x in ran)
-        read = Tokens(
-            by_feed["input_ids"],
-            mask,
-            fed.get(promptlength.NAME),
-            fed.get(routes.NAME),
-            hidden_states=states or None,
-        )
-        stages: list[Any] = [given]
+    largest = 0.0
+    for case in telling_cases(golden, contract):
+        states = [_encoded(case, contract, session, reference)]
         for step in steps:
-            stages.append(step.numpy(stages[-1], read))
+            states.append(step.numpy(states[-1]))
         found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
-        difference, fault = _difference(found, stages[-1], slack)
+        difference, fault = _difference(found, states[-1].x, slack)
         if fault:
-            if given.ndim == 3:  # what stands at padding is no number of the encoder's
-                stages[0] = given[mask == 1]
             raise CheckFailed(
                 f"the baked graph differs from its source in case {case.id} by {fault}; "
-                f"nothing was written; {culprit(stages, steps)}"
+                f"nothing was written; {at_fault([_kept(one) for one in states], steps)}"
             )
         largest = max(largest, difference)
     return largest
 
 
-_INTEGERS: dict[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+def telling_cases(golden: Sequence[Case], contract: Contract) -> list[Case]:
+    """The first cases, up to a number of tokens, then the first of each further prompt."""
+    tokens, chosen = 0, []
+    prompts: set[str | None] = set()
+    for case in golden:
+        prompt = contract.default_prompt if case.prompt is None else case.prompt
+        size = len(case.input_ids) * max(1, *map(len, case.input_ids))
+        if tokens + size <= _STEP_TOKENS or prompt not in prompts:
+            chosen.append(case)
+            tokens += size
+            prompts.add(prompt)
+    return chosen
 
 
-def run_encoder(
-    session: ort.InferenceSession, outputs: Sequence[str], fed: Mapping[str, NDArray[np.int64]]
-) -> list[Any]:
-    """The outputs of an encoder without steps; its inputs may have another type than the bake's."""
-    typed = {one.name: fed[one.name].astype(_INTEGERS[one.type]) for one in session.get_inputs()}
-    found: list[Any] = session.run(list(outputs), typed)
-    return found
+def _encoded(
+    case: Case, contract: Contract, session: ort.InferenceSession, reference: Reference
+) -> Arrays:
+    """What the encoder alone makes of a case, in float64."""
+    prompt = contract.default_prompt if case.prompt is None else case.prompt
+    fed = feeds(contract, case.input_ids, prompt)
+    by_feed = {one.feed: fed[one.name] for one in contract.inputs}
+    ran = run_encoder(session, [reference.output, *reference.hidden_states], fed)
+    x, *states = (one.astype(np.float64) for one in ran)
+    return State(
+        x,
+        by_feed["input_ids"],
+        by_feed["attention_mask"],
+        prompt_length=fed.get("prompt_length"),
+        route=fed.get("route"),
+        hidden_states=tuple(states),
+    )
 
 
 def _difference(found: Embeddings, expected: Embeddings, slack: Slack | None) -> tuple[float, str]:
@@ -123,8 +104,45 @@ def _difference(found: Embeddings, expected: Embeddings, slack: Slack | None) ->
             f"{list(expected.shape)}; nothing was written; make both forms of each step agree"
         )
     if slack is None:
-        difference = largest_difference(found, expected)
+        difference = relative_difference(found, expected)
         return difference, "" if difference <= LIMIT else f"{difference:.3g}, more than {LIMIT:g}"
     difference = float(differences(expected, found, packed_bits=slack.packed_bits).max())
     exceeded = int(slack.exceeded(expected, found).sum())
     return difference, f"more than rounding in {exceeded} elements" if exceeded else ""
+
+
+def _kept(state: Arrays) -> Floats:
+    """The embeddings; what stands at padding is no number of the encoder's."""
+    return state.x[state.attention_mask == 1] if state.x.ndim == 3 else state.x
+
+
+def at_fault(results: Sequence[Floats], steps: Sequence[Step]) -> str:
+    """Say what is at fault where a graph is not what its steps give in NumPy, and the remedy.
+
+    Args:
+        results: What the encoder alone gave, without padding, and each step after it in NumPy.
+        steps: Those steps.
+    """
+    names = ["the encoder alone", *(f"the step {step}" for step in steps)]
+    for name, result in zip(names, results, strict=True):
+        if not np.isfinite(result).all():
+            return f"{name} gives NaN or infinity; mend its weights or its function"
+    for step, before, after in zip(steps, results, results[1:], strict=False):
+        if not _keeps_something(before, after):
+            return (
+                f"the step {step} leaves less than {_LEAST_LEFT:g} of an embedding's length, "
+                "so that rounding shows; let it remove less, or leave it out"
+            )
+    if not steps:
+        return "the encoder gives other numbers each time; export it without random numbers"
+    return (
+        f"the two forms of a step differ, of: {', '.join(map(str, steps))}; let a python step, and "
+        "its reference, compute the same for each row by itself, without state and random numbers"
+    )
+
+
+def _keeps_something(before: Floats, after: Floats) -> bool:
+    if before.ndim != 2 or after.ndim != 2 or len(before) != len(after):
+        return True
+    lengths, left = (np.linalg.norm(x, axis=1) for x in (before, after))
+    return not (left < _LEAST_LEFT * lengths).any()

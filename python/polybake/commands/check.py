@@ -38,7 +38,7 @@ def check(
 def reproduced(model: Path) -> str:
     """Reproduce the golden cases in the file, where the runtime is installed."""
     try:
-        from polybake.runtime.self_check import self_check
+        from polybake.runtime.embedder import Embedder
     except ModuleNotFoundError as error:
         return f"skipped: the golden cases, since {error.name} is not installed"
-    return f"reproduced: every golden case, largest difference {self_check(model):.1e}"
+    return f"reproduced: every golden case, largest difference {Embedder(model).self_check():.1e}"

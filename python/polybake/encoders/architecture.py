@@ -91,9 +91,9 @@ class Architecture(nn.Module):
         super().__init__()
 
     @property
-    def hidden_states(self) -> list[ir.Value] | None:
+    def hidden_states(self) -> list[ir.Value]:
         """The input of the first layer, then the output of each, once ``forward`` has run.
 
-        None where they are not known to be transformers' ``hidden_states``.
+        Empty where they are not known to be transformers' ``hidden_states``.
         """
-        return None
+        return []

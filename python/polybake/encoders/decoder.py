@@ -11,13 +11,13 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import model_validator
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Size
+from polybake.encoders.rotary_config import OneThetaConfig, RotaryConfig
 from polybake.layers.attention import attend, split_heads
 from polybake.layers.gated_mlp import GatedMLP
 from polybake.layers.layers import Embedding, Linear
 from polybake.layers.reach import Reach, reach_bias
 from polybake.layers.rms_norm import RMSNorm
 from polybake.layers.rotary import Rotation, rotation
-from polybake.layers.rotary_config import OneThetaConfig, RotaryConfig
 
 
 class GroupedConfig(RotaryConfig):

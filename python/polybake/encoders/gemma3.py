@@ -13,12 +13,12 @@ from pydantic import Field
 
 from polybake.encoders.architecture import Architecture, HiddenAct, Size
 from polybake.encoders.decoder import GroupedAttention, GroupedConfig
+from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
 from polybake.layers.gated_mlp import GatedMLP
 from polybake.layers.layers import Embedding
 from polybake.layers.reach import Reach, reach_bias
 from polybake.layers.rms_norm import RMSNorm
 from polybake.layers.rotary import Rotation, frequencies, rotation
-from polybake.layers.rotary_config import LayerType, Theta, TwoThetasConfig
 
 
 class OneBasedRMSNorm(RMSNorm):

@@ -14,11 +14,11 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct
+from polybake.encoders.rotary_config import OneThetaConfig, RotaryConfig, Theta
 from polybake.layers.attention import padding_bias
 from polybake.layers.gated_mlp import gated
 from polybake.layers.layers import Embedding, LayerNorm, Linear
 from polybake.layers.rotary import Rotation, attend_fused, frequencies, rotation
-from polybake.layers.rotary_config import OneThetaConfig, RotaryConfig, Theta
 
 
 class Sizes(RotaryConfig):

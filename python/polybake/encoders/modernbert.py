@@ -11,11 +11,11 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import model_validator
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Size, check_heads
+from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
 from polybake.layers.gated_mlp import gated
 from polybake.layers.layers import Embedding, LayerNorm, Linear
 from polybake.layers.reach import Reach, reach_bias
 from polybake.layers.rotary import Rotation, attend_fused, frequencies, rotation
-from polybake.layers.rotary_config import LayerType, Theta, TwoThetasConfig
 
 
 class ModernBertConfig(TwoThetasConfig):

@@ -11,11 +11,11 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, Field
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
+from polybake.encoders.rotary_config import OneThetaConfig, Theta
 from polybake.layers.attention import padding_bias
 from polybake.layers.gated_mlp import gated
 from polybake.layers.layers import Embedding, LayerNorm, Linear
 from polybake.layers.rotary import Rotation, attend_fused, rotation
-from polybake.layers.rotary_config import OneThetaConfig, Theta
 from polybake.modelfile.manifest import Feed
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from polybake.encoders.architecture import Size
 from polybake.encoders.decoder import Decoder, DecoderConfig
-from polybake.layers.rotary_config import LayerTypesConfig
+from polybake.encoders.rotary_config import LayerTypesConfig
 
 
 class Qwen2Config(DecoderConfig, LayerTypesConfig):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +17,11 @@ from polybake import __version__
 from polybake.errors import CheckFailed, InputError
 from polybake.files.atomic import replacing
 from polybake.fitting.corpus import Corpus
-from polybake.fitting.embed import embed
 from polybake.fitting.moments import Moments
 from polybake.fitting.progress import tracked
-from polybake.modelfile.container import read_head
 from polybake.modelfile.manifest import Manifest
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.processors import processors
 
 Arrays = dict[str, NDArray[np.float32]]
 
@@ -28,6 +30,9 @@ RECORD = "fit.json"
 
 #: Every file that a fit may write; those of an earlier fit do not go with a new mean.
 _FILES = ("mean.npy", "components.npy", "matrix.npy", "top.npy", "ranges.npy")
+
+#: Texts that are embedded at once, so that memory does not grow with the corpus.
+_WINDOW = 4096
 
 #: Of the largest variance; what lies below is the rounding of float32 embeddings.
 _LEAST_VARIANCE = 1e-9
@@ -83,21 +88,34 @@ def fit(
             be read, or too few texts for what is wanted.
         CheckFailed: an embedding holds NaN or infinity.
     """
-    head = read_head(model)
-    output = head.manifest.contract.output
+    embedder = Embedder(model, threads=1, at_once=processors())
+    output = embedder.manifest.contract.output
     if output.dtype != "float32":
         raise InputError(
             f"{model}: gives {output.dtype}; fit on a model file baked without its quantize step"
         )
     total = sum(1 for _ in corpus)  # also finds a damaged file before the long run
     moments = Moments(output.dimension)
-    batches = embed(model, head, corpus, prompt)
+    batches = _embedded(embedder, corpus, prompt)
     for batch in tracked(batches, "embedding texts", total, console):
         moments.add(batch)
     arrays = fitted(moments, wanted)
-    record = _record(head.manifest, prompt, corpus, moments.count, arrays)
+    record = _record(embedder.manifest, prompt, corpus, moments.count, arrays)
     _write(out, arrays, record)
     return record
+
+
+def _embedded(
+    embedder: Embedder, texts: Iterable[str], prompt: str | None
+) -> Iterator[NDArray[np.float32]]:
+    """float32 ``[texts, dimension]``, one window after another, without texts that have no tokens.
+
+    Equal texts give equal sums on any number of cores: each batch runs on one thread.
+    """
+    remaining = iter(texts)
+    while window := list(islice(remaining, _WINDOW)):
+        rows = [row for row in embedder.tokenize(window, prompt=prompt) if row]
+        yield embedder.runner.embed(rows, prompt)
 
 
 def fitted(moments: Moments, wanted: Wanted) -> Arrays:

@@ -10,7 +10,7 @@ from onnxscript import GraphBuilder, ir
 _SHAPES = "polybake.shapes"
 
 
-def branch(builder: GraphBuilder, name: str, build: Callable[[], ir.Value]) -> ir.Graph:
+def branch(builder: GraphBuilder, name: str, build: Callable[[], Sequence[ir.Value]]) -> ir.Graph:
     """Make a graph of the nodes that ``build`` adds; their weights stay in the main graph.
 
     They are added to the main graph first: only there does a module name its weights in full.
@@ -24,29 +24,32 @@ def branch(builder: GraphBuilder, name: str, build: Callable[[], ir.Value]) -> i
     before = len(graph)
     builder.push_module(name)
     try:
-        result = build()
-        if result.producer() not in list(graph)[before:]:  # a branch gives a value of its own
-            result = builder.op.Identity(result)
+        given = build()
+        own = {value for node in list(graph)[before:] for value in node.outputs}
+        results: list[ir.Value] = []
+        for value in given:  # a branch gives values of its own, each once
+            fresh = value in own and value not in results
+            results.append(value if fresh else builder.op.Identity(value))
     finally:
         builder.pop_module()
     nodes = list(graph)[before:]
     graph.remove(nodes)
-    return ir.Graph([], [result], nodes=nodes, name=name)
+    return ir.Graph([], results, nodes=nodes, name=name)
 
 
 def choose(
     builder: GraphBuilder, number: ir.Value, branches: Sequence[ir.Graph], first: int = 0
-) -> ir.Value:
+) -> list[ir.Value]:
     """Add the ``If`` that runs one of the branches, or one within another where there are more.
 
     Args:
         builder: Of the main graph.
         number: int64 ``[1]``, which of the branches is run.
-        branches: Two or more, whose results are float32 and of one rank.
+        branches: Two or more, whose results are of one dtype and of one rank each.
         first: The number of the first branch.
 
     Returns:
-        The result; a size that the branches do not share is unknown.
+        The results; a size that the branches do not share is unknown.
     """
     taken = builder.op.Equal(number, [first])
     others = branches[1:]
@@ -55,14 +58,18 @@ def choose(
         if len(others) == 1
         else branch(builder, "otherwise", lambda: choose(builder, number, others, first + 1))
     )
-    result: ir.Value = builder.op.If(taken, then_branch=branches[0], else_branch=rest)
-    shapes = [_shape(graph.outputs[0]) for graph in branches]
-    result.dtype = ir.DataType.FLOAT
-    result.shape = ir.Shape(
-        sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)
-    )
-    result.meta[_SHAPES] = shapes
-    return result
+    count = len(branches[0].outputs)
+    chosen = builder.op.If(taken, then_branch=branches[0], else_branch=rest, _outputs=count)
+    results = [chosen] if count == 1 else list(chosen)
+    for place, result in enumerate(results):
+        ends = [graph.outputs[place] for graph in branches]
+        shapes = [_shape(end) for end in ends]
+        result.dtype = ends[0].dtype
+        result.shape = ir.Shape(
+            sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)
+        )
+        result.meta[_SHAPES] = shapes
+    return results
 
 
 def within(builder: GraphBuilder, x: ir.Value, number: int) -> ir.Value:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from onnxscript import ir
-
-if TYPE_CHECKING:
-    from polybake.sources.source import EncoderGraph
+from onnxscript import GraphBuilder, ir
 
 #: Of the functions' names; version 1 is all there is.
 DOMAIN = "polybake.steps"
@@ -20,7 +16,12 @@ _OLDEST_IR_VERSION = 8
 
 
 def call_as_function(
-    kind: str, scope: str, graph: EncoderGraph, nodes: Sequence[ir.Node], result: ir.Value
+    kind: str,
+    scope: str,
+    model: ir.Model,
+    builder: GraphBuilder,
+    nodes: Sequence[ir.Node],
+    result: ir.Value,
 ) -> ir.Value:
     """Replace the last nodes of the graph by one call of a function that holds them.
 
@@ -30,7 +31,8 @@ def call_as_function(
     Args:
         kind: The function's name, such as ``Pool``; a second one is called ``Pool_2``.
         scope: What the names of the nodes' weights begin with, such as ``steps.0``.
-        graph: Holds the nodes; its builder adds the call.
+        model: Its graph holds the nodes.
+        builder: Of that graph; adds the call.
         nodes: What a step added, in order.
         result: What it returned.
 
@@ -44,7 +46,6 @@ def call_as_function(
     outer = [value for value in _read(nodes) if value not in inner]
     literals = [value for value in outer if _is_literal(value, scope)]
     given = sorted((value for value in outer if value not in literals), key=_place)
-    model = graph.model
     function = ir.Function(
         DOMAIN,
         _free_name(kind, model),
@@ -55,7 +56,7 @@ def call_as_function(
     model.opset_imports[DOMAIN] = _VERSION
     model.ir_version = max(model.ir_version or 0, _OLDEST_IR_VERSION)
     model.graph.remove(nodes, safe=True)
-    called: ir.Value = graph.builder.call(function, *given, _outputs=["result"])
+    called: ir.Value = builder.call(function, *given, _outputs=["result"])
     called.type, called.shape = result.type, result.shape
     return called
 

@@ -11,6 +11,10 @@ from google.protobuf.message import DecodeError
 from onnxscript import ir
 
 from polybake.errors import InputError
+from polybake.graph.skeleton import read_skeleton
+
+#: Bytes of a weight above which it is not read at all.
+_LARGEST_WEIGHT = 4096
 
 #: Elements of the largest initializer that may decide a shape, such as the target of a Reshape.
 _LARGEST_SHAPE = 64
@@ -31,7 +35,7 @@ def read_graph(path: Path) -> ir.Model:
         InputError: not a file that holds an ONNX graph.
     """
     try:
-        proto = onnx.ModelProto.FromString(path.read_bytes())
+        proto = read_skeleton(path, _LARGEST_WEIGHT)
         if not proto.graph.node:
             raise InputError(f"{path}: has no graph; give the path of an .onnx file")
         for tensor in proto.graph.initializer:

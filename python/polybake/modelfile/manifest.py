@@ -13,6 +13,9 @@ from polybake.errors import InputError
 
 FORMAT = 1
 
+#: The output of a quantized graph beside the one that clients ask for: what is quantized.
+UNQUANTIZED = "unquantized_embedding"
+
 Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
 Similarity = Literal["cosine", "dot", "euclidean", "hamming"]
 Verified = Literal["steps", "source", "oracle"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -42,32 +41,27 @@ class Checkpoint:
         Raises:
             InputError: the weights do not fit the configuration.
         """
-        encoder = self.architecture(self.config)
-        graph = place(partial(self._add, encoder), self.feeds)
-        tokens = replace(graph.tokens, hidden_states=encoder.hidden_states)
-        return replace(graph, tokens=tokens)
+        return place(self.build, self.feeds)
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
         """What it takes."""
         return self.architecture.feeds
 
-    def build(self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]) -> ir.Value:
-        """Add it to a graph that has its inputs, and give its float32 token embeddings.
+    def build(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+        """Add it to a graph that has its inputs; give its token embeddings and hidden states.
 
         Raises:
             InputError: the weights do not fit the configuration.
         """
-        return self._add(self.architecture(self.config), builder, values)
-
-    def _add(
-        self, encoder: Architecture, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
-    ) -> ir.Value:
+        encoder = self.architecture(self.config)
         embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
         embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
         load_weights(encoder, self.files, prefix=encoder.prefix, ignored=encoder.ignored)
         check_every_parameter_is_placed(encoder, builder.graph)
-        return embeddings
+        return embeddings, encoder.hidden_states
 
     def reference(self, folder: Path) -> Reference:
         """Write the encoder without any step."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from onnxscript import GraphBuilder, ir
@@ -11,39 +11,45 @@ from polybake.graph.write import serialize
 from polybake.layers.network import new_model
 from polybake.modelfile.manifest import Feed, Input
 from polybake.sources.source import EncoderGraph, Reference
-from polybake.steps.tokens import Tokens
+from polybake.steps.state import State
 
 _ENCODER_OUTPUT = "token_embeddings"
 
-Build = Callable[[GraphBuilder, Mapping[Feed, ir.Value]], ir.Value]
+#: Adds an encoder to a graph that has its inputs, and gives its embeddings and hidden states.
+Build = Callable[[GraphBuilder, Mapping[Feed, ir.Value]], tuple[ir.Value, Sequence[ir.Value]]]
 
 
 def place(build: Build, feeds: Iterable[Feed]) -> EncoderGraph:
     """Build an encoder in a new model.
 
     Args:
-        build: Adds the encoder to a graph that has its inputs, and gives its embeddings.
+        build: Adds the encoder.
         feeds: What it takes, in the order of the graph's inputs; ``input_ids`` and
             ``attention_mask`` are among them.
     """
     model = new_model()
     builder = GraphBuilder(model.graph)
     values = {feed: builder.input(feed, ir.DataType.INT64, ["batch", "sequence"]) for feed in feeds}
+    embeddings, hidden_states = build(builder, values)
     return EncoderGraph(
         model=model,
         builder=builder,
         inputs=tuple(Input(name=feed, feed=feed) for feed in values),
-        tokens=Tokens(values["input_ids"], values["attention_mask"]),
-        embeddings=build(builder, values),
+        state=State(
+            embeddings,
+            values["input_ids"],
+            values["attention_mask"],
+            hidden_states=tuple(hidden_states),
+        ),
     )
 
 
 def write_reference(graph: EncoderGraph, folder: Path) -> Reference:
     """Write the encoder without any step to ``folder``; its hidden states are outputs, too."""
-    graph.embeddings.name = _ENCODER_OUTPUT
-    states = graph.tokens.hidden_states or []
-    others = [state for state in states if state is not graph.embeddings]
-    graph.model.graph.outputs.extend([graph.embeddings, *others])
+    embeddings, states = graph.state.x, graph.state.hidden_states
+    embeddings.name = _ENCODER_OUTPUT
+    others = [state for state in states if state is not embeddings]
+    graph.model.graph.outputs.extend([embeddings, *others])
     path = folder / "encoder.onnx"
     serialize(graph.model).write(path)
-    return Reference(path, _ENCODER_OUTPUT, tuple(state.name for state in states))
+    return Reference(path, _ENCODER_OUTPUT, tuple(str(state.name) for state in states))

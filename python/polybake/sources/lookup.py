@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -40,11 +40,13 @@ class Lookup:
         """Build the graph; the weights are read when it is written."""
         return place(self._add, ("input_ids", "attention_mask"))
 
-    def _add(self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]) -> ir.Value:
+    def _add(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
         encoder = self.make()
-        embeddings: ir.Value = encoder(builder.op, values["input_ids"], values["attention_mask"])
+        embeddings = encoder(builder.op, values["input_ids"], values["attention_mask"])
         check_every_parameter_is_placed(encoder, builder.graph)
-        return embeddings
+        return embeddings, ()
 
     def reference(self, folder: Path) -> Reference:
         """Write the encoder without any step."""

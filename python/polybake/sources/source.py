@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
+
+from onnxscript import GraphBuilder, ir
 
 from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.manifest import Input, Similarity
-from polybake.steps import Pool, Step, Tokens
+from polybake.steps.state import Values
 from polybake.tokenization.tokenizer import BakedTokenizer
-
-if TYPE_CHECKING:
-    from onnxscript import GraphBuilder, ir
 
 Recipe = tuple[dict[str, object], ...]
 
@@ -26,17 +25,15 @@ class EncoderGraph:
         model: The graph with its inputs set and no outputs yet.
         builder: Adds nodes to that graph; it knows the constants that are there already.
         inputs: What a client feeds; every one int64.
-        tokens: The inputs that steps may read, too.
-        embeddings: float32 ``[batch, sequence, hidden]``, or ``[batch, dimension]`` where the
-            source pools by itself.
-        routes: The names of the routes between which ``tokens.route`` chooses already.
+        state: What the steps begin with; its embeddings are float32 ``[batch, sequence, hidden]``,
+            or ``[batch, dimension]`` where the source pools by itself.
+        routes: The names of the routes between which ``state.route`` chooses already.
     """
 
     model: ir.Model
     builder: GraphBuilder
     inputs: tuple[Input, ...]
-    tokens: Tokens[ir.Value]
-    embeddings: ir.Value
+    state: Values
     routes: tuple[str, ...] = ()
 
 
@@ -97,11 +94,6 @@ class Source:
     similarity: Similarity = "cosine"
     licence: str | None = None
     pooled: Encoder | None = None
-
-    def encoder_before(self, steps: Sequence[Step]) -> Encoder:
-        """The encoder that ``steps`` continue; where none of them pools, it does so if it can."""
-        pools = any(isinstance(step, Pool) for step in steps)
-        return self.encoder if pools or self.pooled is None else self.pooled
 
     @property
     def max_length(self) -> int:

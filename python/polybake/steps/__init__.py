@@ -15,9 +15,9 @@ from polybake.steps.quantize import Quantize
 from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.route import Route
 from polybake.steps.scale import Scale
+from polybake.steps.state import Arrays, Floats, State, Values
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
-from polybake.steps.tokens import Tokens
 from polybake.steps.truncate import Truncate
 from polybake.steps.weighted_layer_pooling import WeightedLayerPooling
 from polybake.steps.whiten import Whiten
@@ -50,9 +50,11 @@ STEPS: dict[str, type[Step]] = {step.name: step for step in _ALL}
 
 __all__ = [
     "STEPS",
+    "Arrays",
     "Cnn",
     "Dense",
     "Dropout",
+    "Floats",
     "LayerNorm",
     "LeaveOut",
     "Lstm",
@@ -65,10 +67,11 @@ __all__ = [
     "RemoveComponents",
     "Route",
     "Scale",
+    "State",
     "Step",
     "Subtract",
-    "Tokens",
     "Truncate",
+    "Values",
     "WeightedLayerPooling",
     "Whiten",
     "WordWeights",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxscript import ir, nn
 from pydantic import AfterValidator, ValidationInfo
 
 from polybake.errors import InputError
-
-if TYPE_CHECKING:
-    from onnxscript import ir, nn
 
 
 def _is_row(array: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -82,8 +80,6 @@ def embedding_size(values: Sequence[ir.Value]) -> int | None:
     Returns:
         None where it is anything else.
     """
-    from onnxscript import ir
-
     if len(values) != 1 or values[0].dtype != ir.DataType.FLOAT or values[0].shape is None:
         return None
     axes = tuple(values[0].shape)
@@ -125,8 +121,6 @@ def give_arrays(module: nn.Module, arrays: Mapping[str, NDArray[np.float32]], st
     Raises:
         InputError: names or shapes differ.
     """
-    from onnxscript import ir
-
     shapes = {name: list(one.shape or ()) for name, one in module.named_parameters()}
     for name in sorted(shapes.keys() | arrays.keys()):
         expected = shapes.get(name, "none")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxscript import OpBuilder
 from pydantic import Field, field_validator
 
+from polybake.layers.convolution import Convolutions
 from polybake.steps.arrays import check_tokens, give_arrays
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Arrays, Values
+from polybake.steps.step import Step
 
 
 class Cnn(Step):
@@ -47,30 +46,29 @@ class Cnn(Step):
                 )
         return sizes
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def build(self, op: OpBuilder, state: Values) -> Values:
         """Add the convolutions to the graph.
 
         Raises:
-            InputError: ``x`` is pooled, or the weights do not fit it.
+            InputError: the embeddings are pooled, or the weights do not fit them.
         """
-        from polybake.layers.convolution import Convolutions
-
+        x = state.x
         hidden = check_tokens(x, self.name)
         convolutions = Convolutions(hidden, self.channels, self.kernel_sizes)
         give_arrays(convolutions, self.weights, self.name)
-        present = op.Unsqueeze(op.Cast(tokens.attention_mask, to=x.dtype), axes=[-1])
-        return convolutions(op, op.Mul(x, present))
+        present = op.Unsqueeze(op.Cast(state.attention_mask, to=x.dtype), axes=[-1])
+        return state.becomes(convolutions(op, op.Mul(x, present)))
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def numpy(self, state: Arrays) -> Arrays:
         """Sum over each token's window in NumPy."""
-        x = x * tokens.attention_mask[..., None]
+        x = state.x * state.attention_mask[..., None]
         channels = []
         for number, size in enumerate(self.kernel_sizes):
             weight, bias = (self.weights[f"convs.{number}.{part}"] for part in ("weight", "bias"))
             padded = np.pad(x, [(0, 0), (size // 2, size // 2), (0, 0)])
             windows = np.lib.stride_tricks.sliding_window_view(padded, size, axis=1)
             channels.append(np.einsum("bshk,chk->bsc", windows, weight) + bias)
-        return np.concatenate(channels, axis=-1)
+        return state.becomes(np.concatenate(channels, axis=-1))
 
     def __str__(self) -> str:
         """The step as the manifest shows it, such as ``cnn(channels=256, kernel_sizes=1+3+5)``."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+from onnxscript import OpBuilder, ir
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from polybake.layers.activations import ACTIVATIONS
 from polybake.steps.arrays import Matrix, Vector, check_embedding
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
-class Dense(Step):
+class Dense(Pointwise):
     """Compute ``activation(x @ weight.T + bias)``, plus a residual, over the last axis.
 
     Attributes:
@@ -76,14 +74,12 @@ class Dense(Step):
             )
         return self
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the layer to the graph.
 
         Raises:
             InputError: the weight's input size is not the embedding's.
         """
-        from onnxscript import ir
-
         check_embedding(x, self.weight.shape[1], "dense: the weight")
         y = op.MatMul(x, op.initializer(_columns(self.weight), "weight"))
         if self.bias is not None:
@@ -96,7 +92,7 @@ class Dense(Step):
         projected = op.MatMul(x, op.initializer(_columns(self.residual_weight), "residual_weight"))
         return op.Add(y, projected)
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Compute the layer in NumPy."""
         y: Floats = x @ self.weight.T
         if self.bias is not None:
@@ -109,8 +105,6 @@ class Dense(Step):
 
 def _columns(weight: Matrix) -> ir.TensorProtocol:
     """The transpose, so that the graph holds no Transpose."""
-    from onnxscript import ir
-
     return ir.tensor(np.ascontiguousarray(weight.T))
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
+from onnxscript import OpBuilder, ir
 
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
-class Dropout(Step):
+class Dropout(Pointwise):
     """Leave embeddings as they are; the step keeps the place of the source's module.
 
     Source: sentence-transformers ``Dropout`` in evaluation.
@@ -19,11 +18,11 @@ class Dropout(Step):
 
     name: ClassVar[str] = "dropout"
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add nothing to the graph."""
         return x
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Return ``x``."""
         return x
 

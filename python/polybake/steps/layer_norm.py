@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from onnxscript import OpBuilder, ir
 from pydantic import Field, ValidationInfo, field_validator
 
 from polybake.steps.arrays import Vector, check_embedding
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
-class LayerNorm(Step):
+class LayerNorm(Pointwise):
     """Compute ``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last axis.
 
     Mean and variance are those of the one embedding; the variance divides by its elements.
@@ -45,14 +43,12 @@ class LayerNorm(Step):
             )
         return bias
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the formula to the graph; ONNX has an operator for it only from opset 17 on.
 
         Raises:
             InputError: the size of weight or bias is not the embedding's.
         """
-        from onnxscript import ir
-
         centred = op.Sub(x, op.ReduceMean(x, axes=[-1], keepdims=1))
         variance = op.ReduceMean(op.Mul(centred, centred), axes=[-1], keepdims=1)
         y = op.Div(centred, op.Sqrt(op.Add(variance, self.eps)))
@@ -64,7 +60,7 @@ class LayerNorm(Step):
             y = op.Add(y, op.initializer(ir.tensor(self.bias), "bias"))
         return y
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Compute the formula in NumPy."""
         y = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + self.eps)
         if self.weight is not None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from onnxscript import OpBuilder
 from pydantic import Field
 
 from polybake.steps.arrays import check_tokens
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Arrays, Values
+from polybake.steps.step import Step
 
 
 class LeaveOut(Step):
@@ -28,20 +26,25 @@ class LeaveOut(Step):
 
     ids: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)]
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
-        """Add the mask to the graph; ``x`` stays as it is.
+    def build(self, op: OpBuilder, state: Values) -> Values:
+        """Add the mask to the graph; the embeddings stay as they are.
 
         Raises:
-            InputError: ``x`` is already pooled.
+            InputError: the embeddings are already pooled.
         """
-        check_tokens(x, self.name)
+        check_tokens(state.x, self.name)
+        mask = state.attention_mask
         for token_id in self.ids:
-            other = op.Not(op.Equal(tokens.input_ids, token_id))
-            kept = op.Cast(other, to=tokens.attention_mask.dtype)
-            tokens.attention_mask = op.Mul(tokens.attention_mask, kept)
-        return x
+            other = op.Not(op.Equal(state.input_ids, token_id))
+            mask = op.Mul(mask, op.Cast(other, to=mask.dtype))
+        return state.becomes(state.x, attention_mask=mask)
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    @property
+    def changes(self) -> frozenset[str]:
+        """What it tells the steps behind it."""
+        return frozenset({"attention_mask"})
+
+    def numpy(self, state: Arrays) -> Arrays:
         """Mask in NumPy."""
-        tokens.attention_mask = tokens.attention_mask * ~np.isin(tokens.input_ids, self.ids)
-        return x
+        mask = state.attention_mask * ~np.isin(state.input_ids, self.ids)
+        return state.becomes(state.x, attention_mask=mask)

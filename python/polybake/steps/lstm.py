@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxscript import OpBuilder
 from pydantic import Field
 
 from polybake.layers.activations import ACTIVATIONS
+from polybake.layers.lstm import Lstm as Layers
 from polybake.steps.arrays import check_tokens, give_arrays
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Arrays, Floats, Values
+from polybake.steps.step import Step
 
 _sigmoid = ACTIVATIONS["sigmoid"].numpy
 
@@ -40,26 +39,26 @@ class Lstm(Step):
     bidirectional: bool
     weights: dict[str, NDArray[np.float32]]
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def build(self, op: OpBuilder, state: Values) -> Values:
         """Add the layers to the graph.
 
         Raises:
-            InputError: ``x`` is pooled, or the weights do not fit it.
+            InputError: the embeddings are pooled, or the weights do not fit them.
         """
-        from polybake.layers.lstm import Lstm as Layers
-
-        inputs = check_tokens(x, self.name)
+        inputs = check_tokens(state.x, self.name)
         layers = Layers(inputs, self.hidden, self.layers, bidirectional=self.bidirectional)
         give_arrays(layers, self.weights, self.name)
-        return layers(op, x, op.ReduceSum(tokens.attention_mask, axes=[1], keepdims=0))
+        lengths = op.ReduceSum(state.attention_mask, axes=[1], keepdims=0)
+        return state.becomes(layers(op, state.x, lengths))
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def numpy(self, state: Arrays) -> Arrays:
         """Run each text alone in NumPy."""
         directions = 2 if self.bidirectional else 1
-        states = np.zeros((*tokens.attention_mask.shape, directions * self.hidden), x.dtype)
-        for row, kept in enumerate(tokens.attention_mask.astype(bool)):
+        x, mask = state.x, state.attention_mask.astype(bool)
+        states = np.zeros((*mask.shape, directions * self.hidden), x.dtype)
+        for row, kept in enumerate(mask):
             states[row, kept] = self._states(x[row, kept])
-        return states
+        return state.becomes(states)
 
     def _states(self, x: Floats) -> Floats:
         """Map one text ``[tokens, inputs]`` to the last layer's states."""

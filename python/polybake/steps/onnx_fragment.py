@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+import onnx
+from onnxscript import OpBuilder, ir
 
 from polybake.errors import InputError
 from polybake.steps.arrays import check_embedding, check_pooled, embedding_size
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    import onnx
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,6 @@ class Fragment:
                 or outputs.
         """
         import onnx.inliner
-        from onnxscript import ir
 
         from polybake.graph.opset import NEWEST
 
@@ -104,7 +101,7 @@ class Fragment:
         return self.name
 
 
-class OnnxFragment(Step):
+class OnnxFragment(Pointwise):
     """Run ``file`` on every embedding.
 
     Its weights and operators become part of the graph, under names of their own. What is run as
@@ -115,7 +112,7 @@ class OnnxFragment(Step):
 
     file: Fragment
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the fragment's operators to the graph.
 
         Raises:
@@ -123,7 +120,6 @@ class OnnxFragment(Step):
                 apart.
         """
         from onnx_ir.passes.common import ClearMetadataAndDocStringPass
-        from onnxscript import ir
 
         check_pooled(x, "onnx")
         check_embedding(x, self.file.inputs, f"onnx: {self.file.name}")
@@ -144,7 +140,7 @@ class OnnxFragment(Step):
         y.dtype, y.shape = ir.DataType.FLOAT, ir.Shape(["batch", self.file.outputs])
         return y
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Run the fragment alone in ONNX Runtime."""
         from polybake.runtime.session import open_session
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from onnxscript import OpBuilder, ir
 from pydantic import ValidationInfo, field_validator
 
 from polybake.steps.arrays import Matrix, Vector, check_embedding, check_mean
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
-class Pca(Step):
+class Pca(Pointwise):
     """Compute ``(x - mean) @ components.T``.
 
     Attributes:
@@ -35,19 +33,17 @@ class Pca(Step):
         check_mean(components.shape[1], info)
         return components
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add ``(x - mean) @ components.T`` to the graph.
 
         Raises:
             InputError: the mean's size is not the embedding's.
         """
-        from onnxscript import ir
-
         check_embedding(x, len(self.mean), "pca: the mean")
         centred = op.Sub(x, op.initializer(ir.tensor(self.mean), "mean"))
         columns = ir.tensor(np.ascontiguousarray(self.components.T))
         return op.MatMul(centred, op.initializer(columns, "components"))
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Compute ``(x - mean) @ components.T``."""
         return (x - self.mean) @ self.components.T

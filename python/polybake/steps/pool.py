@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import numpy as np
+from onnxscript import OpBuilder
 from pydantic import field_validator
 
 from polybake.errors import InputError
 from polybake.steps.pooling_modes import POOLING_MODES, PoolingMode
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Arrays, Values
+from polybake.steps.step import Step
 
 
 class Pool(Step):
@@ -44,37 +43,60 @@ class Pool(Step):
                 raise ValueError(f"unknown mode {name!r}; choose from: {choices}")
         return mode
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def build(self, op: OpBuilder, state: Values) -> Values:
         """Add the pooling to the graph.
 
         Raises:
-            InputError: ``x`` is already pooled.
+            InputError: the embeddings are already pooled.
         """
+        x = state.x
         if x.shape is None or len(x.shape) != 3:
             raise InputError(
                 f"pool needs token embeddings [batch, sequence, hidden], and {x.name!r} is "
                 f"{x.shape}, one vector a text already; drop the pool step"
             )
-        present = op.Cast(tokens.attention_mask, to=x.dtype)
+        present = op.Cast(state.attention_mask, to=x.dtype)
         kept = present
-        if tokens.prompt_length is not None and not self.include_prompt:
+        if not self.include_prompt:
             place = op.CumSum(present, 1)
-            after_prompt = op.Greater(place, op.Cast(tokens.prompt_length, to=x.dtype))
+            after_prompt = op.Greater(place, op.Cast(state.prompt_length, to=x.dtype))
             kept = op.Mul(present, op.Cast(after_prompt, to=x.dtype))
         divisor = None
-        if tokens.weights is not None:
-            divisor = op.ReduceSum(tokens.weights, axes=[1], keepdims=1)
+        if state.weights is not None:
+            divisor = op.ReduceSum(state.weights, axes=[1], keepdims=1)
         pooled = [mode.build(op, x, present, kept, divisor) for mode in self._modes]
-        return op.Concat(*pooled, axis=-1) if len(pooled) > 1 else pooled[0]
+        return state.becomes(op.Concat(*pooled, axis=-1) if len(pooled) > 1 else pooled[0])
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def numpy(self, state: Arrays) -> Arrays:
         """Pool in NumPy."""
-        kept = present = tokens.attention_mask.astype(x.dtype)
-        if tokens.prompt_length is not None and not self.include_prompt:
-            kept = present * (np.cumsum(present, axis=1) > tokens.prompt_length)
-        divisor = None if tokens.weights is None else tokens.weights.sum(axis=1, keepdims=True)
+        x = state.x
+        kept = present = state.attention_mask.astype(x.dtype)
+        if not self.include_prompt:
+            kept = present * (np.cumsum(present, axis=1) > state.prompt_length)
+        divisor = None if state.weights is None else state.weights.sum(axis=1, keepdims=True)
         pooled = [mode.numpy(x, present, kept, divisor) for mode in self._modes]
-        return np.concatenate(pooled, axis=-1)
+        return state.becomes(np.concatenate(pooled, axis=-1))
+
+    @property
+    def pools(self) -> bool:
+        """True."""
+        return True
+
+    def prompt_values(
+        self, prompts: Mapping[str, str], token_ids: Callable[[str], list[int]]
+    ) -> dict[str, dict[str, int]]:
+        """How many tokens of each prompt are left out: those of the prompt alone.
+
+        A byte-level tokenizer may join the prompt's last space to the text's first word. The
+        prompt alone then has one token more than it takes before a text, and that many are left
+        out.
+
+        Source: sentence-transformers ``Transformer._get_prompt_length``.
+        """
+        if self.include_prompt:
+            return {}
+        counts = {name: len(token_ids(text)) if text else 0 for name, text in prompts.items()}
+        return {"prompt_length": {"": 0, **counts}}
 
     def __str__(self) -> str:
         """The step as the manifest shows it, such as ``pool(mode=cls+mean)``."""

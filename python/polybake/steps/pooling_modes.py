@@ -6,15 +6,12 @@ Source: sentence-transformers ``Pooling``.
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxscript import OpBuilder, ir
 
-from polybake.steps.step import Floats
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
 
 _SMALLEST_WEIGHT = 1e-9
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from onnxscript import GraphBuilder, OpBuilder, ir
 from pydantic import Field, ValidationInfo, field_validator
 
 from polybake.errors import InputError
 from polybake.steps.arrays import check_pooled, embedding_size
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 #: Of the graph that holds the step alone; that of the encoders built here.
 _OPSET = 18
@@ -36,7 +34,7 @@ class Script:
         return self.name
 
 
-class PythonFile(Step):
+class PythonFile(Pointwise):
     """Call ``function(op, embedding, **parameters)`` of ``file`` while the graph is built.
 
     The function is given onnxscript's builder and float32 ``[batch, dimension]``, and returns one
@@ -62,15 +60,13 @@ class PythonFile(Step):
             )
         return function
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add what the function adds to the graph.
 
         Raises:
             InputError: nothing pooled the tokens before, the function raises, or its result is
                 not one embedding.
         """
-        from onnxscript import ir
-
         check_pooled(x, "python")
         y = self._call(self.function, op, x)
         if not isinstance(y, ir.Value) or embedding_size([y]) is None:
@@ -81,7 +77,7 @@ class PythonFile(Step):
             )
         return y
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Call the file's reference, or else run the step alone in ONNX Runtime.
 
         Raises:
@@ -111,8 +107,6 @@ class PythonFile(Step):
         return y
 
     def _run_alone(self, x: Floats) -> Floats:
-        from onnxscript import GraphBuilder, ir
-
         from polybake.graph.empty_inputs import drop_empty_inputs
         from polybake.runtime.session import open_session
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from onnxscript import OpBuilder, ir
 from pydantic import model_validator
 
 from polybake.errors import InputError
 from polybake.steps.arrays import Matrix, check_embedding, check_pooled, embedding_size
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 #: What an element's lowest level is moved to in int8, whose range begins here.
 _LOWEST = 128
@@ -23,7 +21,7 @@ _LOWEST = 128
 _PLACES = (128, 64, 32, 16, 8, 4, 2, 1)
 
 
-class Quantize(Step):
+class Quantize(Pointwise):
     """Quantize an embedding; the last step.
 
     ``uint8`` is ``clip(floor((x - low) / ((high - low) / 255)), 0, 255)`` in float32, where
@@ -40,6 +38,7 @@ class Quantize(Step):
     """
 
     name: ClassVar[str] = "quantize"
+    final: ClassVar[bool] = True
 
     precision: Literal["int8", "uint8", "binary", "ubinary"]
     ranges: Matrix | None = None
@@ -78,21 +77,19 @@ class Quantize(Step):
         """The dtype of the result."""
         return "int8" if self.precision in ("int8", "binary") else "uint8"
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the quantization to the graph.
 
         Raises:
             InputError: the ranges' size is not the embedding's, or bits do not fill bytes.
         """
-        from onnxscript import ir
-
         check_pooled(x, "quantize")
         y = self._pack(op, x) if self.packs else self._levels(op, x)
         if self.dtype == "int8":
             return op.Cast(op.Sub(y, float(_LOWEST)), to=ir.DataType.INT8)
         return op.Cast(y, to=ir.DataType.UINT8)
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> NDArray[np.int8 | np.uint8]:
+    def formula(self, x: Floats) -> NDArray[np.int8 | np.uint8]:
         """Compute the same; ``x`` is rounded to float32 first."""
         x = x.astype(np.float32)
         if self.packs:
@@ -103,8 +100,6 @@ class Quantize(Step):
         return levels if self.dtype == "uint8" else (levels ^ _LOWEST).view(np.int8)
 
     def _levels(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        from onnxscript import ir
-
         low, width = self._steps()
         check_embedding(x, len(low), "quantize: a row of the ranges")
         y = op.Sub(x, op.initializer(ir.tensor(low), "low"))
@@ -112,8 +107,6 @@ class Quantize(Step):
         return op.Clip(y, 0.0, 255.0)
 
     def _pack(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        from onnxscript import ir
-
         dimension = embedding_size([x])
         assert dimension is not None  # noqa: S101 - check_pooled
         if dimension % len(_PLACES):

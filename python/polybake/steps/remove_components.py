@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from onnxscript import OpBuilder, ir
 from pydantic import ValidationInfo, field_validator
 
 from polybake.steps.arrays import Matrix, Vector, check_embedding, check_mean
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 #: Of a product of two rows; float32 components are good to about 1e-6.
 _ORTHONORMAL = 1e-3
 
 
-class RemoveComponents(Step):
+class RemoveComponents(Pointwise):
     """Compute ``c - (c @ components.T) @ components`` with ``c = x - mean``.
 
     Attributes:
@@ -46,21 +44,19 @@ class RemoveComponents(Step):
             )
         return components
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the formula to the graph.
 
         Raises:
             InputError: the mean's size is not the embedding's.
         """
-        from onnxscript import ir
-
         check_embedding(x, len(self.mean), "remove_components: the mean")
         centred = op.Sub(x, op.initializer(ir.tensor(self.mean), "mean"))
         rows = op.initializer(ir.tensor(self.components), "components")
         columns = op.Transpose(rows, perm=[1, 0])
         return op.Sub(centred, op.MatMul(op.MatMul(centred, columns), rows))
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Compute the formula in NumPy."""
         centred = x - self.mean
         return centred - (centred @ self.components.T) @ self.components

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import ClassVar, Self
 
+from onnxscript import OpBuilder, ir
 from pydantic import Field, field_validator, model_validator
 
 from polybake.errors import InputError
-from polybake.steps.quantize import Quantize
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.graph.branches import branch, choose, within
+from polybake.steps.state import Arrays, Values
+from polybake.steps.step import Step
 
 
 class Route(Step):
@@ -41,11 +39,12 @@ class Route(Step):
     def _are_of_plain_steps(
         cls, routes: dict[str, tuple[Step, ...]]
     ) -> dict[str, tuple[Step, ...]]:
-        within = [step for steps in routes.values() for step in steps]
-        if any(isinstance(step, Route) for step in within):
+        inner = [step for steps in routes.values() for step in steps]
+        if any(step.inner for step in inner):
             raise ValueError("a route holds a route step; list all routes in one")
-        if any(isinstance(step, Quantize) for step in within):
-            raise ValueError("a route holds a quantize step; put one after the route step")
+        for step in inner:
+            if step.final:
+                raise ValueError(f"a route holds a {step.name} step; put one after the route step")
         return routes
 
     @model_validator(mode="after")
@@ -57,54 +56,71 @@ class Route(Step):
                 raise ValueError(f"unknown route {name!r}; choose one of: {', '.join(self.routes)}")
         return self
 
+    @property
+    def inner(self) -> Mapping[str, tuple[Step, ...]]:
+        """The steps of each route."""
+        return self.routes
+
     def number(self, prompt: str | None) -> int:
         """The place among ``routes`` of the one that a prompt takes."""
         own = self.prompts.get(prompt or "", prompt)
         return list(self.routes).index(own if own in self.routes else self.default)
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
-        """Add one branch a route to the graph; a run takes the one of ``tokens.route``.
+    def prompt_values(
+        self, prompts: Mapping[str, str], token_ids: Callable[[str], list[int]]
+    ) -> dict[str, dict[str, int]]:
+        """What its steps read, and which route each prompt takes."""
+        numbers = {name: self.number(name) for name in prompts}
+        inner = super().prompt_values(prompts, token_ids)
+        return {**inner, "route": {"": self.number(None), **numbers}}
+
+    def build(self, op: OpBuilder, state: Values) -> Values:
+        """Add one branch a route to the graph; a run takes the one of ``state.route``.
 
         Raises:
             InputError: a step does not fit, or the routes end in different sizes.
         """
-        from polybake.graph.branches import branch, choose
-
-        if tokens.route is None:
+        if state.route is None:
             raise RuntimeError("no route is fed")
         branches = {
-            name: branch(op.builder, name, partial(self._chain, op, x, tokens, name))
+            name: branch(op.builder, name, partial(self._branch, op, state, name))
             for name in self.routes
         }
         shapes = {name: graph.outputs[0].shape or () for name, graph in branches.items()}
         if len({(len(shape), str(shape[-1:])) for shape in shapes.values()}) > 1:
             found = ", ".join(f"{name} in {shape}" for name, shape in shapes.items())
             raise InputError(f"route: routes end in different sizes: {found}; make them one")
-        return choose(op.builder, tokens.route, list(branches.values()))
+        x, *told = choose(op.builder, state.route, list(branches.values()))
+        return state.becomes(x, **dict(zip(self._told, told, strict=True)))
 
-    def _chain(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value], name: str) -> ir.Value:
-        from polybake.graph.branches import within
+    @property
+    def _told(self) -> list[str]:
+        """What the next steps must know besides the embeddings; behind a pooling, nothing."""
+        return [] if self.pools else sorted(self.changes)
 
-        x, tokens = within(op.builder, x, list(self.routes).index(name)), replace(tokens)
+    def _branch(self, op: OpBuilder, state: Values, name: str) -> list[ir.Value]:
+        """What one route gives: the embeddings, then what any of the routes changes."""
+        number = list(self.routes).index(name)
+        state = state.becomes(within(op.builder, state.x, number))
         for index, step in enumerate(self.routes[name]):
             op.builder.push_module(str(index), type(step).__name__)
             try:
-                x = step.build(op, x, tokens)
+                state = step.build(op, state)
             except InputError as error:
                 raise InputError(f"routes.{name}[{index}]: {error}") from error
             finally:
                 op.builder.pop_module()
-        return x
+        if "weights" in self._told and state.weights is None:  # without a step, each token counts 1
+            state = replace(state, weights=op.Cast(state.attention_mask, to=state.x.dtype))
+        return [state.x, *(getattr(state, field) for field in self._told)]
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
-        """Run the steps of ``tokens.route`` in NumPy."""
-        if tokens.route is None:
+    def numpy(self, state: Arrays) -> Arrays:
+        """Run the steps of ``state.route`` in NumPy."""
+        if state.route is None:
             raise RuntimeError("no route is fed")
-        taken = list(self.routes.values())[tokens.route.item()]
-        y, tokens = cast("Any", x), replace(tokens)
-        for step in taken:
-            y = step.numpy(y, tokens)
-        return y
+        for step in list(self.routes.values())[state.route.item()]:
+            state = step.numpy(state)
+        return state
 
     def __str__(self) -> str:
         """The step as the manifest shows it, such as ``route(a: normalize(), b: none)``."""

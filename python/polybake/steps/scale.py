@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from onnxscript import OpBuilder, ir
 from pydantic import Field
 
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
-class Scale(Step):
+class Scale(Pointwise):
     """Multiply by ``factor``, such as 127 before a conversion to int8.
 
     Attributes:
@@ -24,10 +22,10 @@ class Scale(Step):
 
     factor: float = Field(strict=True, allow_inf_nan=False)
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add ``x * factor`` to the graph."""
         return op.Mul(x, self.factor)
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Compute ``x * factor``."""
         return x * self.factor

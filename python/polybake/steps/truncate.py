@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from onnxscript import OpBuilder, ir
 from pydantic import Field
 
 from polybake.errors import InputError
 from polybake.steps.normalize import Normalize
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
-class Truncate(Step):
+class Truncate(Pointwise):
     """Cut embeddings of a Matryoshka model to their first ``dimension`` elements.
 
     Attributes:
@@ -30,7 +28,7 @@ class Truncate(Step):
     dimension: int = Field(gt=0, strict=True)
     renormalize: bool = Field(default=False, strict=True)
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add the cut to the graph.
 
         Raises:
@@ -43,9 +41,9 @@ class Truncate(Step):
                 f"elements; give at most {found}"
             )
         y = op.Slice(x, [0], [self.dimension], [-1])
-        return Normalize().build(op, y, tokens) if self.renormalize else y
+        return Normalize().onnx(op, y) if self.renormalize else y
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Cut in NumPy."""
         y = x[..., : self.dimension]
-        return Normalize().numpy(y, tokens) if self.renormalize else y
+        return Normalize().formula(y) if self.renormalize else y

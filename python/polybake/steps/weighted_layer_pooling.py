@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
+import numpy as np
+from onnxscript import OpBuilder
 from pydantic import Field, model_validator
 
 from polybake.errors import InputError
 from polybake.steps.arrays import Vector
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Arrays, Values
+from polybake.steps.step import Step
 
 
 class WeightedLayerPooling(Step):
@@ -36,20 +35,20 @@ class WeightedLayerPooling(Step):
             raise ValueError("the weights have the sum 0, by which they are divided")
         return self
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def build(self, op: OpBuilder, state: Values) -> Values:
         """Add the weighted mean to the graph.
 
         Raises:
             InputError: the encoder gives no hidden states, or another number of them, or what a
                 step before it did would be lost.
         """
-        states = tokens.hidden_states
-        if states is None:
+        states = state.hidden_states
+        if not states:
             raise InputError(
                 "weighted_layer_pooling needs the hidden states of the encoder, which only "
                 "bert, camembert, distilbert, electra, mpnet, roberta and xlm-roberta give"
             )
-        if x is not states[-1]:
+        if state.x is not states[-1]:
             raise InputError(
                 "weighted_layer_pooling begins with the encoder's hidden states, so that what "
                 "stands before it is lost; put it first"
@@ -61,15 +60,15 @@ class WeightedLayerPooling(Step):
                 f"layer_start {self.layer_start}; give one weight for each"
             )
         total = op.Mul(states[self.layer_start], self._shares[0])
-        for state, share in zip(states[self.layer_start + 1 :], self._shares[1:], strict=True):
-            total = op.Add(total, op.Mul(state, share))
-        return total
+        for one, share in zip(states[self.layer_start + 1 :], self._shares[1:], strict=True):
+            total = op.Add(total, op.Mul(one, share))
+        return state.becomes(total)
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def numpy(self, state: Arrays) -> Arrays:
         """Compute ``sum(weight * state) / sum(weights)``."""
-        states = tokens.hidden_states[self.layer_start :]
-        total: Floats = sum(w * state for w, state in zip(self.weights, states, strict=True))
-        return total / self.weights.sum()
+        states = state.hidden_states[self.layer_start :]
+        total = np.sum([w * one for w, one in zip(self.weights, states, strict=True)], axis=0)
+        return state.becomes(total / self.weights.sum())
 
     @property
     def _shares(self) -> list[float]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from onnxscript import OpBuilder, ir
 from pydantic import ValidationInfo, field_validator
 
 from polybake.steps.arrays import Matrix, Vector, check_embedding, check_mean
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Floats
+from polybake.steps.step import Pointwise
 
 
-class Whiten(Step):
+class Whiten(Pointwise):
     """Compute ``(x - mean) @ matrix``.
 
     Attributes:
@@ -36,18 +34,16 @@ class Whiten(Step):
         check_mean(matrix.shape[0], info)
         return matrix
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
         """Add ``(x - mean) @ matrix`` to the graph.
 
         Raises:
             InputError: the mean's size is not the embedding's.
         """
-        from onnxscript import ir
-
         check_embedding(x, len(self.mean), "whiten: the mean")
         centred = op.Sub(x, op.initializer(ir.tensor(self.mean), "mean"))
         return op.MatMul(centred, op.initializer(ir.tensor(self.matrix), "matrix"))
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    def formula(self, x: Floats) -> Floats:
         """Compute ``(x - mean) @ matrix``."""
         return (x - self.mean) @ self.matrix

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from onnxscript import OpBuilder, ir
 
 from polybake.steps.arrays import Vector, check_tokens
-from polybake.steps.step import Floats, Integers, Step
-from polybake.steps.tokens import Tokens
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from polybake.steps.state import Arrays, Values
+from polybake.steps.step import Step
 
 
 class WordWeights(Step):
@@ -29,23 +27,24 @@ class WordWeights(Step):
 
     weights: Vector
 
-    def build(self, op: OpBuilder, x: ir.Value, tokens: Tokens[ir.Value]) -> ir.Value:
+    def build(self, op: OpBuilder, state: Values) -> Values:
         """Add the product to the graph.
 
         Raises:
-            InputError: ``x`` is already pooled.
+            InputError: the embeddings are already pooled.
         """
-        check_tokens(x, self.name)
-        from onnxscript import ir
-
+        check_tokens(state.x, self.name)
         table = op.initializer(ir.tensor(self.weights), "weights")
-        weights = op.Gather(table, tokens.input_ids)
-        present = op.Cast(tokens.attention_mask, to=weights.dtype)
-        tokens.weights = op.Mul(weights, present)
-        return op.Mul(x, op.Unsqueeze(tokens.weights, axes=[-1]))
+        weights = op.Gather(table, state.input_ids)
+        weights = op.Mul(weights, op.Cast(state.attention_mask, to=weights.dtype))
+        return state.becomes(op.Mul(state.x, op.Unsqueeze(weights, axes=[-1])), weights=weights)
 
-    def numpy(self, x: Floats, tokens: Tokens[Integers]) -> Floats:
+    @property
+    def changes(self) -> frozenset[str]:
+        """What it tells the steps behind it."""
+        return frozenset({"weights"})
+
+    def numpy(self, state: Arrays) -> Arrays:
         """Multiply in NumPy."""
-        weights = self.weights[tokens.input_ids] * tokens.attention_mask
-        tokens.weights = weights
-        return x * weights[:, :, np.newaxis]
+        weights = self.weights[state.input_ids] * state.attention_mask
+        return state.becomes(state.x * weights[:, :, np.newaxis], weights=weights)

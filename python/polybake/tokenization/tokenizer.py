@@ -6,11 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 from tokenizers import Tokenizer
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
+from polybake.modelfile.manifest import Contract
 from polybake.tokenization.added_tokens import missing_tokens
 from polybake.tokenization.known_classes import rebuilt_class
 from polybake.tokenization.position_table import table_rows, tokens_held
@@ -38,6 +40,11 @@ class BakedTokenizer:
     pad_id: int
     pad_side: Side
 
+    @classmethod
+    def of(cls, text: str, contract: Contract) -> Self:
+        """The tokenizer of a model file, whose contract has the other facts."""
+        return cls(text, contract.max_length, contract.pad_id, contract.pad_side)
+
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Turn each text into token ids, special tokens included, cut at ``max_length``."""
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
@@ -46,11 +53,11 @@ class BakedTokenizer:
         """Count a text's tokens, special tokens included, without cutting it."""
         return len(self._untruncated.encode(text).ids)
 
-    @cached_property
-    def special_ids(self) -> frozenset[int]:
-        """The ids of the tokens that tokenizer.json calls special."""
-        added = self._tokenizer.get_added_tokens_decoder()
-        return frozenset(token_id for token_id, token in added.items() if token.special)
+    def beginning(self, text: str) -> list[int]:
+        """The ids of a text alone, without a special token behind it."""
+        ids = self.encode([text])[0]
+        last = self._tokenizer.get_added_tokens_decoder().get(ids[-1]) if ids else None
+        return ids[:-1] if last is not None and last.special else ids
 
     @cached_property
     def _untruncated(self) -> Tokenizer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,10 +10,9 @@ import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
 from polybake.modelfile.compare import (
+    Difference,
     compare_ids,
-    compare_shape,
     compare_vectors,
-    decode,
     largest_difference,
 )
 from polybake.modelfile.fixture import Case, Tolerance
@@ -78,10 +78,10 @@ def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) ->
         encoded = EncodedVectors.model_validate(results)
     except ValidationError:
         return Outcome(Status.ERROR, "results are not vectors: dtype, shape and data")
-    if difference := compare_shape(golden.vectors, encoded):
+    if difference := _compare_shape(golden.vectors, encoded):
         return Outcome(Status.FAIL, difference.message)
     try:
-        found = decode(encoded)
+        found = _decode(encoded)
     except ValueError as error:
         return Outcome(Status.ERROR, str(error))
     difference = compare_vectors(golden.vectors, found, tolerance, golden.slack)
@@ -90,3 +90,29 @@ def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) ->
         return Outcome(status, message)
     largest = largest_difference(golden.vectors, found, golden.slack)
     return Outcome(status, message, largest, found)
+
+
+def _compare_shape(golden: Embeddings, found: EncodedVectors) -> Difference | None:
+    """Compare dtype and shape as the answer states them."""
+    if found.dtype != golden.dtype.name:
+        return Difference(f"dtype {found.dtype}, expected {golden.dtype.name}")
+    if found.shape != list(golden.shape):
+        return Difference(f"shape {found.shape}, expected {list(golden.shape)}")
+    return None
+
+
+def _decode(found: EncodedVectors) -> Embeddings:
+    """Decode vectors of the dtype and shape that the answer states.
+
+    Raises:
+        ValueError: the data is not base64 or does not fill the shape.
+    """
+    try:
+        raw = base64.b64decode(found.data, validate=True)
+    except ValueError as error:
+        raise ValueError(f"data is not base64: {error}") from error
+    kind = np.dtype(found.dtype)
+    expected = kind.itemsize * int(np.prod(found.shape))
+    if len(raw) != expected:
+        raise ValueError(f"data has {len(raw)} bytes, expected {expected} for {found.shape}")
+    return np.frombuffer(raw, kind.newbyteorder("<")).reshape(found.shape).astype(kind)

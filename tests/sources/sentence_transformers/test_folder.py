@@ -136,7 +136,7 @@ def test_transformer_in_a_folder_of_its_own(tmp_path: Path) -> None:
     modules = (folder / "modules.json").read_text().replace('"path": ""', '"path": "0_Transformer"')
     (folder / "modules.json").write_text(modules)
     source = open_source(folder)
-    assert source.encoder.place().embeddings.shape is not None
+    assert source.encoder.place().state.x.shape is not None
     assert source.max_length == 32
 
 

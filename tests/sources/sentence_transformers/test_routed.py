@@ -21,7 +21,8 @@ from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
 from polybake.recipe.resolve import resolve
-from polybake.runtime.session import feeds, open_session
+from polybake.runtime.feeds import feeds
+from polybake.runtime.session import open_session
 from polybake.sources import open_source
 from polybake.sources.onnx.file import OnnxFile
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers

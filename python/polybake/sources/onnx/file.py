@@ -21,7 +21,7 @@ from polybake.sources.onnx.recipe import remaining_steps
 from polybake.sources.onnx.signature import embedding_outputs, input_feeds
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
 from polybake.sources.source import EncoderGraph, Reference, Source
-from polybake.steps.tokens import Tokens
+from polybake.steps.state import State
 from polybake.tokenization.position_table import COUNT_BEHIND_PADDING
 from polybake.tokenization.tokenizer import bake_tokenizer
 
@@ -56,8 +56,7 @@ class OnnxFile:
             model=model,
             builder=GraphBuilder(graph),
             inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
-            tokens=Tokens(fed["input_ids"], fed["attention_mask"]),
-            embeddings=embeddings,
+            state=State(embeddings, fed["input_ids"], fed["attention_mask"]),
         )
 
     def reference(self, folder: Path) -> Reference:

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from onnxscript import ir
 
 from polybake.errors import InputError
-from polybake.fixtures.edges import UNQUANTIZED
-from polybake.modelfile.manifest import Feed
+from polybake.modelfile.manifest import UNQUANTIZED, Feed
 
 _FEEDS: dict[str, Feed] = {
     "input_ids": "input_ids",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Literal
 from onnx_ir.passes.common import DeduplicateHashedInitializersPass
 from onnxscript import GraphBuilder, ir
 
-from polybake.baking import routes
 from polybake.graph.branches import branch, choose
 from polybake.modelfile.manifest import Feed
 from polybake.sources.checkpoint import Checkpoint
@@ -40,18 +39,22 @@ class Routed:
         feeds = dict.fromkeys(feed for one in self.encoders.values() for feed in one.feeds)
         graph = place(self._build, feeds)
         DeduplicateHashedInitializersPass()(graph.model)
-        route = next(value for value in graph.model.graph.inputs if value.name == routes.NAME)
-        return replace(
-            graph, tokens=replace(graph.tokens, route=route), routes=tuple(self.encoders)
-        )
+        route = next(value for value in graph.model.graph.inputs if value.name == "route")
+        return replace(graph, state=replace(graph.state, route=route), routes=tuple(self.encoders))
 
-    def _build(self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]) -> ir.Value:
-        route = builder.input(routes.NAME, ir.DataType.INT64, [1])
+    def _build(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+        route = builder.input("route", ir.DataType.INT64, [1])
+
+        def embeddings(encoder: Checkpoint) -> list[ir.Value]:
+            return [encoder.build(builder, values)[0]]
+
         branches = [
-            branch(builder, f"encoders.{name}", partial(encoder.build, builder, values))
+            branch(builder, f"encoders.{name}", partial(embeddings, encoder))
             for name, encoder in self.encoders.items()
         ]
-        return choose(builder, route, branches)
+        return choose(builder, route, branches)[0], ()
 
     def reference(self, folder: Path) -> Reference:
         """Write the encoders without any step."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.baking.proof import LIMIT, largest_difference
 from polybake.errors import CheckFailed
+from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.runtime.session import open_session
 from polybake.sources.torch.model import TorchModel
 from polybake.tokenization.tokenizer import BakedTokenizer
@@ -34,7 +34,7 @@ class Expectation:
     def difference(self, found: NDArray[np.float32]) -> float:
         """The largest one to ``[batch, sequence, hidden]``, relative to a token's L2 norm."""
         tokens = found[self.fed["attention_mask"] == 1]
-        return largest_difference(tokens, self.embeddings.astype(np.float64))
+        return relative_difference(tokens, self.embeddings.astype(np.float64))
 
 
 def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectation]:

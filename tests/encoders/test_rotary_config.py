@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from models.rotary_numpy import SIZES
-from polybake.layers.rotary_config import OneThetaConfig, TwoThetasConfig
+from polybake.encoders.rotary_config import OneThetaConfig, TwoThetasConfig
 
 FULL = "full_attention"
 

@@ -1,0 +1,112 @@
+"""A baked model file, opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from polybake.errors import CheckFailed, InputError
+from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import decode_slack, decode_vectors
+from polybake.runtime.runner import Rows, Runner
+from polybake.runtime.session import open_session
+from polybake.tokenization.tokenizer import BakedTokenizer
+
+
+class Embedder:
+    """A model file, run as every client runs it; the reference that golden vectors are made with.
+
+    Args:
+        path: A baked model file.
+        device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
+        threads: Threads within one operator; None is ONNX Runtime's default.
+        at_once: Batches that run side by side.
+
+    Raises:
+        InputError: not a model file, or one that does not load.
+        RequirementMissing: the device cannot be had here.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        device: str = "cpu",
+        threads: int | None = None,
+        at_once: int = 1,
+    ) -> None:
+        self.path = Path(path)
+        self.head = read_head(self.path)
+        self.manifest = self.head.manifest
+        contract = self.manifest.contract
+        self.runner = Runner(
+            open_session(self.path, device, threads),
+            contract,
+            BakedTokenizer.of(self.head.tokenizer, contract),
+            at_once,
+        )
+
+    @property
+    def dimension(self) -> int:
+        """Elements of one embedding."""
+        return self.manifest.contract.output.dimension
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """Prompt texts by name."""
+        return self.manifest.contract.prompts
+
+    def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
+        """The token ids of each text with its prompt, cut at the model's limit.
+
+        Raises:
+            InputError: a text where a list is wanted, or the model has no such prompt.
+        """
+        if isinstance(texts, str):
+            raise InputError("expected a list of texts, got one text; put it into a list")
+        return self.runner.ids(list(texts), prompt)
+
+    def embed(self, texts: Iterable[str], *, prompt: str | None = None) -> NDArray[Any]:
+        """Embed texts: ``[texts, dimension]`` of the model's dtype, in their order.
+
+        Raises:
+            InputError: a text where a list is wanted, or the model has no such prompt.
+        """
+        return self.runner.embed(self.tokenize(texts, prompt=prompt), prompt)
+
+    def embed_ids(self, rows: Rows, *, prompt: str | None = None) -> NDArray[Any]:
+        """Run rows of token ids as one batch: ``[rows, dimension]`` of the model's dtype."""
+        return self.runner.vectors(rows, prompt)
+
+    def self_check(self) -> float:
+        """Take every golden case that the file carries through tokenizer and graph.
+
+        Returns:
+            The largest absolute difference of one element; of packed bits, how many of one element
+            differ.
+
+        Raises:
+            CheckFailed: token ids differ, or a vector lies outside the file's tolerance.
+        """
+        largest = 0.0
+        for case in self.head.fixture.cases:
+            golden, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
+            found = self.embed_ids(case.input_ids, prompt=case.prompt)
+            difference = compare_ids(
+                case.input_ids, self.tokenize(case.texts, prompt=case.prompt)
+            ) or compare_vectors(golden, found, self.head.fixture.tolerances["cpu"], slack)
+            if difference:
+                raise CheckFailed(
+                    f"{self.path}: case {case.id}: {difference.message}; "
+                    "the file or its packages changed; bake it again"
+                )
+            largest = max(largest, largest_difference(golden, found, slack))
+        return largest
+
+    def __repr__(self) -> str:
+        return f"Embedder({self.manifest.name}, {self.manifest.contract.output.readable})"

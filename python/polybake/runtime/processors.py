@@ -1,0 +1,48 @@
+"""How many processors this process may use."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+def processors() -> int:
+    """Those of the affinity mask, as far as the quotas of the process's control groups reach.
+
+    Source: Linux, Documentation/admin-guide/cgroup-v2.rst, ``cpu.max``.
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    quotas = [math.ceil(quota / period) for quota, period in _quotas(_CGROUPS)]
+    return max(1, min([usable or 1, *quotas]))
+
+
+def limited() -> bool:
+    """Whether they are fewer than the machine has."""
+    return processors() < (os.cpu_count() or 1)
+
+
+def _quotas(root: Path) -> Iterator[tuple[int, int]]:
+    """Microseconds of processor time that each group has in a period, where it has a limit."""
+    own = Path("/proc/self/cgroup").read_text().splitlines() if root.is_dir() else []
+    place = next((line[3:].strip("/") for line in own if line.startswith("0::")), "")
+    for folder in (root / place, *(root / place).parents):
+        words = _words(folder / "cpu.max")
+        if len(words) == 2 and words[0].isdigit():
+            yield int(words[0]), int(words[1])
+        if folder == root:
+            break
+    first = root / "cpu"  # version 1
+    quota, period = _words(first / "cpu.cfs_quota_us"), _words(first / "cpu.cfs_period_us")
+    if quota and period and quota[0].isdigit():
+        yield int(quota[0]), int(period[0])
+
+
+def _words(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="ascii").split()
+    except OSError:
+        return []

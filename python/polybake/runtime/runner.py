@@ -1,0 +1,113 @@
+"""Texts in, vectors out: what every client does, for all that the core runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from polybake.errors import CheckFailed, InputError
+from polybake.modelfile.manifest import Contract
+from polybake.runtime.feeds import feeds
+from polybake.tokenization.tokenizer import BakedTokenizer
+
+Rows = Sequence[Sequence[int]]
+
+#: Tokens of one batch, padding included; a longer row stands alone.
+_BUDGET = 512
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A graph with the contract and the tokenizer that it is run by.
+
+    A prompt of None is the contract's default, as in the clients' ``embed``.
+
+    Attributes:
+        session: Of the graph.
+        at_once: Batches that run side by side, each on the session's threads.
+    """
+
+    session: ort.InferenceSession
+    contract: Contract
+    tokenizer: BakedTokenizer
+    at_once: int = 1
+
+    def ids(self, texts: Sequence[str], prompt: str | None = None) -> list[list[int]]:
+        """The token ids of each text with its prompt.
+
+        Raises:
+            InputError: the model has no such prompt.
+        """
+        name = self._name(prompt)
+        before = "" if name is None else self.contract.prompts[name]
+        return self.tokenizer.encode([before + text for text in texts])
+
+    def outputs(
+        self, rows: Rows, names: Sequence[str], prompt: str | None = None, length: int = 0
+    ) -> list[NDArray[Any]]:
+        """Run rows of token ids as one batch, and give the outputs of these names.
+
+        Args:
+            rows: Token ids; a row without any is all padding.
+            names: Of the graph's outputs.
+            prompt: Whose ``prompt_value`` is fed, where the model takes one.
+            length: Pad to this many tokens when no row is longer.
+
+        Raises:
+            CheckFailed: the model stops at these ids.
+        """
+        fed = feeds(self.contract, rows, self._name(prompt), length)
+        try:
+            found: list[NDArray[Any]] = self.session.run(list(names), fed)
+        except Exception as error:  # ONNX Runtime's exceptions share no base class
+            longest = max(length, *(len(row) for row in rows))
+            raise CheckFailed(
+                f"the model does not run on {len(rows)} rows of {longest} tokens "
+                f"({' '.join(str(error).split())}); give it the tokenizer that it was trained with"
+            ) from error
+        return found
+
+    def vectors(self, rows: Rows, prompt: str | None = None, length: int = 0) -> NDArray[Any]:
+        """Run rows as one batch: ``[rows, dimension]``, of the contract's dtype."""
+        return self.outputs(rows, [self.contract.output.name], prompt, length)[0]
+
+    def embed(self, rows: Rows, prompt: str | None = None) -> NDArray[Any]:
+        """Run any number of rows in batches of similar length: ``[rows, dimension]``.
+
+        Equal rows give equal batches, whatever ``at_once`` is.
+        """
+        output = self.contract.output
+        vectors = np.empty((len(rows), output.dimension), output.dtype)
+        batches = list(_batches(rows))
+        with ThreadPoolExecutor(self.at_once) as pool:
+            found = pool.map(lambda batch: self.vectors([rows[i] for i in batch], prompt), batches)
+            for batch, part in zip(batches, found, strict=True):
+                vectors[batch] = part
+        return vectors
+
+    def _name(self, prompt: str | None) -> str | None:
+        name = self.contract.default_prompt if prompt is None else prompt
+        if name is not None and name not in self.contract.prompts:
+            known = ", ".join(self.contract.prompts)
+            raise InputError(
+                f"unknown prompt {name!r}; {f'choose one of: {known}' if known else 'leave it out'}"
+            )
+        return name
+
+
+def _batches(rows: Rows) -> Iterator[list[int]]:
+    """The places of rows that go together, shortest first, so that little of a batch is padding."""
+    batch: list[int] = []
+    for place in sorted(range(len(rows)), key=lambda place: len(rows[place])):
+        if batch and (len(batch) + 1) * len(rows[place]) > _BUDGET:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch

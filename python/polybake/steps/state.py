@@ -1,0 +1,48 @@
+"""What a step is given and what it gives: embeddings, and the tokens that they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from onnxscript import ir
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class State(Generic[Value]):
+    """The embeddings of a batch of texts, as values of a graph or as arrays.
+
+    Attributes:
+        x: float ``[batch, sequence, hidden]`` before pooling and ``[batch, dimension]`` after it.
+        input_ids: int64 ``[batch, sequence]``.
+        attention_mask: int64 ``[batch, sequence]``, 1 at a token and 0 at padding, or at a token
+            that a step left out.
+        prompt_length: int64 ``[1]``, how many of each text's first tokens are the prompt's; None
+            where no step asks for it.
+        route: int64 ``[1]``, which of its routes a route step takes; None where there is none.
+        weights: float32 ``[batch, sequence]``, what a step multiplied each token's embedding by,
+            0 at padding; None where none did.
+        hidden_states: float32 ``[batch, sequence, hidden]`` each: the input of the encoder's first
+            layer, then the output of each layer; empty where the encoder does not give them.
+    """
+
+    x: Value
+    input_ids: Value
+    attention_mask: Value
+    prompt_length: Value | None = None
+    route: Value | None = None
+    weights: Value | None = None
+    hidden_states: tuple[Value, ...] = ()
+
+    def becomes(self, x: Value, **changes: Any) -> Self:
+        """The state after a step that gives ``x`` and changes nothing else but ``changes``."""
+        return replace(self, x=x, **changes)
+
+
+Values = State[ir.Value]
+Arrays = State[NDArray[Any]]
+Floats = NDArray[np.floating[Any]]

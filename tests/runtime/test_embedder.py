@@ -1,0 +1,57 @@
+"""A baked model file, opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polybake.errors import CheckFailed, InputError
+from polybake.modelfile.fixture import encode_vectors
+from polybake.runtime.embedder import Embedder
+
+
+def test_reads_as_its_user_expects(every_feed: Path) -> None:
+    """Facts, ids and vectors, from any iterable of texts."""
+    embedder = Embedder(str(every_feed))
+    assert (embedder.dimension, list(embedder.prompts)) == (7, ["query", "document"])
+    assert len(embedder.tokenize(["a"], prompt="query")[0]) > len(embedder.tokenize(["a"])[0])
+    texts = (text for text in ("a", "b"))
+    assert embedder.embed(texts).shape == (2, 7)
+    assert embedder.embed([]).shape == (0, 7)
+    assert embedder.embed_ids([[1, 2]]).dtype == np.float32
+    assert repr(embedder) == "Embedder(every-feed, 7 dimensions, float32)"
+
+
+def test_one_text_is_no_list(every_feed: Path) -> None:
+    """Its letters would be embedded one by one."""
+    with pytest.raises(InputError, match="got one text; put it into a list"):
+        Embedder(every_feed).embed("abc")
+
+
+@pytest.mark.parametrize(
+    "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
+)
+def test_golden_cases_are_reproduced(model: str, request: pytest.FixtureRequest) -> None:
+    """With every feed, padding and dtype."""
+    assert Embedder(request.getfixturevalue(model)).self_check() < 2
+
+
+@pytest.mark.parametrize("fault", ["ids", "vector"])
+def test_a_case_that_differs_is_named(
+    every_feed: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids first, then every element."""
+    embedder = Embedder(every_feed)
+    case = embedder.head.fixture.cases[0]
+    ids, vectors = case.input_ids, embedder.embed(case.texts)
+    changes = (
+        {"input_ids": ((*ids[0], 5),)}
+        if fault == "ids"
+        else {"embeddings": encode_vectors(vectors + np.float32(3e-5))}
+    )
+    fixture = embedder.head.fixture.model_copy(update={"cases": (case.model_copy(update=changes),)})
+    monkeypatch.setitem(vars(embedder.head), "fixture", fixture)
+    with pytest.raises(CheckFailed, match=rf"{every_feed}: case plain: row 0.*bake it again"):
+        embedder.self_check()

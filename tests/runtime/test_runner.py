@@ -1,0 +1,83 @@
+"""Texts in, vectors out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.every_feed import expected, tokenizer
+from models.tiny_onnx import encoder, write_encoder
+from polybake.errors import CheckFailed, InputError
+from polybake.modelfile.manifest import Contract, Input, Output
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.runner import Runner
+from polybake.runtime.session import open_session
+from polybake.tokenization.tokenizer import BakedTokenizer
+
+TEXTS = [letter * count for count in range(1, 40) for letter in ("a", "b c ", "d, e. ", "")]
+
+
+def by_hand(texts: list[str], before: str, value: int) -> np.ndarray:
+    rows = [tokenizer().encode(before + text).ids for text in texts]
+    return np.stack([expected(row, value, "right") for row in rows])
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_each_text_gets_its_vector(every_feed: Path, at_once: int) -> None:
+    """In their order, whatever went together, and with the prompt's value."""
+    runner = Embedder(every_feed, threads=1, at_once=at_once).runner
+    plain = runner.embed(runner.ids(TEXTS))
+    assert plain == pytest.approx(by_hand(TEXTS, "", 0), abs=1e-6)
+    query = runner.embed(runner.ids(TEXTS, "document"), "document")
+    assert query == pytest.approx(by_hand(TEXTS, "passage: ", 2), abs=1e-6)
+
+
+def test_equal_rows_give_equal_batches(every_feed: Path) -> None:
+    """So the last bits do not depend on how many run side by side."""
+    rows = Embedder(every_feed).runner.ids(TEXTS)
+    one, other = (Embedder(every_feed, threads=1, at_once=n).runner.embed(rows) for n in (1, 4))
+    assert one.tobytes() == other.tobytes()
+
+
+def test_no_rows_give_no_vectors(every_feed_int8: Path) -> None:
+    """The result has the model's dtype and dimension."""
+    found = Embedder(every_feed_int8).runner.embed([])
+    assert (found.shape, found.dtype) == ((0, 7), np.int8)
+
+
+def test_an_unknown_prompt_names_the_choices(every_feed: Path) -> None:
+    """Neither ids nor vectors are made with another one."""
+    runner = Embedder(every_feed).runner
+    for call in (lambda: runner.ids(["a"], "title"), lambda: runner.vectors([[1]], "title")):
+        with pytest.raises(InputError, match="unknown prompt 'title'; choose one of: query, doc"):
+            call()
+
+
+def contract(**changes: object) -> Contract:
+    fields = {
+        "inputs": tuple(Input(name=name, feed=name) for name in ("input_ids", "attention_mask")),
+        "output": Output(name="last_hidden_state", dimension=6),
+        "vocab_size": 100,
+        "max_length": 8,
+        "pad_id": 0,
+    }
+    return Contract.model_validate(fields | changes)
+
+
+def test_rows_run_as_one_batch(tmp_path: Path) -> None:
+    """They go through together and the named outputs come back, padded further on request."""
+    words = BakedTokenizer(tokenizer().to_str(), 8, 0, "right")
+    runner = Runner(open_session(write_encoder(tmp_path)), contract(), words)
+    assert runner.vectors([[5, 6, 7], [8]]).shape == (2, 3, 6)
+    assert runner.vectors([[5, 6, 7], [8]], length=5).shape == (2, 5, 6)
+
+
+def test_a_model_that_stops_is_one_line(tmp_path: Path) -> None:
+    """The message says at how many rows of how many tokens."""
+    words = BakedTokenizer(tokenizer().to_str(), 8, 0, "right")
+    runner = Runner(open_session(write_encoder(tmp_path, encoder())), contract(), words)
+    with pytest.raises(CheckFailed, match="does not run on 1 rows of 2 tokens ") as caught:
+        runner.vectors([[5, 10**6]])
+    assert "\n" not in str(caught.value)
