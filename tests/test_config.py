@@ -48,6 +48,12 @@ def test_a_good_file(tmp_path: Path) -> None:
     assert config.folder == tmp_path
 
 
+def test_a_client_goes_where_the_file_says(tmp_path: Path) -> None:
+    """Its output is relative to the file, too."""
+    text = GOOD.replace('module = "Minilm"', 'output = "gems/minilm"')
+    assert load_config(write(tmp_path, text)).clients["ruby"].output == tmp_path / "gems/minilm"
+
+
 def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
     """A file that names no client gets every language."""
     text = GOOD.split("[clients")[0]

@@ -12,10 +12,9 @@ from polybake.errors import InputError
 from polybake.files.encoder_maker import EncoderMaker
 from polybake.files.hub_reference import is_hub
 from polybake.files.validation import expected, key_path
+from polybake.generation.languages import LANGUAGES
+from polybake.modelfile.fixture import Device
 from polybake.modelfile.manifest import checked_name
-
-ClientLanguage = Literal["python", "node", "ruby", "csharp"]
-Device = Literal["cpu", "cuda"]
 
 
 def _without_nul(path: Path) -> Path:
@@ -26,6 +25,18 @@ def _without_nul(path: Path) -> Path:
 
 #: A path that a system can be asked for.
 File = Annotated[Path, AfterValidator(_without_nul)]
+
+
+def _known_language(name: str) -> str:
+    if name not in LANGUAGES:
+        raise ValueError(f"unknown language; choose one of: {', '.join(LANGUAGES)}")
+    return name
+
+
+#: A language that clients are generated in.
+ClientLanguage = Annotated[
+    str, AfterValidator(_known_language), Field(json_schema_extra={"enum": list(LANGUAGES)})
+]
 
 
 class Table(BaseModel):
@@ -129,9 +140,7 @@ def _fault(error: ValidationError) -> str:
     if fault["type"] == "missing":
         return f"{place}: is missing; add it"
     if fault["loc"][:1] == ("clients",) and fault["loc"][-1] == "[key]":
-        return (
-            f"clients.{fault['input']}: unknown language; choose one of: python, node, ruby, csharp"
-        )
+        return f"clients.{fault['input']}: {fault['msg'].removeprefix('Value error, ')}"
     return f"{place}: {expected(fault)}; correct the value"
 
 
@@ -149,6 +158,7 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
 def _relative_to(folder: Path, config: Config) -> Config:
     """Put the folder of polybake.toml before every relative path."""
     fixtures, source = config.fixtures, config.model.source
+    clients = config.clients or dict.fromkeys(LANGUAGES, ClientTable())
     return config.model_copy(
         update={
             "model": config.model.model_copy(
@@ -167,17 +177,7 @@ def _relative_to(folder: Path, config: Config) -> Config:
                 language: table.model_copy(
                     update={"output": folder / (table.output or Path("clients") / language)}
                 )
-                for language, table in _clients(config).items()
+                for language, table in clients.items()
             },
         }
     )
-
-
-def _clients(config: Config) -> dict[ClientLanguage, ClientTable]:
-    """The clients named, or all four when none is."""
-    return config.clients or {
-        "python": ClientTable(),
-        "node": ClientTable(),
-        "ruby": ClientTable(),
-        "csharp": ClientTable(),
-    }

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from polybake.generation import LANGUAGES
 from polybake.generation.context import build_context
-from polybake.generation.language import LANGUAGES
 from polybake.generation.names import names_for
 from polybake.modelfile.container import read_head
 from polybake.modelfile.manifest import Manifest

@@ -8,8 +8,9 @@ import pytest
 
 from polybake.errors import InputError
 from polybake.generation import LANGUAGES, render_client
+from polybake.generation.write import changes
 from polybake.modelfile.container import read_head
-from polybake.modelfile.manifest import Manifest
+from polybake.modelfile.manifest import Manifest, parse_manifest
 
 
 @pytest.fixture(scope="session")
@@ -40,19 +41,22 @@ def test_generated_files_say_so(manifest: Manifest, language: str) -> None:
 
 
 def test_a_user_s_template_takes_the_place(manifest: Manifest, tmp_path: Path) -> None:
-    """A template below --templates replaces the shipped one of the same path."""
+    """A template below --templates replaces the shipped one of the same path, or is added."""
     (tmp_path / "python").mkdir()
     (tmp_path / "python/README.md.jinja").write_text("Mine: {{ package }}\n")
+    (tmp_path / "python/docs").mkdir()
+    (tmp_path / "python/docs/__module__.md").write_text("{{ as it is }}\n")
     client = render_client(manifest, "python", templates=tmp_path)
     assert client.files["README.md"] == "Mine: every-feed\n"
+    assert client.files["docs/every_feed.md"] == "{{ as it is }}\n"
     assert "pyproject.toml" in client.files
 
 
-@pytest.mark.parametrize("text", ["{{ nothing }}", "{% if %}"])
-def test_a_wrong_template_is_named(manifest: Manifest, tmp_path: Path, text: str) -> None:
-    """An unknown variable and a syntax error name the template."""
+@pytest.mark.parametrize("text", [b"{{ nothing }}", b"{% if %}", b"\xff"])
+def test_a_wrong_template_is_named(manifest: Manifest, tmp_path: Path, text: bytes) -> None:
+    """An unknown variable, a syntax error and what is no text name the template."""
     (tmp_path / "python").mkdir()
-    (tmp_path / "python/README.md.jinja").write_text(text)
+    (tmp_path / "python/README.md.jinja").write_bytes(text)
     with pytest.raises(InputError, match=r"template python/README\.md\.jinja: "):
         render_client(manifest, "python", templates=tmp_path)
 
@@ -60,10 +64,8 @@ def test_a_wrong_template_is_named(manifest: Manifest, tmp_path: Path, text: str
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_committed_client_is_fresh(repository: Path, language: str) -> None:
     """clients/<language> is what the templates render for MiniLM today."""
-    from polybake.generation.write import stale_files
-    from polybake.modelfile.manifest import parse_manifest
-
     path = repository / "fixtures/all-minilm-l6-v2/manifest.json"
     client = render_client(parse_manifest(path.read_text(), str(path)), language)
     folder = repository / "clients" / language
-    assert stale_files(folder, client.files, frozenset()) == []
+    found = changes(folder, client.files, frozenset())
+    assert (found.written, found.removed) == ((), ())

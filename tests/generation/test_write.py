@@ -7,17 +7,20 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.generation.write import RECORD, stale_files, write_client
+from polybake.generation.write import RECORD, Changes, changes, write_client
 
 FILES = {"src/a.py": "a\n", "src/b.py": "b\n", "package.json": "{}\n"}
 PROJECT = frozenset({"package.json"})
 
 
 def test_a_first_write(tmp_path: Path) -> None:
-    """Every file is written, and a second run changes nothing."""
-    assert write_client(tmp_path, FILES, PROJECT).written == tuple(sorted(FILES))
-    assert write_client(tmp_path, FILES, PROJECT).written == ()
-    assert stale_files(tmp_path, FILES, PROJECT) == []
+    """Every file is written, as was said before, and a second run changes nothing."""
+    expected = Changes(written=tuple(sorted(FILES)), unchanged=(), removed=())
+    assert changes(tmp_path, FILES, PROJECT) == expected
+    assert list(tmp_path.iterdir()) == []
+    assert write_client(tmp_path, FILES, PROJECT) == expected
+    unchanged = Changes(written=(), unchanged=("src/a.py", "src/b.py"), removed=())
+    assert write_client(tmp_path, FILES, PROJECT) == unchanged
 
 
 def test_a_hand_change_is_not_lost(tmp_path: Path) -> None:
@@ -40,34 +43,58 @@ def test_a_file_in_the_way_is_not_lost(tmp_path: Path) -> None:
 
 
 def test_project_files_belong_to_their_owner(tmp_path: Path) -> None:
-    """A project file is written once and never judged stale."""
+    """A project file is written once, and again only with force."""
     write_client(tmp_path, FILES, PROJECT)
     (tmp_path / "package.json").write_text('{"mine": 1}\n')
-    write_client(tmp_path, FILES | {"package.json": '{"new": 1}\n'}, PROJECT)
+    new = FILES | {"package.json": '{"new": 1}\n'}
+    assert write_client(tmp_path, new, PROJECT).written == ()
     assert (tmp_path / "package.json").read_text() == '{"mine": 1}\n'
-    assert stale_files(tmp_path, FILES, PROJECT) == []
+    assert write_client(tmp_path, new, PROJECT, force=True).written == ("package.json",)
 
 
 def test_what_is_no_longer_rendered_is_removed(tmp_path: Path) -> None:
-    """A file of an earlier version goes, unless a person changed it."""
+    """A file of an earlier version goes, but one that a person changed only with force."""
     write_client(tmp_path, FILES, PROJECT)
     fewer = {path: text for path, text in FILES.items() if path != "src/b.py"}
-    assert stale_files(tmp_path, fewer, PROJECT) == ["src/b.py"]
+    (tmp_path / "src/b.py").write_text("mine\n")
+    with pytest.raises(InputError, match=r"src/b\.py: was changed by hand"):
+        write_client(tmp_path, fewer, PROJECT)
+    assert (tmp_path / "src/b.py").read_text() == "mine\n"
+    assert write_client(tmp_path, fewer, PROJECT, force=True).removed == ("src/b.py",)
+    assert not (tmp_path / "src/b.py").exists()
+    write_client(tmp_path, FILES, PROJECT)
     assert write_client(tmp_path, fewer, PROJECT).removed == ("src/b.py",)
     assert not (tmp_path / "src/b.py").exists()
 
 
-def test_stale_files_are_found(tmp_path: Path) -> None:
-    """A missing and a differing file are both stale."""
+def test_changes_are_found(tmp_path: Path) -> None:
+    """A missing and a differing file are both to be written."""
     write_client(tmp_path, FILES, PROJECT)
     (tmp_path / "src/a.py").unlink()
     (tmp_path / "src/b.py").write_text("x")
-    assert stale_files(tmp_path, FILES, PROJECT) == ["src/a.py", "src/b.py"]
+    assert changes(tmp_path, FILES, PROJECT).written == ("src/a.py", "src/b.py")
 
 
-@pytest.mark.parametrize("path", ["../out.py", "/etc/out.py", "a/../../out.py"])
-def test_a_record_cannot_reach_outside(tmp_path: Path, path: str) -> None:
-    """A record that names a file outside the client's folder is refused."""
-    (tmp_path / RECORD).write_text(f'{{"files": {{"{path}": "0"}}}}')
-    with pytest.raises(InputError, match="is damaged"):
+@pytest.mark.parametrize(
+    "record",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        "null",
+        '{"files": []}',
+        "[" * 100_000,
+        '{"files": {"../out.py": "0"}}',
+        '{"files": {"/etc/out.py": "0"}}',
+        '{"files": {"a/../../out.py": "0"}}',
+    ],
+)
+def test_a_damaged_record_is_written_anew_with_force(tmp_path: Path, record: str) -> None:
+    """One that cannot be read, or names a file outside the folder, is refused; force mends it."""
+    (tmp_path / RECORD).write_text(record)
+    with pytest.raises(InputError, match=r"\.polybake\.json: is damaged; .* generate --force$"):
         write_client(tmp_path, FILES, PROJECT)
+    assert [path.name for path in tmp_path.iterdir()] == [RECORD]
+    assert write_client(tmp_path, FILES, PROJECT, force=True).written == tuple(sorted(FILES))
+    assert write_client(tmp_path, FILES, PROJECT).written == ()

@@ -9,7 +9,7 @@ import typer
 
 from polybake.commands.bake import bake_config, own_cases, readable
 from polybake.commands.fixtures import write_fixtures
-from polybake.commands.generate import client_tables, write_clients
+from polybake.commands.generate import clients_of, written
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, EncoderOption, config_for
 
 
@@ -29,12 +29,11 @@ def build(
 
     Example: polybake build polybake.toml
     """
+    from polybake.generation.generate import generate
+
     config = config_for(target, name=name, output=output, encoder=encoder)
     report = bake_config(config)
     typer.echo(readable(report))
     folder = config.fixtures.output or Path("fixtures") / config.model.name
     typer.echo(write_fixtures(report.path, folder, own_cases(config)))
-    for line in write_clients(
-        report.manifest, client_tables(target, clients, None), None, force=force
-    ):
-        typer.echo(line)
+    typer.echo(written(generate(report.manifest, clients_of(target, clients), force=force)))

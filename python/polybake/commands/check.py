@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polybake.commands.generate import check_clients, client_tables
+from polybake.commands.generate import clients_of, fresh, model_of
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 
 
@@ -22,17 +22,18 @@ def check(
 
     Example: polybake check build/minilm.onnx --clients clients
     """
-    from polybake.config import load_config
+    from polybake.generation.generate import generate
     from polybake.modelfile.container import check_tail, read_head
 
-    is_config = target.suffix == ".toml"
-    model = load_config(target).model.output if is_config else target
+    model = model_of(target)
     head = read_head(model)
     check_tail(head)
     typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
     typer.echo(reproduced(model))
-    if is_config or clients is not None:
-        check_clients(head.manifest, client_tables(target, clients, language))
+    if model is not target or clients is not None:
+        settings = clients_of(target, clients)
+        done = generate(head.manifest, settings, languages=language or (), check=True)
+        typer.echo(fresh(done))
 
 
 def reproduced(model: Path) -> str:

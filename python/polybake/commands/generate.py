@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel, manifest_of
-from polybake.errors import CheckFailed, InputError
+from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 
 if TYPE_CHECKING:
-    from polybake.config import ClientTable
-    from polybake.generation import RenderedClient
-    from polybake.modelfile.manifest import Manifest
+    from polybake.generation.generate import ClientSettings, GeneratedClient
 
 
 def generate(
@@ -38,96 +36,54 @@ def generate(
 
     Example: polybake generate build/minilm.onnx --language ruby
     """
-    manifest = manifest_of(target)
-    tables = client_tables(target, clients, language)
-    if check:
-        check_clients(manifest, tables, templates)
-    else:
-        for line in write_clients(manifest, tables, templates, force=force):
-            typer.echo(line)
+    from polybake.generation.generate import generate as run
+
+    done = run(
+        model_of(target),
+        clients_of(target, clients),
+        languages=language or (),
+        templates=templates,
+        force=force,
+        check=check,
+    )
+    typer.echo(fresh(done) if check else written(done))
 
 
-def client_tables(
-    target: Path, clients: Path | None, languages: list[str] | None
-) -> dict[str, ClientTable]:
-    """The settings of each client to generate, all of them with an output folder.
+def model_of(target: Path) -> Path:
+    """The model file that a polybake.toml names, or the one given."""
+    from polybake.config import load_config
 
-    Raises:
-        InputError: a language that has no client.
-    """
-    from polybake.config import ClientTable, load_config
-    from polybake.generation import LANGUAGES
+    return load_config(target).model.output if target.suffix == ".toml" else target
 
-    if target.suffix == ".toml":
-        tables: dict[str, ClientTable] = {
-            str(name): table for name, table in load_config(target).clients.items()
-        }
-    else:
-        tables = {name: ClientTable(output=Path("clients") / name) for name in LANGUAGES}
-    for name in languages or []:
-        if name not in tables:
-            raise InputError(f"--language {name}: choose one of: {', '.join(tables)}")
-    chosen = {name: table for name, table in tables.items() if not languages or name in languages}
-    if clients is None:
-        return chosen
+
+def clients_of(target: Path, folder: Path | None) -> Path | dict[str, ClientSettings]:
+    """The clients that a polybake.toml describes, or the folder of every language's."""
+    from polybake.config import load_config
+    from polybake.generation.generate import ClientSettings
+
+    default = Path("clients")
+    if target.suffix != ".toml":
+        return folder or default
     return {
-        name: table.model_copy(update={"output": clients / name}) for name, table in chosen.items()
+        language: ClientSettings(
+            folder / language if folder else table.output or default / language,
+            table.package,
+            table.module,
+            table.version,
+        )
+        for language, table in load_config(target).clients.items()
     }
 
 
-def write_clients(
-    manifest: Manifest, tables: dict[str, ClientTable], templates: Path | None, *, force: bool
-) -> list[str]:
-    """Write every client; a line each says what changed."""
-    from polybake.generation.write import write_client
-
-    lines = []
-    for folder, client in _rendered(manifest, tables, templates):
-        done = write_client(folder, client.files, client.project_files, force=force)
-        lines.append(
-            f"{folder}: {len(done.written)} written, {len(done.unchanged)} unchanged, "
-            f"{len(done.removed)} removed"
-        )
-    return lines
+def written(clients: Iterable[GeneratedClient]) -> str:
+    """What was written, a line a client."""
+    return "\n".join(
+        f"{one.folder}: {len(one.changes.written)} written, "
+        f"{len(one.changes.unchanged)} unchanged, {len(one.changes.removed)} removed"
+        for one in clients
+    )
 
 
-def check_clients(
-    manifest: Manifest, tables: dict[str, ClientTable], templates: Path | None = None
-) -> None:
-    """Compare every client with a fresh render.
-
-    Raises:
-        CheckFailed: a generated file differs, is missing, or is left over.
-    """
-    from polybake.generation.write import stale_files
-
-    stale = [
-        str(folder / path)
-        for folder, client in _rendered(manifest, tables, templates)
-        for path in stale_files(folder, client.files, client.project_files)
-    ]
-    if stale:
-        raise CheckFailed(f"not fresh: {', '.join(stale)}; run: polybake generate")
-    typer.echo(f"fresh: {', '.join(tables)}")
-
-
-def _rendered(
-    manifest: Manifest, tables: dict[str, ClientTable], templates: Path | None
-) -> list[tuple[Path, RenderedClient]]:
-    """Every client with its folder; all are rendered before the first is written."""
-    from polybake.generation import render_client
-
-    return [
-        (
-            table.output or Path("clients") / language,
-            render_client(
-                manifest,
-                language,
-                package=table.package,
-                module=table.module,
-                version=table.version,
-                templates=templates,
-            ),
-        )
-        for language, table in tables.items()
-    ]
+def fresh(clients: Iterable[GeneratedClient]) -> str:
+    """Which clients are as they would be written."""
+    return f"fresh: {', '.join(one.language for one in clients)}"

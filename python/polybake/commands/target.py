@@ -14,7 +14,6 @@ from polybake.files.hub_reference import HubReference, is_hub
 
 if TYPE_CHECKING:
     from polybake.config import Config
-    from polybake.modelfile.manifest import Manifest
 
 DEFAULT_CONFIG = Path("polybake.toml")
 
@@ -93,22 +92,3 @@ def usable_name(name: str) -> str:
     except ValueError as error:
         raise InputError(f"{error}; choose one with --name") from error
     return name
-
-
-def manifest_of(target: Path) -> Manifest:
-    """The manifest of a model file, of an extracted manifest.json, or of a config's output."""
-    from polybake.config import load_config
-    from polybake.modelfile.container import read_head
-    from polybake.modelfile.manifest import parse_manifest
-
-    if target.suffix == ".json":
-        try:
-            return parse_manifest(target.read_text(encoding="utf-8"), str(target))
-        except OSError as error:
-            raise InputError(
-                f"{target}: cannot be read ({error.strerror}); "
-                "write one with: polybake inspect MODEL --extract FOLDER"
-            ) from error
-    if target.suffix == ".toml":
-        target = load_config(target).model.output
-    return read_head(target).manifest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.commands.generate import client_tables
+from polybake.commands.generate import clients_of
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 from polybake.errors import InputError
 
@@ -87,8 +87,9 @@ def clients_for(
     from polybake.verification.harness_file import find_clients, foreign_client, read_client
 
     if folder is None and target.suffix == ".toml":
-        tables = client_tables(target, None, None)
-        found = [read_client(table.output) for table in tables.values() if table.output]
+        settings = clients_of(target, None)
+        folders = [settings] if isinstance(settings, Path) else [one.folder for one in settings.values()]
+        found = [read_client(folder) for folder in folders]
     elif folder is None and harnesses and not languages:
         found = []
     else:

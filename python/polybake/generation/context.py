@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from polybake import __version__
-from polybake.generation.language import Language
+from polybake.generation.languages import Language
 from polybake.generation.names import Names
 from polybake.modelfile.manifest import Manifest
 

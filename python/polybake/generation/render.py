@@ -1,16 +1,65 @@
-"""Templates and a context in, ``{path: text}`` out; nothing is written here."""
+"""Manifest and templates in, ``{path: text}`` out; nothing is written here."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, fields
+from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from polybake.errors import InputError
-from polybake.generation.context import Context
+from polybake.generation.context import Context, build_context
+from polybake.generation.languages import LANGUAGES
+from polybake.generation.names import names_for
+from polybake.modelfile.manifest import Manifest
 
 _TEMPLATE = ".jinja"
+
+
+@dataclass(frozen=True)
+class RenderedClient:
+    """A client's files by path, and which of them belong to its owner once written."""
+
+    files: dict[str, str]
+    project_files: frozenset[str]
+
+
+def render_client(
+    manifest: Manifest,
+    language: str,
+    *,
+    package: str | None = None,
+    module: str | None = None,
+    version: str = "0.1.0",
+    templates: Path | None = None,
+) -> RenderedClient:
+    """Render the client of one language.
+
+    ``__module__`` in a template's path stands for the module's name, ``__path__`` for the package
+    in snake case; a file without ``.jinja`` is taken as it is.
+
+    Args:
+        manifest: Of the model.
+        language: One of ``LANGUAGES``.
+        package, module, version: Of the client's package, where the user chose them.
+        templates: A folder of the user's own, added to the shipped ones; one with the path of a
+            shipped template, such as ``ruby/README.md.jinja``, takes its place.
+
+    Raises:
+        InputError: a name that the language cannot use, a template that is not valid, or one that
+            uses a variable that does not exist.
+    """
+    own = LANGUAGES[language]
+    names = names_for(language, manifest.name, package=package, module=module)
+    context = build_context(manifest, own, names, version)
+    folders = [folder for folder in (templates, templates_folder()) if folder is not None]
+    return RenderedClient(
+        files={
+            _target(path, context): _render(f"{language}/{path}", context, folders)
+            for path in _paths([folder / language for folder in folders])
+        },
+        project_files=frozenset(_target(path, context) for path in own.project_files),
+    )
 
 
 def templates_folder() -> Path:
@@ -20,52 +69,23 @@ def templates_folder() -> Path:
     return shipped if shipped.is_dir() else package.parents[1] / "templates"
 
 
-def render(language: str, context: Context, overrides: Path | None = None) -> dict[str, str]:
-    """Render every template of a language.
-
-    Args:
-        overrides: a folder of the user's own templates; one with the path of a shipped
-            template, such as ``ruby/README.md.jinja``, takes its place.
-
-    Returns:
-        Text by path. ``__module__`` in a template's path stands for the module's name,
-        ``__path__`` for the package in snake case; a file without ``.jinja`` is taken as it is.
-
-    Raises:
-        InputError: a template is not valid, or uses a variable that does not exist.
-    """
-    shipped = templates_folder()
-    folders = [folder for folder in (overrides, shipped) if folder is not None]
+def _render(template: str, context: Context, folders: list[Path]) -> str:
     environment = Environment(
         loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - values are encoded for their place in literals.py
+        autoescape=False,  # noqa: S701 - values are encoded for their place by their language
     )
-    files: dict[str, str] = {}
-    for path in _paths(shipped / language):
-        template = f"{language}/{path}"
-        try:
-            text = (
-                environment.get_template(template).render(_variables(context))
-                if template.endswith(_TEMPLATE)
-                else _first(folders, template).read_text(encoding="utf-8")
-            )
-        except TemplateError as error:
-            raise InputError(f"template {template}: {error}; correct it or remove it") from error
-        files[_target(path, context)] = text
-    return files
-
-
-def target_paths(paths: frozenset[str], context: Context) -> frozenset[str]:
-    """Template paths with the names of a client put in."""
-    return frozenset(_target(path, context) for path in paths)
-
-
-def _variables(context: Context) -> dict[str, object]:
-    return {name: getattr(context, name) for name in asdict(context)}
+    try:
+        if template.endswith(_TEMPLATE):
+            variables = {field.name: getattr(context, field.name) for field in fields(context)}
+            return environment.get_template(template).render(variables)
+        found = next(folder / template for folder in folders if (folder / template).is_file())
+        return found.read_text(encoding="utf-8")
+    except (TemplateError, UnicodeDecodeError) as error:
+        raise InputError(f"template {template}: {error}; correct it or remove it") from error
 
 
 def _target(path: str, context: Context) -> str:
@@ -73,13 +93,12 @@ def _target(path: str, context: Context) -> str:
     return named.removesuffix(_TEMPLATE)
 
 
-def _paths(folder: Path) -> list[str]:
-    return sorted(
-        str(PurePosixPath(path.relative_to(folder)))
+def _paths(folders: list[Path]) -> list[str]:
+    """What lies in any of the folders, relative to it."""
+    files = {
+        path.relative_to(folder).as_posix()
+        for folder in folders
         for path in folder.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
-    )
-
-
-def _first(folders: list[Path], name: str) -> Path:
-    return next(folder / name for folder in folders if (folder / name).is_file())
+    }
+    return sorted(files)

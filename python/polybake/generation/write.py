@@ -15,72 +15,72 @@ RECORD = ".polybake.json"
 
 
 @dataclass(frozen=True)
-class Written:
-    """What one client's generation did, by path."""
+class Changes:
+    """What a fresh render changes in a client's folder, by path."""
 
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
 
 
-def write_client(
+def changes(
     folder: Path, files: dict[str, str], project_files: frozenset[str], *, force: bool = False
-) -> Written:
-    """Write a client; project files only where there are none yet.
+) -> Changes:
+    """Compare a client's folder with a fresh render.
+
+    A project file changes only where there is none, or with ``force``; what an earlier render
+    recorded and this one has not is removed.
 
     Args:
-        files: text by path below ``folder``.
-        project_files: the paths that belong to the client's owner once written.
-        force: also overwrite what was changed by hand, project files included.
+        folder: Of the client.
+        files: Text by path below ``folder``.
+        project_files: The paths that belong to the client's owner once written.
+        force: Also overwrite what was changed by hand, project files included.
 
     Raises:
-        InputError: a generated file was changed by hand and ``force`` is off; nothing is written.
+        InputError: the record of what was generated is damaged, and ``force`` is off.
     """
-    recorded = _read_record(folder)
-    generated = {path: text for path, text in files.items() if force or path not in project_files}
-    generated |= {path: text for path, text in files.items() if not (folder / path).exists()}
-    stale = [path for path in recorded if path not in files and (folder / path).is_file()]
-    if not force:
-        _refuse_changed(folder, [*generated, *stale], recorded, files)
-    written, unchanged = [], []
-    for path, text in sorted(generated.items()):
-        if _digest_of(folder / path) == _digest(text):
-            unchanged.append(path)
-            continue
-        with replacing(folder / path) as file:
-            file.write(text.encode("utf-8"))
-        written.append(path)
-    for path in stale:
-        (folder / path).unlink()
-    _write_record(folder, {path: text for path, text in files.items() if path not in project_files})
-    return Written(tuple(written), tuple(unchanged), tuple(stale))
+    record = _read_record(folder, force)
+    kept = set() if force else {path for path in project_files if (folder / path).exists()}
+    fresh = {path: _digest_of(folder / path) == _digest(files[path]) for path in sorted(files)}
+    return Changes(
+        written=tuple(path for path in fresh if not fresh[path] and path not in kept),
+        unchanged=tuple(path for path in fresh if fresh[path] and path not in kept),
+        removed=tuple(path for path in record if path not in files and (folder / path).is_file()),
+    )
 
 
-def stale_files(folder: Path, files: dict[str, str], project_files: frozenset[str]) -> list[str]:
-    """The generated files that differ from a fresh render, are missing, or no longer rendered."""
-    differing = [
-        path
-        for path, text in files.items()
-        if path not in project_files and _digest_of(folder / path) != _digest(text)
-    ]
-    left = [path for path in _read_record(folder) if path not in files and (folder / path).exists()]
-    return sorted(differing + left)
+def write_client(
+    folder: Path, files: dict[str, str], project_files: frozenset[str], *, force: bool = False
+) -> Changes:
+    """Write a client, and remove what is no longer rendered; the arguments are those of `changes`.
 
-
-def _refuse_changed(
-    folder: Path, paths: list[str], recorded: dict[str, str], files: dict[str, str]
-) -> None:
-    for path in paths:
-        found = _digest_of(folder / path)
-        fresh = _digest(files[path]) if path in files else None
-        if found is not None and found not in (recorded.get(path), fresh):
+    Raises:
+        InputError: a generated file was changed by hand, or the record is damaged, and ``force`` is
+            off; nothing is written.
+    """
+    record = _read_record(folder, force)
+    done = changes(folder, files, project_files, force=force)
+    for path in (*done.written, *done.removed):
+        if not force and _digest_of(folder / path) not in (None, record.get(path)):
             raise InputError(
                 f"{folder / path}: was changed by hand since it was generated; "
                 "move the change to a template (--templates) or overwrite it with --force"
             )
+    for path in done.written:
+        _write(folder / path, files[path])
+    for path in done.removed:
+        (folder / path).unlink()
+    digests = {
+        path: _digest(text) for path, text in sorted(files.items()) if path not in project_files
+    }
+    record_text = json.dumps({"generator": __version__, "files": digests}, indent=2) + "\n"
+    _write(folder / RECORD, record_text)
+    return done
 
 
-def _read_record(folder: Path) -> dict[str, str]:
+def _read_record(folder: Path, force: bool) -> dict[str, str]:
+    """Digests by path, as they were when the client was last written."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         files = {str(path): str(digest) for path, digest in record["files"].items()}
@@ -90,16 +90,17 @@ def _read_record(folder: Path) -> dict[str, str]:
         return files
     except FileNotFoundError:
         return {}
-    except (ValueError, KeyError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        if force:
+            return {}
         raise InputError(
-            f"{folder / RECORD}: is damaged; restore it or generate with --force"
+            f"{folder / RECORD}: is damaged; restore it, or write every file anew with: "
+            "polybake generate --force"
         ) from error
 
 
-def _write_record(folder: Path, files: dict[str, str]) -> None:
-    digests = {path: _digest(text) for path, text in sorted(files.items())}
-    text = json.dumps({"generator": __version__, "files": digests}, indent=2) + "\n"
-    with replacing(folder / RECORD) as file:
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as file:
         file.write(text.encode("utf-8"))
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from polybake.modelfile.slack import Embeddings, Slack
+
+#: Where a client runs.
+Device = Literal["cpu", "cuda"]
+DEVICES: tuple[Device, ...] = get_args(Device)
 
 
 class Record(BaseModel):

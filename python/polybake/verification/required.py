@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from polybake.errors import InputError
-from polybake.generation.language import LANGUAGES
+from polybake.generation.languages import LANGUAGES
 from polybake.verification.harness_file import Client
 from polybake.verification.protocol import DEVICES
 from polybake.verification.verdict import CASE_STAGES, Status, Verdict

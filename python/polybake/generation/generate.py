@@ -1,0 +1,115 @@
+"""generate: the clients of a model file, written, or compared with a fresh render."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polybake.errors import CheckFailed, InputError
+from polybake.generation.languages import LANGUAGES
+from polybake.generation.render import render_client
+from polybake.generation.write import Changes, changes, write_client
+from polybake.modelfile.container import read_head
+from polybake.modelfile.manifest import Manifest, parse_manifest
+
+
+@dataclass(frozen=True)
+class ClientSettings:
+    """Where the client of one language goes and what it is called; None derives a name."""
+
+    folder: Path
+    package: str | None = None
+    module: str | None = None
+    version: str = "0.1.0"
+
+
+@dataclass(frozen=True)
+class GeneratedClient:
+    """What became of one client."""
+
+    language: str
+    folder: Path
+    changes: Changes
+
+
+def generate(
+    model: Path | Manifest,
+    clients: Path | Mapping[str, ClientSettings] = Path("clients"),
+    *,
+    languages: Sequence[str] = (),
+    templates: Path | None = None,
+    force: bool = False,
+    check: bool = False,
+) -> tuple[GeneratedClient, ...]:
+    """Write the clients of a model; nothing is written unless all can be rendered.
+
+    Args:
+        model: A baked model file, the manifest.json of one, or a manifest.
+        clients: The folder below which each client gets one of its language's name; or the settings
+            of each client, by language.
+        languages: Only these.
+        templates: A folder of the user's own templates, see ``render_client``.
+        force: Overwrite files that were changed by hand.
+        check: Write nothing, and fail where a file would change.
+
+    Returns:
+        One entry a language, in the order of ``clients``.
+
+    Raises:
+        InputError: the model or a template is wrong, a language or a name cannot be used, or a
+            generated file was changed by hand.
+        CheckFailed: with ``check``, a file differs, is missing, or is left over.
+    """
+    manifest = model if isinstance(model, Manifest) else _read_manifest(model)
+    if isinstance(clients, Path):
+        clients = {name: ClientSettings(clients / name) for name in LANGUAGES}
+    for name in languages:
+        if name not in clients:
+            raise InputError(f"language {name!r}: choose one of: {', '.join(clients)}")
+    if templates and not any((templates / name).is_dir() for name in LANGUAGES):
+        raise InputError(
+            f"{templates}: holds no templates; expected a folder in it named one of: "
+            f"{', '.join(LANGUAGES)}"
+        )
+    rendered = {
+        name: render_client(
+            manifest,
+            name,
+            package=settings.package,
+            module=settings.module,
+            version=settings.version,
+            templates=templates,
+        )
+        for name, settings in clients.items()
+        if not languages or name in languages
+    }
+    act = changes if check else write_client
+    done = tuple(
+        GeneratedClient(
+            name,
+            clients[name].folder,
+            act(clients[name].folder, client.files, client.project_files, force=force),
+        )
+        for name, client in rendered.items()
+    )
+    stale = [
+        str(one.folder / path)
+        for one in done
+        for path in (*one.changes.written, *one.changes.removed)
+    ]
+    if check and stale:
+        raise CheckFailed(f"not fresh: {', '.join(stale)}; run: polybake generate")
+    return done
+
+
+def _read_manifest(path: Path) -> Manifest:
+    if path.suffix != ".json":
+        return read_head(path).manifest
+    try:
+        return parse_manifest(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); "
+            "write one with: polybake inspect MODEL --extract FOLDER"
+        ) from error

@@ -1,0 +1,57 @@
+"""C# clients."""
+
+from __future__ import annotations
+
+import re
+from xml.sax.saxutils import escape
+
+from polybake.generation.languages.language import Language, Spelling, pascal, quoted
+
+
+def csharp_string(text: str) -> str:
+    """A C# string literal."""
+    return quoted(text, wide="\\U{:08x}")
+
+
+def msbuild_text(text: str) -> str:
+    """Character data of a project file, where MSBuild expands ``$(x)``, ``@(x)`` and ``%41``.
+
+    Characters that XML forbids are dropped.
+    """
+    xml = escape("".join(char for char in text if char.isprintable()))
+    return re.sub(r"[$@%]", lambda found: f"%{ord(found[0]):02X}", xml)
+
+
+NAME = Spelling(pascal, r"[A-Za-z][A-Za-z0-9]*(\.[A-Za-z][A-Za-z0-9]*)*")
+
+RESERVED = """
+action array attribute buffer class console convert core data delegate encoding enumerable
+environment exception fact file func guid half hash index lazy math memory microsoft net nullable
+object parallel path process progress random range set socket span stream string system task thread
+timer tuple type uri version windows xunit
+"""
+
+CSHARP = Language(
+    name="csharp",
+    string=csharp_string,
+    project_string=msbuild_text,
+    null="null",
+    true="true",
+    false="false",
+    elements={"float32": "float", "int8": "sbyte", "uint8": "byte"},
+    package=NAME,
+    module=NAME,
+    reserved=frozenset(RESERVED.split()),
+    project_files=frozenset(
+        {
+            "src/__module__.csproj",
+            "tests/__module__.Tests.csproj",
+            "harness/__module__.Harness.csproj",
+            "__module__.slnx",
+            "Directory.Build.props",
+            ".editorconfig",
+            "README.md",
+            ".gitignore",
+        }
+    ),
+)

@@ -1,0 +1,74 @@
+"""What sets one client language apart for the generator; the rest is in its templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a language spells a name: made of the model's, or chosen by a user to match a pattern."""
+
+    of_model: Callable[[str], str]
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language writes values and names, and which files belong to the client's owner.
+
+    A model's names and prompts may come from anyone, so no string reaches a file unencoded.
+
+    Attributes:
+        name: Of its folder of templates, and in polybake.toml.
+        string: Encodes text as a literal of source code.
+        project_string: Encodes text for the package's project file.
+        null, true, false: As literals.
+        elements: The type of an embedding's element, in Node that of its array, by dtype.
+        package: What the package is called where it is published.
+        module: What it is called where it is imported.
+        reserved: Names, in lower case, that would shadow something a client or its users import.
+        project_files: Paths of templates whose files are written once, then their owner's.
+    """
+
+    name: str
+    string: Callable[[str], str]
+    project_string: Callable[[str], str]
+    null: str
+    true: str
+    false: str
+    elements: Mapping[str, str]
+    package: Spelling
+    module: Spelling
+    reserved: frozenset[str]
+    project_files: frozenset[str]
+
+
+def quoted(text: str, *, wide: str, also: str = "") -> str:
+    """A double-quoted literal on one line; quotes are escaped by number: no formatter re-quotes.
+
+    Args:
+        text: What the literal stands for.
+        wide: The escape of a character beyond U+FFFF, as a format of its number.
+        also: Characters that are escaped too.
+    """
+
+    def character(char: str) -> str:
+        if char.isprintable() and char not in '"\\' + also:
+            return char
+        if char in "\\\n":
+            return "\\\\" if char == "\\" else "\\n"
+        return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else wide.format(ord(char))
+
+    return f'"{"".join(map(character, text))}"'
+
+
+def snake(model: str) -> str:
+    """``all_minilm_l6_v2``."""
+    return model.replace("-", "_")
+
+
+def pascal(model: str) -> str:
+    """``AllMinilmL6V2``."""
+    return "".join(part.capitalize() for part in model.split("-"))

@@ -1,0 +1,31 @@
+"""Ruby clients."""
+
+from __future__ import annotations
+
+from polybake.generation.languages.language import Language, Spelling, pascal, quoted, snake
+
+
+def ruby_string(text: str) -> str:
+    """A Ruby string literal; ``#`` is escaped, since it may begin an interpolation."""
+    return quoted(text, wide="\\u{{{:x}}}", also="#")
+
+
+RESERVED = """
+array base64 basic class data date digest encoding exception ffi fiber file float hash integer io
+json kernel lazy math minitest mutex object proc process rake random range ruby set socket standard
+string struct symbol thread time timeout uri zlib
+"""
+
+RUBY = Language(
+    name="ruby",
+    string=ruby_string,
+    project_string=ruby_string,
+    null="nil",
+    true="true",
+    false="false",
+    elements={"float32": "Float", "int8": "Integer", "uint8": "Integer"},
+    package=Spelling(snake, r"[a-z][a-z0-9]*([_-][a-z0-9]+)*"),
+    module=Spelling(pascal, r"[A-Z][A-Za-z0-9]*"),
+    reserved=frozenset(RESERVED.split()),
+    project_files=frozenset({"__path__.gemspec", "Gemfile", "Rakefile", "README.md", ".gitignore"}),
+)
