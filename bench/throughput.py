@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client, find_clients
 from polybake.verification.protocol import Embed, Results, Start, Stop
-from polybake.verification.runner import Harness
 
 TEXTS, ROUNDS, PATIENCE = 400, 5, 600.0
 

@@ -140,9 +140,3 @@ def test_a_language_asked_for_may_not_be_skipped(project: Path) -> None:
     assert done.returncode == 3, done.stdout + done.stderr
     assert "missing-toolchain" in done.stdout
     assert "ruby is required" in done.stdout
-
-
-def test_an_unknown_language_is_named(project: Path) -> None:
-    """--language lists the clients that are here."""
-    printed = polybake("verify", "--language", "cobol", cwd=project, code=2)
-    assert "--language cobol: " in printed

@@ -58,6 +58,18 @@ class SubjectFiles:
             **fields,
         )
 
+    def write_client(self, folder: Path, fault: str = "none", language: str = "tiny") -> Path:
+        """The folder of such a client, written."""
+        client = self.client(fault, language=language)
+        folder.mkdir(parents=True)
+        harness = {
+            "language": language,
+            "run": client.run,
+            "environment": dict(client.environment),
+        }
+        (folder / "harness.json").write_text(json.dumps(harness))
+        return folder
+
 
 def write_subject(folder: Path, precision: str = "float32") -> SubjectFiles:
     """Write the model file and the harnesses' answers into a folder."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 from faulty.reference import Reference
 
 
@@ -12,6 +14,28 @@ class PrintsGarbage(Reference):
     def embed(self, request):
         self.write("warning: 1 file is deprecated")
         return super().embed(request)
+
+
+class ByteOrderMark(Reference):
+    """The first line begins with a byte order mark, as streams of Windows may."""
+
+    def reply(self, request, answer):
+        if request["cmd"] == "start":
+            self.stream.reconfigure(encoding="utf-8")
+            self.stream.write("\ufeff")
+        super().reply(request, answer)
+
+
+class NotAscii(Reference):
+    """embed is answered with characters that are not escaped."""
+
+    def reply(self, request, answer):
+        self.stream.reconfigure(encoding="utf-8")
+        if request["cmd"] == "embed":
+            answer = {"errored": True, "kind": "internal", "message": "caf\u00e9"}
+            self.write(json.dumps({"seq": request["seq"], **answer}, ensure_ascii=False))
+        else:
+            super().reply(request, answer)
 
 
 class NotJson(Reference):
@@ -59,11 +83,30 @@ class EmbedErrors(Reference):
 
 
 class SkipsEmbedIds(Reference):
-    """The client cannot embed ids."""
+    """The client says that it can embed ids, and does not."""
 
     def answer(self, request):
         if request["cmd"] == "embed_ids":
             return {"skipped": True, "reason": "takes texts only"}
+        return super().answer(request)
+
+
+class OnlyTexts(SkipsEmbedIds):
+    """The client cannot embed ids, and says so."""
+
+    def start(self, request):
+        return super().start(request) | {"capabilities": ["tokenize", "embed", "self_check"]}
+
+
+class OnlyTokenizes(Reference):
+    """The client gives no vectors, so that there is nothing to verify."""
+
+    def start(self, request):
+        return super().start(request) | {"capabilities": ["tokenize"]}
+
+    def answer(self, request):
+        if request["cmd"] in ("embed_ids", "embed"):
+            return {"skipped": True, "reason": "gives no vectors"}
         return super().answer(request)
 
 

@@ -36,6 +36,13 @@ class CrashesOnCase(Reference):
         return super().answer(request)
 
 
+class CrashesOften(Reference):
+    """Whatever asks for vectors ends the process; token ids come all the same."""
+
+    def encode(self, vectors):
+        sys.exit(9)
+
+
 class Killed(Reference):
     """embed of case three ends the process by a signal."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polybake.verification.between import Between
+from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.protocol import ClientVersions, Device, Provider
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status, Verdict
@@ -25,7 +25,7 @@ def sample_report(**changes) -> Report:
         "cases": 2,
         "runs": (_run("ruby", "cpu"), _run("csharp", "cuda"), _run("node", "cpu", started=False)),
         "verdicts": verdicts,
-        "between": (Between("cpu", ("csharp", "ruby"), 1.2e-7, "long", 3),),
+        "language_differences": (LanguageDifference("cpu", ("csharp", "ruby"), 1.2e-7, "long", 3),),
         "notes": ("a note",),
         "missing": (),
     }

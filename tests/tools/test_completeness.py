@@ -9,8 +9,8 @@ import pytest
 from completeness import check_complete, main
 from faulty.subject import CASES, SubjectFiles
 from polybake.errors import CheckFailed, InputError
+from polybake.verification.judge import judge
 from polybake.verification.report_junit import report_junit
-from polybake.verification.verify import verify
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def junit(subject: SubjectFiles, tmp_path: Path):
     def write(**faults: str) -> Path:
         clients = [subject.client(fault, language=name) for name, fault in faults.items()]
         path = tmp_path / "verify.xml"
-        path.write_bytes(report_junit(verify(subject.model, clients, subject.fixture)))
+        path.write_bytes(report_junit(judge(subject.model, clients, subject.fixture)))
         return path
 
     return write

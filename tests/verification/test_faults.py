@@ -9,12 +9,12 @@ import pytest
 
 from faulty.faults import FAULTS
 from faulty.subject import CASES, SubjectFiles
+from polybake.verification.judge import judge
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
-from polybake.verification.verify import verify
 
-PATIENT = Timeouts(load=60, request=60, stop=60)
-HASTY = Timeouts(load=60, request=2, stop=60)
+PATIENT = Timeouts(load=60, answer=60, stop=60)
+HASTY = Timeouts(load=60, answer=2, stop=60)
 
 ALL = tuple(CASES)
 BATCHES = ("two", "three")
@@ -32,13 +32,14 @@ class Caught:
     device: str = "cpu"
     timeouts: Timeouts = PATIENT
     precision: str = "float32"
-
     once: tuple[Stage, ...] = ()
+    #: Cases that the client is given up before.
+    rest: tuple[str, ...] = ()
 
     def statuses(self) -> dict[tuple[str, str], Status]:
         """Status by case and stage, where it is not pass."""
-        keys = [*product(self.cases, self.stages), *product([SESSION], self.once)]
-        return dict.fromkeys(keys, self.status)
+        lost = [*product(self.cases, self.stages), *product(self.rest, CASE_STAGES)]
+        return dict.fromkeys([*lost, *product([SESSION], self.once)], self.status)
 
 
 def never_ran(status: Status, says: str, **fields) -> Caught:
@@ -90,7 +91,9 @@ EXPECTED = {
     "BitOrder": wrong("ubinary", "row 0, element"),
     "ByteOrder": wrong("ubinary", "row 0, element"),
     "LessHalf": wrong("ubinary", "8 elements differ by more than rounding"),
-    "PrintsGarbage": Caught(Status.ERROR, ONLY_EMBED, says="not a line of JSON: warning: 1 file"),
+    "PrintsGarbage": Caught(Status.ERROR, ONLY_EMBED, says="in ASCII: warning: 1 file"),
+    "ByteOrderMark": never_ran(Status.ERROR, "not a line of JSON in ASCII"),
+    "NotAscii": Caught(Status.ERROR, ONLY_EMBED, says="not a line of JSON in ASCII"),
     "NotJson": Caught(Status.ERROR, ONLY_IDS, says="not a line of JSON"),
     "NotAnAnswer": Caught(Status.ERROR, ONLY_EMBED_IDS, says="not an answer of the protocol"),
     "WrongSeq": Caught(Status.ERROR, ONLY_EMBED_IDS, says="to request 3, expected one to 2"),
@@ -98,11 +101,23 @@ EXPECTED = {
     "NeverAnswers": Caught(Status.TIMEOUT, cases=("two",), says="in 2 s", timeouts=HASTY),
     "CrashesOnCase": Caught(Status.CRASH, cases=("three",), says="code 1; standard error: out of"),
     "Killed": Caught(Status.CRASH, ONLY_EMBED, ("three",), "ended by signal 9"),
+    "CrashesOften": Caught(
+        Status.CRASH,
+        VECTORS,
+        ("one", "two", "three"),
+        "given up after 6 lost stages: ended with exit code 9",
+        once=(Stage.SELF_CHECK,),
+        rest=("query",),
+    ),
     "CrashesAlways": never_ran(Status.CRASH, "standard error: cannot load the runtime"),
     "CrashesAfterStart": never_ran(Status.CRASH, "ended with exit code 7"),
     "SlowStart": never_ran(Status.TIMEOUT, "no answer in 1 s", timeouts=Timeouts(load=1)),
     "EmbedErrors": Caught(Status.ERROR, ONLY_EMBED, says="invalid_text at index 0: repair it"),
-    "SkipsEmbedIds": Caught(Status.SKIP_CAPABILITY, ONLY_EMBED_IDS, says="takes texts only"),
+    "SkipsEmbedIds": Caught(
+        Status.ERROR, ONLY_EMBED_IDS, says="what its capabilities say that it can: takes texts only"
+    ),
+    "OnlyTexts": Caught(Status.SKIP_CAPABILITY, ONLY_EMBED_IDS, says="takes texts only"),
+    "OnlyTokenizes": never_ran(Status.ERROR, "has no capability embed, without which"),
     "WrongFingerprint": never_ran(Status.ERROR, "reports fingerprint 000"),
     "WrongName": never_ran(Status.ERROR, "reports name other-model, expected tiny-model"),
     "WrongLanguage": never_ran(Status.ERROR, "reports language tiny-copy"),
@@ -119,21 +134,21 @@ EXPECTED = {
 }
 
 
-def judge(subject: SubjectFiles, fault: str, device: str, timeouts: Timeouts):
+def judged(subject: SubjectFiles, fault: str, device: str, timeouts: Timeouts):
     """The report on one client with the fault."""
     client = subject.client(fault)
-    return verify(subject.model, [client], subject.fixture, devices=[device], timeouts=timeouts)
+    return judge(subject.model, [client], subject.fixture, devices=[device], timeouts=timeouts)
 
 
 @pytest.mark.parametrize("fault", EXPECTED)
 def test_fault_is_caught(subjects: dict[str, SubjectFiles], fault: str) -> None:
     """Exactly the faulty stages get the expected status, with a message that says what is wrong."""
     expected = EXPECTED[fault]
-    report = judge(subjects[expected.precision], fault, expected.device, expected.timeouts)
+    report = judged(subjects[expected.precision], fault, expected.device, expected.timeouts)
     found = {(v.case, v.stage): v for v in report.verdicts if v.status is not Status.PASS}
     assert {key: verdict.status for key, verdict in found.items()} == expected.statuses()
     assert any(expected.says in verdict.message for verdict in found.values())
-    assert report.exit_code() == (0 if fault == "SkipsEmbedIds" else 1)
+    assert report.exit_code() == (0 if expected.status is Status.SKIP_CAPABILITY else 1)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +159,7 @@ def test_faultless_harness_passes(
     subjects: dict[str, SubjectFiles], device: str, precision: str
 ) -> None:
     """The harness without a fault passes every stage, the self-check and the stop."""
-    report = judge(subjects[precision], "none", device, PATIENT)
+    report = judged(subjects[precision], "none", device, PATIENT)
     assert {verdict.status for verdict in report.verdicts} == {Status.PASS}
     assert report.executed == len(CASES) * len(CASE_STAGES)
     assert report.exit_code() == 0

@@ -44,6 +44,18 @@ def test_client_is_read(tmp_path: Path) -> None:
     assert "PATH" in client.full_environment()
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("0", "0")])
+def test_no_client_sends_telemetry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None, expected: str
+) -> None:
+    """ONNX Runtime's is off in every command of a client, unless the user wants it."""
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
+    if given:
+        monkeypatch.setenv("ORT_DISABLE_TELEMETRY", given)
+    environment = read_client(write_harness(tmp_path / "ruby")).full_environment()
+    assert environment["ORT_DISABLE_TELEMETRY"] == expected
+
+
 def test_clients_are_found_by_name(tmp_path: Path) -> None:
     """The folders with a harness.json are clients, in the order of their names."""
     for language in ("ruby", "node", "python"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from faulty.subject import SubjectFiles
+from polybake.verification.judge import judge
 from polybake.verification.report_json import report_json
-from polybake.verification.verify import verify
 from support.sample_report import HOSTILE, sample_report
 
 
@@ -29,11 +29,11 @@ def test_every_verdict_is_there() -> None:
     }
     assert found["runs"][1]["provider"]["active"] == "CUDAExecutionProvider"
     assert found["runs"][2]["versions"] is None
-    assert found["between"][0]["languages"] == ["csharp", "ruby"]
+    assert found["language_differences"][0]["languages"] == ["csharp", "ruby"]
 
 
 def test_odd_numbers_of_a_client_are_no_obstacle(subject: SubjectFiles) -> None:
     """A client that answers NaN leads to a report of plain JSON all the same."""
-    report = verify(subject.model, [subject.client("NotANumber")], subject.fixture)
+    report = judge(subject.model, [subject.client("NotANumber")], subject.fixture)
     found = json.loads(report_json(report), parse_constant=lambda name: name)
     assert {verdict["difference"] for verdict in found["verdicts"]} == {None, 0.0}

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from polybake.modelfile.fixture import TOLERANCES, Case, encode_vectors
 from polybake.verification.golden import GoldenCase
-from polybake.verification.stages import judge, judge_self_check
+from polybake.verification.stages import judge_case, judge_self_check
 from polybake.verification.verdict import Stage, Status
 
 CPU = TOLERANCES["cpu"]
@@ -46,14 +46,14 @@ def answered(vectors: np.ndarray) -> dict[str, object]:
 def test_dtype_and_shape_are_compared(change: dict[str, object], says: str) -> None:
     """Dtype and shape must be the golden ones, as the answer states them."""
     vectors = np.zeros((1, 2), np.float32)
-    outcome = judge(Stage.EMBED, golden(vectors), answered(vectors) | change, CPU)
+    outcome = judge_case(Stage.EMBED, golden(vectors), answered(vectors) | change, CPU)
     assert (outcome.status, outcome.message) == (Status.FAIL, says)
 
 
 @given(hnp.arrays(np.float32, (2, 3), elements=st.floats(-1, 1, width=32)))
 def test_equal_vectors_pass_and_come_back_exactly(array: np.ndarray) -> None:
     """What was sent is kept bit by bit, to be compared between languages."""
-    outcome = judge(Stage.EMBED, golden(array), answered(array), CPU)
+    outcome = judge_case(Stage.EMBED, golden(array), answered(array), CPU)
     assert (outcome.status, outcome.difference) == (Status.PASS, 0.0)
     assert outcome.vectors is not None
     assert outcome.vectors.tobytes() == array.tobytes()
@@ -65,7 +65,7 @@ def test_what_is_not_finite_fails_and_is_not_kept(odd: float) -> None:
     vectors = np.ones((1, 2), np.float32)
     found = vectors.copy()
     found[0, 1] = odd
-    outcome = judge(Stage.EMBED_IDS, golden(vectors), answered(found), CPU)
+    outcome = judge_case(Stage.EMBED_IDS, golden(vectors), answered(found), CPU)
     assert outcome.status is Status.FAIL
     assert outcome.message.endswith("is not a finite number")
     assert (outcome.difference, outcome.vectors) == (None, None)
@@ -75,7 +75,7 @@ def test_what_is_not_finite_fails_and_is_not_kept(odd: float) -> None:
 def test_damaged_data_is_an_error(data: str) -> None:
     """Data that is not base64, or too short or too long for the shape."""
     vectors = np.zeros((1, 2), np.float32)
-    outcome = judge(Stage.EMBED, golden(vectors), answered(vectors) | {"data": data}, CPU)
+    outcome = judge_case(Stage.EMBED, golden(vectors), answered(vectors) | {"data": data}, CPU)
     assert outcome.status is Status.ERROR
     assert "data" in outcome.message
 
@@ -83,9 +83,9 @@ def test_damaged_data_is_an_error(data: str) -> None:
 def test_ids_are_rows_of_integers_and_equal() -> None:
     """Numbers that are no integers break the protocol; others fail by their place."""
     one = golden(np.zeros((1, 2), np.float32))
-    assert judge(Stage.TOKENIZE, one, [[1, 2]], CPU).status is Status.PASS
-    assert judge(Stage.TOKENIZE, one, [[1, 2.0]], CPU).status is Status.ERROR
-    outcome = judge(Stage.TOKENIZE, one, [[1, 3]], CPU)
+    assert judge_case(Stage.TOKENIZE, one, [[1, 2]], CPU).status is Status.PASS
+    assert judge_case(Stage.TOKENIZE, one, [[1, 2.0]], CPU).status is Status.ERROR
+    outcome = judge_case(Stage.TOKENIZE, one, [[1, 3]], CPU)
     assert outcome.message == "row 0, position 1: id 3, expected 2"
 
 

@@ -1,4 +1,4 @@
-"""The whole of verify: clients that are ready, missing, unprepared, foreign."""
+"""verify as a function: which clients, cases and devices it takes."""
 
 from __future__ import annotations
 
@@ -10,198 +10,102 @@ import pytest
 
 from faulty.subject import CASES, TESTS, SubjectFiles
 from polybake.errors import InputError
-from polybake.verification.harness_file import foreign_client
+from polybake.modelfile.fixture_folder import write_fixture
 from polybake.verification.report import Report
-from polybake.verification.verdict import CASE_STAGES, Status
+from polybake.verification.verdict import CASE_STAGES
 from polybake.verification.verify import verify
 
 STAGES = len(CASES) * len(CASE_STAGES)
 
 
-def statuses(report: Report, language: str = "tiny") -> set[Status]:
-    """Every status that a language has."""
-    return {verdict.status for verdict in report.verdicts if verdict.language == language}
+@pytest.fixture
+def clients(subject: SubjectFiles, tmp_path: Path) -> Path:
+    """A folder with three clients, of which one fails."""
+    subject.write_client(tmp_path / "clients/a", language="a")
+    subject.write_client(tmp_path / "clients/b", "OneFloatOff", language="b")
+    subject.write_client(tmp_path / "clients/c", language="c")
+    return tmp_path / "clients"
 
 
-def python(script: str) -> tuple[str, ...]:
-    """A command that runs a line of Python."""
-    return (sys.executable, "-S", "-c", script)
+def ran(report: Report) -> list[tuple[str, str]]:
+    """Languages and devices, in order."""
+    return [(run.language, run.device) for run in report.runs]
 
 
-def test_clients_and_devices_are_all_judged(subject: SubjectFiles) -> None:
-    """Each client goes through each case on each device; one that fails spoils no other."""
-    clients = [subject.client(), subject.client("OneFloatOff", language="other")]
-    told = []
-    report = verify(
-        subject.model, clients, subject.fixture, devices=["cpu", "cuda"], progress=told.append
-    )
-    assert report.executed == 2 * 2 * STAGES
-    assert statuses(report) == {Status.PASS}
-    assert Status.FAIL in statuses(report, "other")
-    assert tuple(told) == report.verdicts
-    assert [(run.language, run.device) for run in report.runs] == [
-        ("tiny", "cpu"),
-        ("tiny", "cuda"),
-        ("other", "cpu"),
-        ("other", "cuda"),
-    ]
-    assert report.runs[0].versions is not None
-    assert report.runs[0].versions.runtime_version == "4.5.6"
-
-
-def test_difference_between_languages_is_reported(subject: SubjectFiles) -> None:
-    """Two clients are compared with each other, beyond what the golden vectors say."""
-    clients = [subject.client(), subject.client("OneFloatOff", language="other")]
-    report = verify(subject.model, clients, subject.fixture)
-    (between,) = report.between
-    assert between.languages == ("other", "tiny")
-    assert between.difference == pytest.approx(2e-5, rel=1e-2)
-    largest = max(verdict.difference or 0.0 for verdict in report.verdicts)
-    assert between.difference == largest
-
-
-def test_missing_program_is_a_visible_skip(subject: SubjectFiles) -> None:
-    """A client whose toolchain is not there is skipped in every stage; the others decide."""
-    clients = [subject.client(), subject.client(language="other", requires=("no-such-program",))]
-    report = verify(subject.model, clients, subject.fixture)
-    assert statuses(report, "other") == {Status.MISSING_TOOLCHAIN}
-    assert len([v for v in report.verdicts if v.language == "other"]) == STAGES + 1
-    assert report.executed == STAGES
-    assert report.exit_code() == 0
-
-
-def test_missing_program_of_a_required_language_ends_with_3(subject: SubjectFiles) -> None:
-    """The same skip is exit code 3 when the language was required."""
-    clients = [subject.client(), subject.client(language="other", requires=("no-such-program",))]
-    report = verify(subject.model, clients, subject.fixture, required=["other"])
-    assert report.exit_code() == 3
-    assert "no-such-program" in report.missing[0]
-
-
-def test_nothing_executed_is_a_failure(subject: SubjectFiles) -> None:
-    """When every toolchain is missing, nothing was shown: exit code 1."""
-    client = subject.client(requires=("no-such-program",))
-    report = verify(subject.model, [client], subject.fixture)
-    assert report.failures == ()
+def test_every_client_of_the_folder_is_verified(subject: SubjectFiles, clients: Path) -> None:
+    """By the file's own golden cases, on the CPU; paths may be strings."""
+    report = verify(str(subject.model), str(clients))
+    assert ran(report) == [("a", "cpu"), ("b", "cpu"), ("c", "cpu")]
+    assert {verdict.language for verdict in report.failures} == {"b"}
     assert report.exit_code() == 1
-    assert verify(subject.model, [], subject.fixture).exit_code() == 1
 
 
-def test_missing_device_of_a_required_device_ends_with_3(subject: SubjectFiles) -> None:
-    """A device that no client has is a skip, and exit code 3 when it was required."""
-    clients = [subject.client(), subject.client("NoDevice", language="other")]
-    devices = ["cuda"]
-    report = verify(subject.model, clients, subject.fixture, devices=devices)
-    assert statuses(report, "other") == {Status.MISSING_DEVICE}
-    assert report.exit_code() == 0
-    report = verify(subject.model, clients, subject.fixture, devices=devices, required=["cuda"])
-    assert report.exit_code() == 3
-
-
-def test_device_error_on_the_cpu_is_an_error(subject: SubjectFiles) -> None:
-    """The CPU is always there: a client that says otherwise fails."""
-    report = verify(subject.model, [subject.client("NoDevice")], subject.fixture)
-    assert statuses(report) == {Status.ERROR}
-
-
-def test_unprepared_client_is_a_missing_toolchain(subject: SubjectFiles) -> None:
-    """A client that has something to prepare and ends at once is told to be prepared."""
-    client = subject.client("CrashesAlways", prepare=(("make", "it so"), ("sh", "x")))
-    report = verify(subject.model, [client], subject.fixture)
-    assert statuses(report) == {Status.MISSING_TOOLCHAIN}
-    message = report.verdicts[0].message
-    assert "polybake verify --prepare" in message
-    assert "make 'it so' && sh x" in message
-    assert "cannot load the runtime" in message
-
-
-def test_prepared_client_that_ends_at_once_is_a_crash(subject: SubjectFiles) -> None:
-    """After its preparation a client that ends at once has no excuse."""
-    client = subject.client("CrashesAlways", prepare=(python("pass"),))
-    report = verify(subject.model, [client], subject.fixture, prepare=True)
-    assert statuses(report) == {Status.CRASH}
-
-
-def test_prepare_runs_only_when_asked(subject: SubjectFiles, tmp_path: Path) -> None:
-    """The prepare commands run with prepare, and never without."""
-    mark = tmp_path / "mark"
-    client = subject.client(prepare=(python(f"open({str(mark)!r}, 'w')"),))
-    assert verify(subject.model, [client], subject.fixture).exit_code() == 0
-    assert not mark.exists()
-    assert verify(subject.model, [client], subject.fixture, prepare=True).exit_code() == 0
-    assert mark.exists()
-
-
-def test_failed_prepare_is_an_error(subject: SubjectFiles) -> None:
-    """A client that cannot be prepared fails, and shows why."""
-    client = subject.client(prepare=(python("raise SystemExit('no gem')"),))
-    report = verify(subject.model, [client], subject.fixture, prepare=True)
-    assert statuses(report) == {Status.ERROR}
-    assert "no gem" in report.verdicts[0].message
-
-
-def foreign(subject: SubjectFiles, language: str, monkeypatch: pytest.MonkeyPatch):
-    """A client given as a command."""
+def test_clients_is_the_folder_without_a_name(
+    subject: SubjectFiles, clients: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As generate writes them; only with foreign harnesses alone there is none."""
+    monkeypatch.chdir(clients.parent)
+    assert len(verify(subject.model).runs) == 3
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
-    words = (sys.executable, "-m", "faulty", str(subject.answers), "none", language)
-    return foreign_client(shlex.join(words))
+    command = shlex.join([sys.executable, "-m", "faulty", str(subject.answers), "none", "go"])
+    assert ran(verify(subject.model, harnesses=[command])) == [("go", "cpu")]
+    report = verify(subject.model, languages=["a"], harnesses=[command])
+    assert ran(report) == [("a", "cpu"), ("go", "cpu")]
 
 
-def test_foreign_client_goes_by_its_answer(
-    subject: SubjectFiles, monkeypatch: pytest.MonkeyPatch
+def test_single_folders_are_taken(subject: SubjectFiles, clients: Path) -> None:
+    """Several folders of clients need no common one."""
+    assert ran(verify(subject.model, [clients / "c", clients / "a"])) == [
+        ("c", "cpu"),
+        ("a", "cpu"),
+    ]
+
+
+def test_a_language_asked_for_may_not_be_skipped(subject: SubjectFiles, clients: Path) -> None:
+    """It alone is verified, on each device, and what cannot be had of it is missing."""
+    report = verify(subject.model, clients, languages=["c"], devices=["cuda", "cpu", "cuda"])
+    assert ran(report) == [("c", "cpu"), ("c", "cuda")]
+    assert (report.executed, report.exit_code()) == (2 * STAGES, 0)
+    harness = (clients / "c/harness.json").read_text()
+    (clients / "c/harness.json").write_text(harness.replace("{", '{"requires": ["no-such"], ', 1))
+    assert verify(subject.model, clients, languages=["c"]).exit_code() == 3
+
+
+def test_required_names_may_not_be_skipped(subject: SubjectFiles, clients: Path) -> None:
+    """A language without a client is missing."""
+    report = verify(subject.model, [clients / "a"], require=["ruby"])
+    assert report.missing[0].startswith("ruby is required, but no client ran it")
+
+
+def test_a_fixture_folder_takes_the_place_of_the_file_s(
+    subject: SubjectFiles, clients: Path, tmp_path: Path
 ) -> None:
-    """A client given as a command is named by the language that it reports."""
-    clients = [subject.client(), foreign(subject, "go", monkeypatch)]
-    report = verify(subject.model, clients, subject.fixture, devices=["cpu", "cuda"])
-    assert statuses(report, "go") == {Status.PASS}
-    assert report.executed == 4 * STAGES
+    """Its cases are asked, and no others."""
+    cases = subject.fixture.cases[:1]
+    write_fixture(subject.fixture.model_copy(update={"cases": cases}), tmp_path / "golden")
+    report = verify(subject.model, [clients / "a"], fixture=tmp_path / "golden")
+    assert (report.cases, report.executed) == (1, len(CASE_STAGES))
 
 
-def test_foreign_client_may_not_take_a_name(
-    subject: SubjectFiles, monkeypatch: pytest.MonkeyPatch
+def test_a_client_that_hangs_is_ended_in_time(subject: SubjectFiles, tmp_path: Path) -> None:
+    """The time for an answer is the caller's."""
+    folder = subject.write_client(tmp_path / "a", "NeverAnswers")
+    report = verify(subject.model, folder, timeout=2)
+    assert {verdict.message for verdict in report.failures} == {"no answer in 2 s"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"languages": ["go"]}, "language 'go': there is no client of it; choose among: a, b, c"),
+        ({"devices": ["gpu"]}, "device 'gpu': choose among: cpu, cuda"),
+        ({"require": ["rubby"]}, "required 'rubby' is unknown"),
+        ({"timeout": 0}, "timeout 0: expected seconds above 0"),
+    ],
+)
+def test_a_wrong_argument_is_named(
+    subject: SubjectFiles, clients: Path, arguments: dict, says: str
 ) -> None:
-    """A foreign client that reports another client's language is an error, not a mix-up."""
-    clients = [subject.client(), foreign(subject, "tiny", monkeypatch)]
-    report = verify(subject.model, clients, subject.fixture)
-    assert statuses(report, "tiny") == {Status.PASS}
-    assert report.exit_code() == 1
-    assert "as another client does" in report.failures[0].message
-
-
-def test_fixture_of_another_file_is_noted(subject: SubjectFiles) -> None:
-    """A fixture made for another fingerprint still decides, with a note."""
-    fixture = subject.fixture.model_copy(update={"fingerprint": "0" * 64})
-    report = verify(subject.model, [subject.client()], fixture)
-    assert report.notes == ("the fixture was made for another file; its vectors decide",)
-    assert report.exit_code() == 0
-
-
-@pytest.mark.parametrize("devices", [["gpu"], ["cpu", "cpu"]])
-def test_wrong_device_is_refused(subject: SubjectFiles, devices: list[str]) -> None:
-    """An unknown device, or one given twice, is an error with the choices."""
-    with pytest.raises(InputError, match="cpu, cuda"):
-        verify(subject.model, [], subject.fixture, devices=devices)
-
-
-def test_two_clients_of_a_language_are_refused(subject: SubjectFiles) -> None:
-    """Verdicts carry the language's name, so no two clients may share it."""
-    with pytest.raises(InputError, match="of language tiny too"):
-        verify(subject.model, [subject.client(), subject.client()], subject.fixture)
-
-
-def test_no_model_file_is_an_error(subject: SubjectFiles, tmp_path: Path) -> None:
-    """A file that is not a model is refused before any client starts."""
-    with pytest.raises(InputError, match="cannot be read"):
-        verify(tmp_path / "none.onnx", [subject.client()], subject.fixture)
-
-
-def test_heavy_packages_are_not_imported() -> None:
-    """The judge runs where neither onnx, onnxruntime nor tokenizers is installed."""
-    import subprocess
-
-    script = (
-        "import sys\n"
-        "sys.modules |= dict.fromkeys(('onnx', 'onnxruntime', 'onnxscript', 'tokenizers'))\n"
-        "from polybake.verification import verify, report_table, report_json, report_junit\n"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
+    """The value and the choices are named, and no client is started."""
+    with pytest.raises(InputError, match=says):
+        verify(subject.model, clients, **arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,15 +11,9 @@ import typer
 
 from polybake.commands.generate import clients_of
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
-from polybake.errors import InputError
 
 if TYPE_CHECKING:
-    from polybake.config import Config
-    from polybake.modelfile.fixture import Fixture
-    from polybake.verification.harness_file import Client
-    from polybake.verification.protocol import Device
-    from polybake.verification.report import Report
-    from polybake.verification.verdict import Verdict
+    from polybake.verification.judge import Progress
 
 
 def verify(
@@ -41,6 +37,10 @@ def verify(
     prepare: Annotated[
         bool, typer.Option("--prepare", help="First install each client's packages.")
     ] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="For each answer; twice as long for a whole file."),
+    ] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML to this file.")] = None,
 ) -> None:
@@ -48,100 +48,65 @@ def verify(
 
     Example: polybake verify build/minilm.onnx --clients clients --prepare
     """
+    from rich.console import Console
+
     from polybake.config import VerifyTable, load_config
     from polybake.files.atomic import replacing
-    from polybake.modelfile.container import read_head
+    from polybake.verification.report_json import report_json
     from polybake.verification.report_junit import report_junit
-    from polybake.verification.required import required_names
+    from polybake.verification.report_table import print_report
     from polybake.verification.verify import verify as run
 
-    config: Config | None = load_config(target) if target.suffix == ".toml" else None
+    config = load_config(target) if target.suffix == ".toml" else None
     settings = config.verify if config else VerifyTable()
-    model = config.model.output if config else target
-    head = read_head(model)
-    chosen = clients_for(target, clients, language, [*(harness or []), *settings.harnesses])
-    report = run(
-        model,
-        chosen,
-        fixture_for(config, fixture) or head.fixture,
-        devices=devices_for(device or list(settings.devices)),
-        prepare=prepare,
-        required=required_names([*(require or []), *(language or []), *settings.require], chosen),
-        progress=None if as_json else announce,
-    )
+    own = config.fixtures.output if config else None
+    with shown(quiet=as_json) as progress:
+        report = run(
+            config.model.output if config else target,
+            clients or folders_of(target),
+            languages=language or (),
+            harnesses=[*(harness or ()), *settings.harnesses],
+            devices=device or settings.devices,
+            fixture=fixture or (own if own and own.is_dir() else None),
+            require=[*(require or ()), *settings.require],
+            prepare=prepare,
+            timeout=timeout,
+            progress=progress,
+        )
     if junit is not None:
         with replacing(junit) as file:
             file.write(report_junit(report))
-    print_report(report, as_json=as_json)
+    if as_json:
+        typer.echo(report_json(report), nl=False)
+    else:
+        print_report(report, Console())
     raise typer.Exit(report.exit_code())
 
 
-def clients_for(
-    target: Path, folder: Path | None, languages: list[str] | None, harnesses: list[str]
-) -> list[Client]:
-    """The clients to verify: generated ones, and foreign ones by their command.
-
-    Raises:
-        InputError: a language that has no client here.
-    """
-    from polybake.verification.harness_file import find_clients, foreign_client, read_client
-
-    if folder is None and target.suffix == ".toml":
-        settings = clients_of(target, None)
-        folders = [settings] if isinstance(settings, Path) else [one.folder for one in settings.values()]
-        found = [read_client(folder) for folder in folders]
-    elif folder is None and harnesses and not languages:
-        found = []
-    else:
-        found = list(find_clients(folder or Path("clients")))
-    known = [client.language for client in found]
-    for name in languages or []:
-        if name not in known:
-            raise InputError(f"--language {name}: no client of it here; choose among: {known}")
-    generated = [client for client in found if not languages or client.language in languages]
-    return generated + [foreign_client(command) for command in harnesses]
+def folders_of(target: Path) -> list[Path] | None:
+    """The folders of the clients that a polybake.toml describes; None for a model file."""
+    clients = clients_of(target, None)
+    return None if isinstance(clients, Path) else [one.folder for one in clients.values()]
 
 
-def devices_for(names: list[str]) -> list[Device]:
-    """The names as devices.
+@contextmanager
+def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """Show on standard error how far the run is, on a terminal, and each failure as it happens."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
 
-    Raises:
-        InputError: one is neither cpu nor cuda.
-    """
-    from polybake.verification.protocol import DEVICES
-
-    for name in names:
-        if name not in DEVICES:
-            raise InputError(f"--device {name}: choose among: {', '.join(DEVICES)}")
-    return [device for device in DEVICES if device in names]
-
-
-def fixture_for(config: Config | None, folder: Path | None) -> Fixture | None:
-    """The fixture named, or the config's where it has been written."""
-    from polybake.modelfile.fixture_folder import read_fixture
-
-    if folder is None and config and config.fixtures.output and config.fixtures.output.is_dir():
-        folder = config.fixtures.output
-    return read_fixture(folder) if folder is not None else None
-
-
-def announce(verdict: Verdict) -> None:
-    """Tell each failure as it happens; the table comes at the end."""
     from polybake.files.printable import printable
 
-    if verdict.status.failed:
-        place = f"{verdict.language} {verdict.device} {verdict.case} {verdict.stage}"
-        typer.echo(f"{printable(place)}: {verdict.status}", err=True)
+    console = Console(stderr=True)
+    with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("")
 
+        def tell(progress: Progress) -> None:
+            verdict = progress.verdict
+            place = printable(f"{progress.language} on {progress.device}")
+            bar.update(task, description=place, completed=progress.done, total=progress.total)
+            if verdict and verdict.status.failed and not quiet:
+                failed = printable(f"{verdict.case} {verdict.stage}: {verdict.status}")
+                console.print(f"{place} {failed}", markup=False, highlight=False, soft_wrap=True)
 
-def print_report(report: Report, *, as_json: bool) -> None:
-    """Print the report as a table, or as JSON."""
-    from rich.console import Console
-
-    from polybake.verification import report_table
-    from polybake.verification.report_json import report_json
-
-    if as_json:
-        typer.echo(report_json(report))
-    else:
-        report_table.print_report(report, Console())
+        yield tell

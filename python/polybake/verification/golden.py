@@ -10,6 +10,7 @@ import numpy as np
 from polybake.errors import InputError
 from polybake.modelfile.fixture import (
     Case,
+    Device,
     Fixture,
     Tolerance,
     decode_slack,
@@ -17,7 +18,6 @@ from polybake.modelfile.fixture import (
 )
 from polybake.modelfile.manifest import Output
 from polybake.modelfile.slack import Embeddings, Slack
-from polybake.verification.protocol import Device
 from polybake.verification.verdict import SESSION
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from polybake.files.validation import first_fault
-from polybake.verification.harness_error import HarnessError
+from polybake.modelfile.fixture import Device
 from polybake.verification.harness_file import Client
-from polybake.verification.protocol import PROVIDERS, Answer, Device, Errored, Skipped, Started
-from polybake.verification.verdict import Status
+from polybake.verification.protocol import PROVIDERS, Answer, Errored, Skipped, Started
+from polybake.verification.verdict import HarnessError, Status
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,21 @@ class Subject:
     fingerprint: str
 
 
-def results_of(answer: Answer) -> object:
+def results_of(answer: Answer, capabilities: Collection[str] = (), request: str = "") -> object:
     """What the client answered.
+
+    Args:
+        answer: To ``request``.
+        capabilities: What the client said that it can do, which it then may not skip.
+        request: Its ``cmd``.
 
     Raises:
         HarnessError: ``skip-capability`` or ``error``: it said so.
     """
     if isinstance(answer, Skipped):
+        if request in capabilities:
+            message = f"skipped what its capabilities say that it can: {answer.reason}"
+            raise HarnessError(Status.ERROR, message)
         raise HarnessError(Status.SKIP_CAPABILITY, answer.reason)
     if isinstance(answer, Errored):
         index = "" if answer.index is None else f" at index {answer.index}"
@@ -43,11 +51,11 @@ def check_started(
 ) -> Started:
     """Check the answer to start against what was asked for.
 
-    ``taken`` holds the languages of the other clients; a foreign client may not go by them.
+    ``taken`` holds the names that a foreign client may not go by.
 
     Raises:
         HarnessError: ``missing-device``, ``provider-fallback``, or ``error``: another model,
-            another language, or not the protocol.
+            another language, a client that cannot embed, or not the protocol.
     """
     if isinstance(answer, Errored) and answer.kind == "device" and device != "cpu":
         raise HarnessError(Status.MISSING_DEVICE, answer.message)
@@ -71,7 +79,11 @@ def check_started(
     if client.foreign and language in taken:
         raise HarnessError(
             Status.ERROR,
-            f"reports language {language}, as another client does; let it report its own",
+            f"reports language {language}, which is not its own; let it report another",
+        )
+    if "embed" not in started.capabilities:
+        raise HarnessError(
+            Status.ERROR, "has no capability embed, without which no vector would be verified"
         )
     if started.provider.active != PROVIDERS[device]:
         raise HarnessError(

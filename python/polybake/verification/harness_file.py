@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polybake.errors import InputError
 from polybake.files.validation import first_fault
+from polybake.verification.protocol import LANGUAGE
 
 HARNESS_FILE = "harness.json"
 
@@ -36,7 +37,7 @@ class HarnessFile(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    language: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    language: str = Field(pattern=LANGUAGE)
     requires: tuple[str, ...] = Field(default=(), description="Programs that must be on PATH.")
     prepare: tuple[Argv, ...] = Field(
         default=(), description="Commands that make the client runnable, in order."
@@ -73,8 +74,11 @@ class Client:
         )
 
     def full_environment(self) -> dict[str, str]:
-        """The environment of this process with the client's own variables added."""
-        return os.environ | dict(self.environment)
+        """The environment of this process with the client's own variables added.
+
+        Whatever runtime a client has sends no telemetry, unless the user wants that.
+        """
+        return {"ORT_DISABLE_TELEMETRY": "1"} | os.environ | dict(self.environment)
 
 
 def find_clients(directory: Path) -> tuple[Client, ...]:

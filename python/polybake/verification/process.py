@@ -9,9 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from typing import IO
 
-from polybake.verification.harness_error import HarnessError
 from polybake.verification.harness_file import Client
-from polybake.verification.verdict import Status
+from polybake.verification.verdict import HarnessError, Status
 
 _LAST_LINES = 3
 _LAST_BYTES = 8192

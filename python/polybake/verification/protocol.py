@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-PROTOCOL = 1
+from polybake.modelfile.fixture import Device
 
-Device = Literal["cpu", "cuda"]
-DEVICES: tuple[Device, ...] = ("cpu", "cuda")
+#: What a language is called.
+LANGUAGE = r"^[a-z][a-z0-9-]*$"
 
 #: The execution provider that must run the model on a device.
 PROVIDERS: dict[Device, str] = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
@@ -79,7 +79,7 @@ Request = Start | Tokenize | EmbedIds | Embed | SelfCheck | Stop
 class ClientVersions(Message):
     """What answered."""
 
-    language: str = Field(min_length=1)
+    language: str = Field(pattern=LANGUAGE)
     language_version: str
     runtime_version: str
     tokenizer_version: str
@@ -101,7 +101,7 @@ class Started(Message):
     name: str
     fingerprint: str
     provider: Provider
-    capabilities: list[str]
+    capabilities: list[str] = Field(description="The requests that are not skipped.")
 
 
 class EncodedVectors(Message):
@@ -156,12 +156,14 @@ def parse_answer(line: bytes, seq: int) -> Answer:
     """Read the answer to request ``seq``.
 
     Raises:
-        ValueError: not JSON (NaN and Infinity are not), not an answer, or to another request.
+        ValueError: not JSON in ASCII (NaN and Infinity are no JSON), not an answer, or to another
+            request.
     """
     try:
-        value = json.loads(line, parse_constant=_refuse_constant)
+        # As bytes it could begin with a byte order mark, or be UTF-16.
+        value = json.loads(line.decode("ascii"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"not a line of JSON: {_start_of(line)}") from error
+        raise ValueError(f"not a line of JSON in ASCII: {_start_of(line)}") from error
     try:
         answer = _ANSWER.validate_python(value)
     except ValidationError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polybake.verification.between import Between
+from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.protocol import ClientVersions, Provider
 from polybake.verification.verdict import CASE_STAGES, Verdict
 
@@ -29,7 +29,7 @@ class Report:
     cases: int
     runs: tuple[ClientRun, ...]
     verdicts: tuple[Verdict, ...]
-    between: tuple[Between, ...]
+    language_differences: tuple[LanguageDifference, ...]
     notes: tuple[str, ...]
     #: What was required and is not there, one sentence each.
     missing: tuple[str, ...]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
+from polybake.modelfile.fixture import DEVICES
 from polybake.verification.harness_file import Client
-from polybake.verification.protocol import DEVICES
 from polybake.verification.verdict import CASE_STAGES, Status, Verdict
 
 VARIABLE = "POLYBAKE_REQUIRE"

@@ -7,29 +7,51 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+from polybake.errors import InputError
+from polybake.modelfile.fixture import Device
 from polybake.modelfile.slack import Embeddings
 from polybake.verification.golden import Golden, GoldenCase
 from polybake.verification.handshake import Subject, check_started, results_of
-from polybake.verification.harness_error import HarnessError
+from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
-from polybake.verification.protocol import Device, Request, SelfCheck, Start, Started, Stop
-from polybake.verification.runner import Harness
-from polybake.verification.stages import Outcome, judge, judge_self_check, request_for
-from polybake.verification.toolchain import unprepared
-from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status, Verdict
+from polybake.verification.prepare import unprepared
+from polybake.verification.protocol import Request, SelfCheck, Start, Started, Stop
+from polybake.verification.stages import Outcome, judge_case, judge_self_check, request_for
+from polybake.verification.verdict import (
+    CASE_STAGES,
+    SESSION,
+    HarnessError,
+    Stage,
+    Status,
+    Verdict,
+)
 
-#: Two whole cases: a client that has lost so many stages running is given up.
-LOST_IN_A_ROW = 2 * len(CASE_STAGES)
+#: Two whole cases: a client that has lost so many stages is given up, as each may take a time-out.
+LOST = 2 * len(CASE_STAGES)
+
+#: Seconds that a thread can be told to wait.
+_LONGEST = 86_400.0
 
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long things may take, in seconds."""
+    """How long things may take, in seconds; ``load`` is for start and self_check."""
 
-    prepare: float = 1800.0
+    answer: float = 60.0
     load: float = 120.0
-    request: float = 60.0
     stop: float = 10.0
+    prepare: float = 1800.0
+
+    @classmethod
+    def of(cls, seconds: float) -> Timeouts:
+        """So long for each answer, and twice as long for what reads the whole model file.
+
+        Raises:
+            InputError: not above 0, or more than a day.
+        """
+        if not 0.0 < seconds <= _LONGEST:
+            raise InputError(f"timeout {seconds:g}: expected seconds above 0, at most {_LONGEST:g}")
+        return cls(answer=seconds, load=2 * seconds)
 
 
 @dataclass
@@ -41,7 +63,7 @@ class Session:
     subject: Subject
     golden: Golden
     timeouts: Timeouts
-    #: Languages that the other clients go by.
+    #: Names that a foreign client may not go by.
     taken: Collection[str] = ()
     #: Whether the client's prepare commands have run.
     prepared: bool = False
@@ -90,8 +112,8 @@ class Session:
         )
 
     def _case(self, golden: GoldenCase, stage: Stage) -> Outcome:
-        results = self._ask(request_for(stage, golden.case), self.timeouts.request)
-        outcome = judge(stage, golden, results, self.golden.tolerances[self.device])
+        results = self._ask(request_for(stage, golden.case), self.timeouts.answer)
+        outcome = judge_case(stage, golden, results, self.golden.tolerances[self.device])
         if stage is Stage.EMBED and outcome.vectors is not None:
             self.vectors[golden.case.id] = outcome.vectors
         return outcome
@@ -114,12 +136,11 @@ class Session:
         except HarnessError as error:
             self._harness = None
             self._lost += 1
-            if self._lost == LOST_IN_A_ROW:
-                message = f"given up after {LOST_IN_A_ROW} stages lost in a row: {error.message}"
+            if self._lost == LOST:
+                message = f"given up after {LOST} lost stages: {error.message}"
                 self.given_up = HarnessError(error.status, message)
             raise
-        self._lost = 0
-        return results_of(answer)
+        return results_of(answer, self.started.capabilities if self.started else (), request.cmd)
 
     def _open(self) -> Harness:
         """The running harness, started if there is none; one that cannot start is given up."""

@@ -45,7 +45,7 @@ def request_for(stage: Stage, case: Case) -> Request:
     return Embed(texts=case.texts, prompt=case.prompt)
 
 
-def judge(stage: Stage, golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
+def judge_case(stage: Stage, golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
     """Judge the answer to one stage of a case."""
     if stage is Stage.TOKENIZE:
         return _judge_ids(golden, results)

@@ -60,3 +60,12 @@ class Verdict:
     #: Largest absolute difference of one element; None where no vectors were compared.
     difference: float | None = None
     seconds: float = 0.0
+
+
+class HarnessError(Exception):
+    """A harness gave no usable answer; says which verdict that is."""
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message

@@ -1,136 +1,98 @@
-"""verify: every client through every case on every device, judged."""
+"""verify: do all clients of a model file give the same vectors?"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from polybake.errors import InputError
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import Fixture
-from polybake.verification.between import between_languages
-from polybake.verification.golden import decode_fixture
-from polybake.verification.handshake import Subject
-from polybake.verification.harness_error import HarnessError
-from polybake.verification.harness_file import Client
-from polybake.verification.protocol import DEVICES, Device
-from polybake.verification.report import ClientRun, Report
-from polybake.verification.required import unmet
-from polybake.verification.session import Session, Timeouts
-from polybake.verification.toolchain import check_programs, run_prepare
-from polybake.verification.verdict import Verdict
+from polybake.modelfile.fixture import DEVICES, Device
+from polybake.modelfile.fixture_folder import read_fixture
+from polybake.verification.harness_file import Client, find_clients, foreign_client
+from polybake.verification.judge import Progress, judge
+from polybake.verification.report import Report
+from polybake.verification.required import required_names
+from polybake.verification.session import Timeouts
 
-#: What is told of each verdict as it is reached.
-Progress = Callable[[Verdict], None]
-
-_TIMEOUTS = Timeouts()
+_FOLDER = Path("clients")
 
 
 def verify(
-    model: Path,
-    clients: Sequence[Client],
-    fixture: Fixture,
+    model: str | os.PathLike[str],
+    clients: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     *,
-    devices: Sequence[Device] = ("cpu",),
+    languages: Sequence[str] = (),
+    harnesses: Sequence[str] = (),
+    devices: Sequence[str] = ("cpu",),
+    fixture: str | os.PathLike[str] | None = None,
+    require: Sequence[str] = (),
     prepare: bool = False,
-    required: Collection[str] = (),
-    timeouts: Timeouts = _TIMEOUTS,
-    progress: Progress | None = None,
+    timeout: float = 60.0,
+    progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Take every client through every case of the fixture on every device.
+    """Compare every client with the golden cases: ids exactly, then every element of every vector.
+
+    Example: ``verify("minilm.onnx", "clients", prepare=True).exit_code()``
 
     Args:
-        model: a baked model file.
-        clients: from ``find_clients`` and ``foreign_client``.
-        fixture: with inline vectors.
+        model: A baked model file.
+        clients: The folder that holds the clients' folders, one client's own, or several of these;
+            None means ``clients``, but no folder where only ``harnesses`` are given.
+        languages: Only these clients, which may then not be skipped.
+        harnesses: Commands of foreign clients that speak the protocol, as for a shell.
         devices: ``cpu``, ``cuda``.
-        prepare: run each client's prepare commands first.
-        required: from ``required_names``; what may not be skipped.
-        timeouts: in seconds.
-        progress: called with each verdict as it is reached.
+        fixture: A folder with cases.json; None takes the golden cases in the file.
+        require: Languages and devices that may not be skipped; ``POLYBAKE_REQUIRE`` adds to them.
+        prepare: First run each client's prepare commands, which install its packages.
+        timeout: Seconds for each answer; twice as many for those that read the whole file.
+        progress: Told before each client, and after each of its stages.
+
+    Returns:
+        All verdicts; its ``exit_code()`` is 0 only if every client that could run agrees.
 
     Raises:
-        InputError: the model or the fixture is wrong, a device is unknown or given twice, or two
-            clients are of one language.
+        InputError: the model, the fixture, a client's folder or an argument is not what was
+            expected. A client that fails is no error: the report says so.
     """
-    _check_names(clients, devices)
-    manifest = read_head(model).manifest
-    subject = Subject(model.absolute(), manifest.name, manifest.fingerprint)
-    golden = decode_fixture(fixture, devices, manifest.contract.output)
-    sessions: list[Session] = []
-    verdicts: list[Verdict] = []
-    runs: list[ClientRun] = []
-    for client in clients:
-        taken = {other.language for other in clients if other is not client}
-        taken |= {session.language for session in sessions}
-        for device in devices:
-            ready = client.on(device)
-            given_up = _ready(ready, prepare, timeouts)
-            session = Session(ready, device, subject, golden, timeouts, taken, prepare, given_up)
-            begin = time.monotonic()
-            for verdict in session.run():
-                verdicts.append(verdict)
-                if progress:
-                    progress(verdict)
-            sessions.append(session)
-            runs.append(_run_of(session, time.monotonic() - begin))
-    return Report(
-        model=manifest.name,
-        fingerprint=manifest.fingerprint,
-        cases=len(golden.cases),
-        runs=tuple(runs),
-        verdicts=tuple(verdicts),
-        between=tuple(
-            between
-            for device in devices
-            for between in between_languages(
-                device,
-                {s.language: s.vectors for s in sessions if s.device == device},
-                packed_bits=manifest.contract.output.packed_bits,
-            )
-        ),
-        notes=_notes(fixture, manifest.fingerprint),
-        missing=unmet(required, verdicts),
+    chosen = _chosen(clients, languages, harnesses)
+    return judge(
+        Path(model),
+        chosen,
+        None if fixture is None else read_fixture(Path(fixture)),
+        devices=_devices(devices),
+        prepare=prepare,
+        required=required_names([*require, *languages], chosen),
+        timeouts=Timeouts.of(timeout),
+        progress=progress,
     )
 
 
-def _check_names(clients: Sequence[Client], devices: Sequence[str]) -> None:
-    for device in devices:
-        if device not in DEVICES or devices.count(device) > 1:
-            raise InputError(f"device {device!r}: expected each once of: {', '.join(DEVICES)}")
-    languages = [client.language for client in clients]
-    for client in clients:
-        if languages.count(client.language) > 1:
+def _chosen(
+    clients: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None,
+    languages: Sequence[str],
+    harnesses: Sequence[str],
+) -> list[Client]:
+    """Generated clients, then foreign ones."""
+    if clients is None:
+        clients = () if harnesses and not languages else _FOLDER
+    folders = [clients] if isinstance(clients, str | os.PathLike) else clients
+    found = [client for folder in folders for client in find_clients(Path(folder))]
+    known = [client.language for client in found]
+    for name in languages:
+        if name not in known:
             raise InputError(
-                f"{client.folder}: another client is of language {client.language} too; "
-                "verify them one after the other"
+                f"language {name!r}: there is no client of it; "
+                f"choose among: {', '.join(known) or 'none'}"
             )
+    return [
+        *(client for client in found if not languages or client.language in languages),
+        *map(foreign_client, harnesses),
+    ]
 
 
-def _ready(client: Client, prepare: bool, timeouts: Timeouts) -> HarnessError | None:
-    """Why the client cannot be run, or None."""
-    try:
-        check_programs(client)
-        if prepare:
-            run_prepare(client, timeouts.prepare)
-    except HarnessError as error:
-        return error
-    return None
-
-
-def _run_of(session: Session, seconds: float) -> ClientRun:
-    started = session.started
-    return ClientRun(
-        language=session.language,
-        device=session.device,
-        versions=started.client if started else None,
-        provider=started.provider if started else None,
-        seconds=seconds,
-    )
-
-
-def _notes(fixture: Fixture, fingerprint: str) -> tuple[str, ...]:
-    if fixture.fingerprint == fingerprint:
-        return ()
-    return ("the fixture was made for another file; its vectors decide",)
+def _devices(names: Sequence[str]) -> list[Device]:
+    for name in names:
+        if name not in DEVICES:
+            raise InputError(f"device {name!r}: choose among: {', '.join(DEVICES)}")
+    return [device for device in DEVICES if device in names]

@@ -7,10 +7,9 @@ import shutil
 import subprocess
 import tempfile
 
-from polybake.verification.harness_error import HarnessError
 from polybake.verification.harness_file import Client
 from polybake.verification.process import kill_group, last_lines, spawn
-from polybake.verification.verdict import Status
+from polybake.verification.verdict import HarnessError, Status
 
 
 def check_programs(client: Client) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polybake.verification.between import Between, between_languages
+from polybake.verification.language_differences import LanguageDifference, language_differences
 
 
 def rows(*values: float) -> np.ndarray:
@@ -19,14 +19,14 @@ def test_each_pair_has_its_largest_difference() -> None:
         "node": {"a": rows(1.0), "b": rows(0.0, 0.25), "c": rows(9.0)},
         "csharp": {"a": rows(0.0), "b": rows(0.0, 0.25)},
     }
-    assert between_languages("cpu", vectors) == (
-        Between("cpu", ("csharp", "node"), 1.0, "a", 0),
-        Between("cpu", ("csharp", "ruby"), 1.0, "a", 0),
-        Between("cpu", ("node", "ruby"), 0.25, "b", 1),
-    )
+    assert list(language_differences("cpu", vectors)) == [
+        LanguageDifference("cpu", ("csharp", "node"), 1.0, "a", 0),
+        LanguageDifference("cpu", ("csharp", "ruby"), 1.0, "a", 0),
+        LanguageDifference("cpu", ("node", "ruby"), 0.25, "b", 1),
+    ]
 
 
 def test_languages_without_a_common_case_are_left_out() -> None:
     """There is nothing to say of one language, or of two that share no case."""
-    assert between_languages("cpu", {"ruby": {"a": rows(1.0)}}) == ()
-    assert between_languages("cpu", {"ruby": {"a": rows(1.0)}, "node": {"b": rows(1.0)}}) == ()
+    for others in ({}, {"node": {"b": rows(1.0)}}):
+        assert not list(language_differences("cpu", {"ruby": {"a": rows(1.0)}, **others}))

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from polybake.verification.harness_error import HarnessError
 from polybake.verification.harness_file import Client
-from polybake.verification.toolchain import check_programs, run_prepare
-from polybake.verification.verdict import Status
+from polybake.verification.prepare import check_programs, run_prepare
+from polybake.verification.verdict import HarnessError, Status
 
 
 def python(script: str) -> tuple[str, ...]:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from polybake.verification.harness_error import HarnessError
+from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
 from polybake.verification.protocol import Results, SelfCheck, Tokenize
-from polybake.verification.runner import Harness
-from polybake.verification.verdict import Status
+from polybake.verification.verdict import HarnessError, Status
 
 
 def client(folder: Path, script: str) -> Client:

@@ -10,11 +10,10 @@ import tempfile
 import threading
 from typing import IO, cast
 
-from polybake.verification.harness_error import HarnessError
 from polybake.verification.harness_file import Client
 from polybake.verification.process import kill_group, last_lines, spawn
 from polybake.verification.protocol import Answer, Request, encode_request, parse_answer
-from polybake.verification.verdict import Status
+from polybake.verification.verdict import HarnessError, Status
 
 #: Bytes of one line; a longer one is cut, and so is no JSON.
 LONGEST_LINE = 1 << 28

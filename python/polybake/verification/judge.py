@@ -1,0 +1,152 @@
+"""The judge: every client through every case on every device."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polybake.errors import InputError
+from polybake.generation.languages import LANGUAGES
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import DEVICES, Device, Fixture
+from polybake.verification.golden import decode_fixture
+from polybake.verification.handshake import Subject
+from polybake.verification.harness_file import Client
+from polybake.verification.language_differences import language_differences
+from polybake.verification.prepare import check_programs, run_prepare
+from polybake.verification.report import ClientRun, Report
+from polybake.verification.required import unmet
+from polybake.verification.session import Session, Timeouts
+from polybake.verification.verdict import CASE_STAGES, HarnessError, Verdict
+
+_TIMEOUTS = Timeouts()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: told before a client is prepared and started, and after each stage.
+
+    Attributes:
+        language, device: Of the client.
+        done, total: Stages, of all clients on all devices.
+        verdict: On the stage that is done; None before the first of a client.
+    """
+
+    language: str
+    device: str
+    done: int
+    total: int
+    verdict: Verdict | None = None
+
+
+def judge(
+    model: Path,
+    clients: Sequence[Client],
+    fixture: Fixture | None = None,
+    *,
+    devices: Sequence[Device] = ("cpu",),
+    prepare: bool = False,
+    required: Collection[str] = (),
+    timeouts: Timeouts = _TIMEOUTS,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Report:
+    """Take every client through every case of the fixture on every device.
+
+    Args:
+        model: A baked model file.
+        clients: From ``find_clients`` and ``foreign_client``.
+        fixture: With inline vectors; None takes the file's own.
+        devices: Each once.
+        prepare: Run each client's prepare commands first.
+        required: From ``required_names``; what may not be skipped.
+        timeouts: In seconds.
+        progress: Told how far the run is.
+
+    Raises:
+        InputError: the model or the fixture is wrong, or two clients are of one language.
+    """
+    _check_languages(clients)
+    head = read_head(model)
+    manifest, output = head.manifest, head.manifest.contract.output
+    fixture = fixture or head.fixture
+    subject = Subject(model.absolute(), manifest.name, manifest.fingerprint)
+    golden = decode_fixture(fixture, devices, output)
+    stages = len(golden.cases) * len(CASE_STAGES) + 2  # self_check and stop
+    total = len(clients) * len(devices) * stages
+    taken = {*LANGUAGES, *DEVICES, *(client.language for client in clients)}
+    sessions: list[Session] = []
+    verdicts: list[Verdict] = []
+    runs: list[ClientRun] = []
+    for client in clients:
+        reported = {session.language for session in sessions}
+        for device in devices:
+            begin, done = time.monotonic(), len(runs) * stages
+            progress(Progress(client.language, device, done, total))
+            ready = client.on(device)
+            given_up = _unready(ready, prepare, timeouts)
+            session = Session(
+                ready, device, subject, golden, timeouts, taken | reported, prepare, given_up
+            )
+            for place, verdict in enumerate(session.run(), start=1):
+                verdicts.append(verdict)
+                progress(Progress(session.language, device, done + place, total, verdict))
+            sessions.append(session)
+            runs.append(_run_of(session, time.monotonic() - begin))
+    return Report(
+        model=manifest.name,
+        fingerprint=manifest.fingerprint,
+        cases=len(golden.cases),
+        runs=tuple(runs),
+        verdicts=tuple(verdicts),
+        language_differences=tuple(
+            difference
+            for device in devices
+            for difference in language_differences(
+                device,
+                {one.language: one.vectors for one in sessions if one.device == device},
+                packed_bits=output.packed_bits,
+            )
+        ),
+        notes=_notes(fixture, manifest.fingerprint),
+        missing=unmet(required, verdicts),
+    )
+
+
+def _check_languages(clients: Sequence[Client]) -> None:
+    languages = [client.language for client in clients]
+    for client in clients:
+        if languages.count(client.language) > 1:
+            raise InputError(
+                f"{client.folder}: another client is of language {client.language} too; "
+                "verify them one after the other"
+            )
+
+
+def _unready(client: Client, prepare: bool, timeouts: Timeouts) -> HarnessError | None:
+    """Why the client cannot be run, or None."""
+    try:
+        check_programs(client)
+        if prepare:
+            run_prepare(client, timeouts.prepare)
+    except HarnessError as error:
+        return error
+    return None
+
+
+def _run_of(session: Session, seconds: float) -> ClientRun:
+    started = session.started
+    return ClientRun(
+        language=session.language,
+        device=session.device,
+        versions=started.client if started else None,
+        provider=started.provider if started else None,
+        seconds=seconds,
+    )
+
+
+def _notes(fixture: Fixture, fingerprint: str) -> tuple[str, ...]:
+    if fixture.fingerprint == fingerprint:
+        return ()
+    return ("the fixture was made for another file; its vectors decide",)

@@ -1,0 +1,42 @@
+"""How far the languages lie from each other, whatever the golden vectors say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from polybake.modelfile.slack import Embeddings, differences
+
+
+@dataclass(frozen=True)
+class LanguageDifference:
+    """The largest difference of one element between two languages on one device."""
+
+    device: str
+    languages: tuple[str, str]
+    difference: float
+    case: str
+    row: int
+
+
+def language_differences(
+    device: str, vectors: Mapping[str, Mapping[str, Embeddings]], *, packed_bits: bool = False
+) -> Iterator[LanguageDifference]:
+    """Compare what embed gave in each pair of languages.
+
+    Args:
+        device: Where they ran.
+        vectors: ``[texts, dimension]`` by language and case; pairs that share no case are left out.
+        packed_bits: Whether an element is eight bits; their difference is how many differ.
+    """
+    for pair in combinations(sorted(vectors), 2):
+        first, second = (vectors[language] for language in pair)
+        found = []
+        for case in first:
+            if case in second and first[case].size:
+                rows = differences(first[case], second[case], packed_bits=packed_bits).max(axis=1)
+                row = int(rows.argmax())
+                found.append(LanguageDifference(device, pair, float(rows[row]), case, row))
+        if found:
+            yield max(found, key=lambda one: one.difference)
