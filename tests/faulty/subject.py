@@ -54,7 +54,7 @@ class SubjectFiles:
             language=language,
             folder=self.answers.parent,
             run=(sys.executable, "-m", "faulty", str(self.answers), fault, language),
-            environment=(("PYTHONPATH", str(TESTS)),),
+            environment={"PYTHONPATH": str(TESTS)},
             **fields,
         )
 
@@ -65,7 +65,7 @@ class SubjectFiles:
         harness = {
             "language": language,
             "run": client.run,
-            "environment": dict(client.environment),
+            "environment": client.environment,
         }
         (folder / "harness.json").write_text(json.dumps(harness))
         return folder

@@ -51,7 +51,7 @@ def test_harness_runs_in_its_folder(tmp_path: Path) -> None:
         "import os, sys, json; print(json.dumps({'seq': 0, 'results': [os.getcwd(), sys.argv]}))"
     )
     own = client(tmp_path, script)
-    harness = Harness(Client(own.language, own.folder, (*own.run, "$HOME *")))
+    harness = Harness(own.model_copy(update={"run": (*own.run, "$HOME *")}))
     answer = harness.ask(SelfCheck(), 60)
     harness.kill()
     assert isinstance(answer, Results)
@@ -117,7 +117,7 @@ def test_closed_output_is_a_crash(tmp_path: Path) -> None:
 def test_program_that_is_not_there_is_a_crash(tmp_path: Path) -> None:
     """A harness that cannot be started is named."""
     with pytest.raises(HarnessError, match="bin/none cannot be started: No such file"):
-        Harness(Client("tiny", tmp_path, ("bin/none",)))
+        Harness(Client(language="tiny", folder=tmp_path, run=("bin/none",)))
 
 
 def test_nothing_is_left_open(tmp_path: Path) -> None:

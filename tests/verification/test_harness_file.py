@@ -132,4 +132,4 @@ def test_a_device_may_have_its_own_commands(tmp_path: Path) -> None:
     on_cuda = client.on("cuda")
     assert on_cuda.prepare == (("install", "gpu"),)
     assert on_cuda.run == (sys.executable, "harness.py")
-    assert dict(on_cuda.environment) == {"KIND": "gpu"}
+    assert on_cuda.environment == {"KIND": "gpu"}

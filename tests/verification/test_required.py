@@ -11,7 +11,7 @@ from polybake.verification.harness_file import Client
 from polybake.verification.required import required_names, unmet
 from polybake.verification.verdict import Stage, Status, Verdict
 
-OWN = Client("tiny", Path(), ("x",))
+OWN = Client(language="tiny", folder=Path(), run=("x",))
 
 
 def verdict(language: str, status: Status, device: str = "cpu") -> Verdict:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from polybake.errors import InputError
 from polybake.files.validation import first_fault
+from polybake.modelfile.fixture import Device
 from polybake.verification.protocol import LANGUAGE
 
 HARNESS_FILE = "harness.json"
 
-Argv = Annotated[tuple[str, ...], Field(min_length=1)]
+
+def _with_python(argv: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word.replace("{python}", sys.executable) for word in argv)
+
+
+Argv = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_with_python)]
 
 
 class OnDevice(BaseModel):
@@ -38,7 +42,9 @@ class HarnessFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     language: str = Field(pattern=LANGUAGE)
-    requires: tuple[str, ...] = Field(default=(), description="Programs that must be on PATH.")
+    requires: Annotated[tuple[str, ...], AfterValidator(_with_python)] = Field(
+        default=(), description="Programs that must be on PATH."
+    )
     prepare: tuple[Argv, ...] = Field(
         default=(), description="Commands that make the client runnable, in order."
     )
@@ -49,36 +55,25 @@ class HarnessFile(BaseModel):
     cuda: OnDevice | None = Field(default=None, description="What takes their place on cuda.")
 
 
-@dataclass(frozen=True)
-class Client:
-    """A client that verify can start: its folder and its commands."""
+class Client(HarnessFile):
+    """A client that verify can start, in its folder; a foreign one goes by its command at first."""
 
     language: str
     folder: Path
-    run: tuple[str, ...]
-    prepare: tuple[tuple[str, ...], ...] = ()
-    requires: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
     foreign: bool = False
-    cuda: OnDevice | None = None
 
-    def on(self, device: str) -> Client:
+    def on(self, device: Device) -> Client:
         """The client with the commands of a device."""
-        changes = (self.cuda if device == "cuda" else None) or OnDevice()
-        environment = changes.environment
-        return dataclasses.replace(
-            self,
-            run=_with_python(changes.run or self.run),
-            prepare=tuple(map(_with_python, changes.prepare or self.prepare)),
-            environment=self.environment if environment is None else tuple(environment.items()),
-        )
+        changes = self.cuda if device == "cuda" else None
+        parts = dict(changes) if changes else {}
+        return self.model_copy(update={k: part for k, part in parts.items() if part is not None})
 
     def full_environment(self) -> dict[str, str]:
         """The environment of this process with the client's own variables added.
 
         Whatever runtime a client has sends no telemetry, unless the user wants that.
         """
-        return {"ORT_DISABLE_TELEMETRY": "1"} | os.environ | dict(self.environment)
+        return {"ORT_DISABLE_TELEMETRY": "1"} | os.environ | self.environment
 
 
 def find_clients(directory: Path) -> tuple[Client, ...]:
@@ -113,15 +108,7 @@ def read_client(folder: Path) -> Client:
         ) from error
     except ValidationError as error:
         raise InputError(f"{path}: {first_fault(error)}; see docs/protocol.md") from error
-    return Client(
-        language=harness.language,
-        folder=folder.absolute(),
-        run=_with_python(harness.run),
-        prepare=tuple(map(_with_python, harness.prepare)),
-        requires=_with_python(harness.requires),
-        environment=tuple(harness.environment.items()),
-        cuda=harness.cuda,
-    )
+    return Client(**dict(harness), folder=folder.absolute())
 
 
 def foreign_client(command: str) -> Client:
@@ -144,7 +131,3 @@ def foreign_client(command: str) -> Client:
             "give a command such as: --harness 'go run ./harness'"
         )
     return Client(language=command, folder=Path.cwd(), run=run, foreign=True)
-
-
-def _with_python(argv: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word.replace("{python}", sys.executable) for word in argv)
