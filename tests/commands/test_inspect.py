@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert
+from models.every_feed import write_every_feed_model
+from models.tiny_folders import write_bert, write_sentence_transformers
 from models.tiny_onnx import encoder, write_encoder
 from support.commandline import polybake
 
@@ -42,7 +44,7 @@ def test_shapes(project: Path) -> None:
 def test_the_file_decides_functions_and_outputs(project: Path) -> None:
     """polybake.toml's keys are baked; options of the command add to or replace them."""
     shown = polybake("inspect", "out.onnx", cwd=project)
-    assert "exposed       pool" in shown
+    assert "exposed         pool" in shown
     polybake("bake", "--output", "other.onnx", "--expose", "normalize", cwd=project, code=2)
     options = ("--expose", "steps.0", "--expose", "token_embeddings")
     polybake("bake", "--output", "other.onnx", *options, cwd=project)
@@ -68,6 +70,32 @@ def test_graph(project: Path, tmp_path: Path) -> None:
     printed = polybake("inspect", path, "--graph", "g.html", "--shapes", cwd=tmp_path)
     assert printed.startswith("wrote g.html\ninputs\n")
     assert (tmp_path / "g.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_source_is_described_for_people(tmp_path: Path) -> None:
+    """Steps as the manifest has them and no Python; --json has the data."""
+    folder = write_sentence_transformers(
+        tmp_path / "model", ("Pooling", {"pooling_mode": "cls"}), ("Normalize", {})
+    )
+    prompts = {"prompts": {"query": "query: ", "evil\x1b[2J": "\x07"}}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    shown = polybake("inspect", "model", cwd=tmp_path)
+    assert "steps           pool(mode=cls) -> normalize()\n" in shown
+    assert 'query "query: "' in shown
+    assert "default prompt  none\n" in shown
+    assert not re.search(r"[\[\]{}']|None", shown.replace(r"evil\x1b[2J", ""))
+    facts = json.loads(polybake("inspect", "model", "--json", cwd=tmp_path))
+    assert facts["steps"] == [{"step": "pool", "mode": "cls"}, {"step": "normalize"}]
+    assert facts["prompts"]["query"] == "query: "
+    assert facts["default_prompt"] is None
+
+
+def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
+    """Prompts are anyone's: their names and texts are shown escaped, of a source and of a bake."""
+    model = write_every_feed_model(tmp_path / "m.onnx", prompts={"evil\x1b[2J": "a\nb\x07"})
+    shown = polybake("inspect", model, cwd=tmp_path)
+    assert r'prompts         evil\x1b[2J "a\nb\x07"' in shown
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
 
 
 @pytest.mark.parametrize(

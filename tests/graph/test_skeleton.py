@@ -58,6 +58,15 @@ def test_damage_is_a_decode_error(tmp_path: Path, data: bytes) -> None:
         read_skeleton(path, 0)
 
 
+@pytest.mark.parametrize("head", [b"\x3a", b"\x08", b"", b"\x3a\x90\x4e\x2a"])
+def test_a_number_without_an_end_is_refused_at_once(tmp_path: Path, head: bytes) -> None:
+    """A megabyte of it would take a minute to add up."""
+    path = tmp_path / "m.onnx"
+    path.write_bytes(head + b"\xff" * 10_000)
+    with pytest.raises(DecodeError, match="a number of more than 10 bytes"):
+        read_skeleton(path, 0)
+
+
 def test_no_bytes_are_an_empty_model(tmp_path: Path) -> None:
     """As protobuf has it."""
     path = tmp_path / "m.onnx"

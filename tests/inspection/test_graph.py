@@ -106,7 +106,7 @@ def test_a_hostile_graph_is_refused(tmp_path: Path) -> None:
     model = tiny()
     model.graph.node.add(op_type="Cast", input=["missing"], output=["h"])
     path = write(tmp_path / "m.onnx", model)
-    with pytest.raises(InputError, match="is not a valid ONNX file"):
+    with pytest.raises(InputError, match=r"is not a valid ONNX graph .*'missing'"):
         read_graph(path)
 
 
@@ -119,7 +119,7 @@ def test_a_function_that_calls_itself_is_refused(tmp_path: Path) -> None:
         again (v) => (r) { r = own.again (v) }
     """
     path = write(tmp_path / "m.onnx", onnx.parser.parse_model(text))
-    with pytest.raises(InputError, match=r"is not a valid ONNX graph .*own::again.*; exp") as one:
+    with pytest.raises(InputError, match=r"is not a valid ONNX graph .*own::again.*; down") as one:
         read_graph(path)
     assert "\n" not in str(one.value)
 
@@ -130,6 +130,7 @@ def test_a_function_that_calls_itself_is_refused(tmp_path: Path) -> None:
         ("encoder/layer.0/MatMul_1", None, ("encoder", "layer.0")),
         ("/layers.3/mlp/Add", None, ("layers.3", "mlp")),
         ("node_1", ": Bert/encoder: Stack/layer.0: Layer", ("encoder", "layer.0")),
+        ("n", ": Bert/encoder: Stack/encoder.layer.0: Layer", ("encoder", "layer.0")),
         ("a/b", "steps.0: Pool", ("steps.0",)),
         ("MatMul", None, ()),
         (None, None, ()),

@@ -7,13 +7,15 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polybake.inspection.layout import Layout, lay_out
+from polybake.inspection.layout import lay_out
 
 SIZE = (100.0, 40.0)
 
+Graph = tuple[list[tuple[float, float]], list[tuple[int, int]]]
+
 
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[list[tuple[float, float]], list[tuple[int, int]]]:
+def graphs(draw: st.DrawFn) -> Graph:
     """Boxes of any size, and arrows from a lower to a higher number."""
     count = draw(st.integers(1, 12))
     side = st.floats(20, 300)
@@ -24,50 +26,63 @@ def graphs(draw: st.DrawFn) -> tuple[list[tuple[float, float]], list[tuple[int, 
 
 
 @given(graphs())
-def test_nothing_overlaps_and_all_arrows_go_down(
-    graph: tuple[list[tuple[float, float]], list[tuple[int, int]]],
-) -> None:
-    """Of any graph without circles, boxes and passing arrows lie apart and inside the picture."""
+def test_nothing_overlaps_and_all_arrows_go_down(graph: Graph) -> None:
+    """Of any graph without circles, boxes lie apart, inside the picture, and beside arrows."""
     sizes, arrows = graph
     layout = lay_out(sizes, arrows, [])
-    for upper, lower in arrows:
-        above, below = layout.places[upper], layout.places[lower]
-        assert above.y + above.height < below.y
-    everything = [*layout.places, *layout.lanes]
-    for one, other in itertools.combinations(everything, 2):
-        apart = abs(one.x - other.x) >= (one.width + other.width) / 2
-        assert apart or one.y + one.height < other.y or other.y + other.height < one.y
-    for place in everything:
-        assert place.x - place.width / 2 >= -1e-6
-        assert place.x + place.width / 2 <= layout.width + 1e-6
-        assert 0 <= place.y <= place.y + place.height <= layout.height + 1e-6
+    boxes = [
+        (x - width / 2, y, x + width / 2, y + height)
+        for (x, y), (width, height) in zip(layout.places, sizes, strict=True)
+    ]
+    for one, other in itertools.combinations(boxes, 2):
+        assert one[2] < other[0] or other[2] < one[0] or one[3] < other[1] or other[3] < one[1]
+    for left, up, right, down in boxes:
+        assert -1e-6 <= left < right <= layout.width + 1e-6
+        assert -1e-6 <= up < down <= layout.height + 1e-6
+    for (upper, lower), path in zip(arrows, layout.paths, strict=True):
+        assert path[0] == (layout.places[upper][0], boxes[upper][3])
+        assert boxes[lower][0] < path[-1][0] < boxes[lower][2] or sizes[lower][0] < 90
+        assert path[-1][1] == boxes[lower][1]
+        assert all(0 <= x <= layout.width for x, _ in path[1:-1])
+        for (_, above), (_, below) in itertools.pairwise(path):
+            assert above < below
+        for left, up, right, down in boxes:
+            for x, y in path[1:-1]:
+                assert not (left <= x <= right and up <= y <= down)
 
 
-def chain(*, top: list[int]) -> Layout:
+def chain(*, top: list[int]) -> list[tuple[float, float]]:
     """0 to 1 to 2 to 3, 0 to 3, and 4 to 3."""
-    return lay_out([SIZE] * 5, [(0, 1), (1, 2), (2, 3), (0, 3), (4, 3)], top)
+    return list(lay_out([SIZE] * 5, [(0, 1), (1, 2), (2, 3), (0, 3), (4, 3)], top).places)
 
 
 def test_a_chain_is_straight() -> None:
-    """A box with one origin lies right below it."""
-    places = lay_out([SIZE, (300.0, 60.0), SIZE], [(0, 1), (1, 2)], []).places
-    assert places[0].x == places[1].x == places[2].x
+    """Boxes that follow each other lie below each other, and so do the ends of their arrows."""
+    layout = lay_out([SIZE, (300.0, 60.0), SIZE], [(0, 1), (1, 2), (0, 2)], [])
+    assert {x for x, _ in layout.places} == {150.0}
+    assert layout.paths[0] == [(150.0, 40.0), (150.0, layout.places[1][1])]
+    assert layout.paths[1][-1] == layout.places[2]
 
 
-def test_a_long_arrow_has_a_lane_in_each_row() -> None:
-    """It passes the boxes between its ends at their side."""
-    layout = chain(top=[])
-    assert [lane.y for lane in layout.lanes] == [layout.places[1].y, layout.places[2].y]
-    assert layout.lanes[0].x != layout.places[1].x
+def test_an_arrow_passes_rows_in_a_straight_line() -> None:
+    """Beside all of them, and those of one box share it; another box has its own."""
+    arrows = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (0, 3), (1, 4), (1, 3)]
+    paths = dict(zip(arrows, lay_out([SIZE] * 5, arrows, []).paths, strict=True))
+    beside = {arrow: {x for x, _ in path[1:-1]} for arrow, path in paths.items()}
+    assert beside[0, 2] == beside[0, 3]
+    assert len(beside[0, 2]) == len(beside[1, 4]) == 1
+    assert beside[1, 4] == beside[1, 3] != beside[0, 2]
+    assert beside[0, 1] == set()
 
 
 def test_a_start_lies_above_its_use_or_at_the_top() -> None:
     """Inputs stay in the first row; what else has no origin comes down to where it is used."""
     down, up = chain(top=[0]), chain(top=[0, 4])
-    assert down.places[4].y == down.places[2].y
-    assert up.places[4].y == up.places[0].y == 0
+    assert down[4][1] == down[2][1]
+    assert up[4][1] == up[0][1] == 0
 
 
 def test_an_empty_picture() -> None:
     """No boxes have no size."""
-    assert (lay_out([], [], []).width, lay_out([], [], []).places) == (0.0, [])
+    layout = lay_out([], [], [])
+    assert (layout.width, layout.height, list(layout.places)) == (0.0, 0.0, [])

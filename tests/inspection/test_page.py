@@ -56,10 +56,10 @@ def test_folds_by_namespace() -> None:
     text = page(ir.from_onnx_text(TEXT), "<svg/>", "tiny", {"opset": "18"})
     assert Outline(text).summaries == [
         (1, "inputs 1"),
-        (1, "without a namespace 1"),
         (1, "encoder 2"),
         (2, "layer.0 1"),
         (2, "layer.1 1"),
+        (1, "without a namespace 1"),
         (1, "function Twice 1"),
         (1, "outputs 1"),
         (1, "weights 1"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ from polybake.files.hub_reference import is_hub
 
 if TYPE_CHECKING:
     from polybake.modelfile.container import Head
+    from polybake.sources.source import Source
 
 
 def inspect(
@@ -42,10 +43,10 @@ def inspect(
     """
     from polybake.modelfile.container import is_baked, read_head
 
-    for line in look(target, graph, shapes=shapes, as_json=as_json):
-        typer.echo(line)
-    if extract is None and (shapes or graph is not None):
-        return
+    if graph is not None or shapes:
+        look(target, graph, shapes=shapes, as_json=as_json)
+        if extract is None:
+            return
     if not is_hub(target) and target.is_file() and is_baked(target):
         head = read_head(target)
         if extract is not None:
@@ -57,45 +58,19 @@ def inspect(
         return
     if extract is not None:
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
-    facts = describe_source(target, encoder or EncoderMaker.NATIVE)
-    typer.echo(json.dumps(facts, indent=2) if as_json else _lines(facts))
+    from polybake.sources import open_source
+
+    source = open_source(target, encoder or EncoderMaker.NATIVE)
+    typer.echo(json.dumps(source_facts(source), indent=2) if as_json else describe_source(source))
 
 
-def describe_model(head: Head, path: Path) -> str:
-    """A baked model file, for a person."""
-    manifest, contract = head.manifest, head.manifest.contract
-    prompts = {name: repr(text) for name, text in contract.prompts.items()}
-    return _lines(
-        {
-            "model": f"{manifest.name} ({path.stat().st_size / 1e6:.1f} MB)",
-            "encoder": f"{manifest.encoder}, opset {manifest.opset}, {manifest.precision}",
-            "steps": " -> ".join(manifest.steps),
-            "inputs": ", ".join(f"{item.name} ({item.feed})" for item in contract.inputs),
-            "output": f"{contract.output.name}, {contract.output.readable}",
-            "texts": f"at most {contract.max_length} tokens, padded on the {contract.pad_side} "
-            f"with {contract.pad_id}",
-            "prompts": ", ".join(f"{name} {text}" for name, text in prompts.items()) or "none",
-            "similarity": manifest.similarity,
-            "source": manifest.source.identifier,
-            "licence": manifest.source.licence or "not stated",
-            "proven": manifest.verified,
-            "exposed": ", ".join(manifest.exposed) or "none",
-            "golden cases": f"{len(head.fixture.cases)} ({head.fixture.made_by.kind})",
-            "fingerprint": manifest.fingerprint,
-            "written by": f"polybake {manifest.generator}",
-        }
-    )
-
-
-def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> Iterator[str]:
-    """Draw the graph of an ONNX file and describe its values, where asked for.
+def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None:
+    """Draw the graph of an ONNX file and print its values, where asked for.
 
     Raises:
         InputError: not an ONNX file, or the picture cannot be written.
         RequirementMissing: the packages that read graphs are not installed.
     """
-    if graph is None and not shapes:
-        return
     try:
         from polybake.inspection.graph import read_graph
         from polybake.inspection.picture import write_picture
@@ -106,17 +81,39 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> Iter
         ) from error
     if graph is not None:
         write_picture(path, graph)
-        yield f"wrote {graph}"
+        typer.echo(f"wrote {graph}")
     if shapes:
         facts = shape_facts(read_graph(path))
-        yield json.dumps(facts, indent=2) if as_json else shape_table(facts)
+        typer.echo(json.dumps(facts, indent=2) if as_json else shape_table(facts))
 
 
-def describe_source(path: Path, encoder: EncoderMaker) -> dict[str, object]:
-    """What a bake would start from."""
-    from polybake.sources import open_source
+def describe_model(head: Head, path: Path) -> str:
+    """A baked model file, for a person."""
+    manifest, contract = head.manifest, head.manifest.contract
+    return _lines(
+        {
+            "model": f"{manifest.name} ({path.stat().st_size / 1e6:.1f} MB)",
+            "encoder": f"{manifest.encoder}, opset {manifest.opset}, {manifest.precision}",
+            "steps": " -> ".join(manifest.steps),
+            "inputs": ", ".join(f"{item.name} ({item.feed})" for item in contract.inputs),
+            "output": f"{contract.output.name}, {contract.output.readable}",
+            "texts": f"at most {contract.max_length} tokens, padded on the {contract.pad_side} "
+            f"with {contract.pad_id}",
+            **_prompts(contract.prompts, contract.default_prompt),
+            "similarity": manifest.similarity,
+            "source": manifest.source.identifier,
+            "licence": manifest.source.licence or "not stated",
+            "proven": manifest.verified,
+            "exposed": ", ".join(manifest.exposed),
+            "golden cases": f"{len(head.fixture.cases)} ({head.fixture.made_by.kind})",
+            "fingerprint": manifest.fingerprint,
+            "written by": f"polybake {manifest.generator}",
+        }
+    )
 
-    source = open_source(path, encoder)
+
+def source_facts(source: Source) -> dict[str, object]:
+    """What a bake would start from, as data."""
     return {
         "source": source.identifier,
         "encoder": source.encoder.name,
@@ -127,6 +124,24 @@ def describe_source(path: Path, encoder: EncoderMaker) -> dict[str, object]:
         "similarity": source.similarity,
         "licence": source.licence,
     }
+
+
+def describe_source(source: Source) -> str:
+    """What a bake would start from, for a person; its steps as the manifest would have them."""
+    from polybake.recipe.resolve import resolve
+
+    steps = resolve(source.recipe, base=source.folder, source=source)
+    return _lines(
+        {
+            "source": source.identifier,
+            "encoder": source.encoder.name,
+            "steps": " -> ".join(map(str, steps)),
+            "texts": f"at most {source.max_length} tokens",
+            **_prompts(source.prompts, source.default_prompt),
+            "similarity": source.similarity,
+            "licence": source.licence or "not stated",
+        }
+    )
 
 
 def extract_parts(head: Head, folder: Path) -> list[str]:
@@ -144,6 +159,15 @@ def extract_parts(head: Head, folder: Path) -> list[str]:
     return [str(folder / name) for name in parts]
 
 
-def _lines(facts: dict[str, object]) -> str:
-    width = max(len(name) for name in facts)
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in facts.items())
+def _prompts(prompts: Mapping[str, str], default: str | None) -> dict[str, str]:
+    """In quotes, as a prompt may end in a space."""
+    texts = (f'{name} "{text}"' for name, text in prompts.items())
+    return {"prompts": ", ".join(texts), "default prompt": default or ""}
+
+
+def _lines(facts: Mapping[str, str]) -> str:
+    """A line for each fact; whatever a model calls its parts, none steers the terminal."""
+    from polybake.files.printable import printable
+
+    width = max(map(len, facts))
+    return "\n".join(f"{key:<{width}}  {printable(text) or 'none'}" for key, text in facts.items())

@@ -20,6 +20,9 @@ _GRAPH_INITIALIZER = 5
 #: Of a tensor: its dimensions, type, name and place; all other fields hold data.
 _DESCRIPTION = (1, 2, 8, 13, 14)
 
+#: Bytes of a number of 64 bits.
+_LONGEST_VARINT = 10
+
 #: Number of a field, where its tag begins, and where its content begins and ends.
 _Field = tuple[int, int, int, int]
 
@@ -86,13 +89,13 @@ def _fields(data: mmap.mmap, position: int, end: int) -> Iterator[_Field]:
 
 
 def _varint(data: mmap.mmap, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
+    value = 0
+    for place in range(_LONGEST_VARINT):
+        byte = data[position + place]
+        value |= (byte & 0x7F) << (7 * place)
         if byte < 0x80:
-            return value, position
+            return value, position + place + 1
+    raise DecodeError(f"a number of more than {_LONGEST_VARINT} bytes")
 
 
 def _field(number: int, content: bytes) -> bytes:

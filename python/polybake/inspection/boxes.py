@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,14 +11,7 @@ from typing import Literal
 from onnxscript import ir
 
 from polybake.inspection.graph import dtype_text, shape_sizes
-from polybake.inspection.grouping import (
-    Group,
-    Groups,
-    group_nodes,
-    operator_counts,
-    read_values,
-    step_index,
-)
+from polybake.inspection.grouping import Group, group_nodes, read_values, step_index
 
 Kind = Literal["input", "encoder", "step", "output"]
 
@@ -57,28 +50,29 @@ def picture_of(model: ir.Model, steps: Sequence[str]) -> Picture:
     """
     graph = model.graph
     inputs = [value for value in graph.inputs if not value.is_initializer()]
-    groups = group_nodes(graph)
-    boxes = [Box("input", value.name or "", _dtype(value)) for value in inputs]
-    place: dict[ir.Value | Group, int] = {value: at for at, value in enumerate(inputs)}
-    for group in groups.all:
-        place[group] = len(boxes)
-        boxes.append(_group_box(group, steps))
+    group_of = group_nodes(graph)
+    groups = list(dict.fromkeys(group_of.values()))
+    boxes = [
+        *(Box("input", value.name or "", _dtype(value)) for value in inputs),
+        *(_group_box(group, steps) for group in groups),
+        *(Box("output", value.name or "", _dtype(value)) for value in graph.outputs),
+    ]
+    place = {one: at for at, one in enumerate((*inputs, *groups))}
     leaving: dict[int, dict[ir.Value, None]] = defaultdict(dict)
     arrows: dict[tuple[int, int], None] = {}
 
     def connect(value: ir.Value, target: int) -> None:
-        origin = _origin(value, groups, place)
-        if origin is not None and origin != target:
+        node = value.producer()
+        origin = place.get(value) if node is None else place[group_of[node]]
+        if origin is not None and origin != target:  # a weight has no box
             leaving[origin][value] = None
             arrows[origin, target] = None
 
-    for group in groups.all:
-        for node in group.nodes:
-            for value in sorted(read_values(node), key=lambda value: value.name or ""):
-                connect(value, place[group])
-    for value in graph.outputs:
-        boxes.append(Box("output", value.name or "", _dtype(value)))
-        connect(value, len(boxes) - 1)
+    for node, group in group_of.items():
+        for value in sorted(read_values(node), key=lambda value: value.name or ""):
+            connect(value, place[group])
+    for at, value in enumerate(graph.outputs, start=len(place)):
+        connect(value, at)
     shapes = tuple(_shapes(leaving[at]) for at in range(len(boxes)))
     return Picture(tuple(boxes), tuple(arrows), shapes)
 
@@ -91,14 +85,8 @@ def shape_text(value: ir.Value) -> str:
     return " × ".join(map(str, sizes)) or "scalar"
 
 
-def _origin(value: ir.Value, groups: Groups, place: dict[ir.Value | Group, int]) -> int | None:
-    """The box that gives a value; None for a weight."""
-    node = value.producer()
-    return place.get(value) if node is None else place[groups.of[node]]
-
-
 def _group_box(group: Group, steps: Sequence[str]) -> Box:
-    counts, index = operator_counts(group.nodes), step_index(group)
+    counts, index = Counter(node.op_type for node in group.nodes), step_index(group.path)
     each = len(group.nodes) // group.times
     shown = len(counts) if len(counts) <= _FEW else _NAMED
     named = [

@@ -12,6 +12,7 @@ from onnxscript import ir
 
 from polybake.errors import InputError
 from polybake.graph.skeleton import read_skeleton
+from polybake.graph.validate import validate
 
 #: Bytes of a weight above which it is not read at all.
 _LARGEST_WEIGHT = 4096
@@ -24,7 +25,7 @@ _UNKNOWN = "unk__"
 
 _DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
 
-#: Where several modules of a model's author are one path, such as ``encoder/layer.0``.
+#: Modules, each within the one before, such as ``encoder`` and ``layer.0``.
 Namespace = tuple[str, ...]
 
 
@@ -38,6 +39,7 @@ def read_graph(path: Path) -> ir.Model:
         proto = read_skeleton(path, _LARGEST_WEIGHT)
         if not proto.graph.node:
             raise InputError(f"{path}: has no graph; give the path of an .onnx file")
+        validate(proto, path)
         for tensor in proto.graph.initializer:
             _forget_data(tensor)
         # A graph that inference refuses is shown with the shapes that it states.
@@ -48,11 +50,6 @@ def read_graph(path: Path) -> ir.Model:
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); give the path of an .onnx file"
-        ) from error
-    except onnx.checker.ValidationError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(
-            f"{path}: is not a valid ONNX graph ({reason}); export it again"
         ) from error
     except (DecodeError, ValueError, ir.serde.SerdeError) as error:
         raise InputError(
@@ -67,11 +64,12 @@ def namespace(node: ir.Node) -> Namespace:
     or from the node's name, as in ``/encoder/layer.0/MatMul``.
     """
     stated = node.metadata_props.get("namespace")
-    if stated:
-        parts = [part.partition(":")[0].strip() for part in stated.split("/")]
-    else:
-        parts = (node.name or "").split("/")[:-1]
-    return tuple(part for part in parts if part)
+    if not stated:
+        return tuple(filter(None, (node.name or "").split("/")[:-1]))
+    parts = [part.partition(":")[0].strip() for part in stated.split("/")]
+    above = ["", *parts]  # torch.onnx writes encoder, then encoder.layer.0
+    own = (part.removeprefix(f"{one}.") for one, part in zip(above, parts, strict=False))
+    return tuple(filter(None, own))
 
 
 def dtype_text(value: ir.Value) -> str | None:

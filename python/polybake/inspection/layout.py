@@ -1,62 +1,49 @@
 """Place boxes in rows, so that every arrow goes down and passes no box.
 
-Source: Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System
-Structures", 1981: ranks, places of their own for long arrows, order by barycenter, coordinates.
+Rows are centred, so that a chain is one straight line; an arrow that passes rows does so beside all
+of them. Source: Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System
+Structures", 1981, for the ranks, and for the order within a row by barycenter.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import accumulate
+from math import copysign
 from statistics import fmean
 
-_SWEEPS = 24
+_SWEEPS = 6
 _GAP_ACROSS = 28.0
 _GAP_DOWN = 72.0
-#: Kept free for an arrow that passes a row of boxes.
+#: Between two arrows that pass the same rows.
 _LANE = 18.0
+#: Between two arrows that meet a box, and from its middle to the last of them.
+_LANDING, _REACH = 22.0, 45.0
 
-
-@dataclass(eq=False)
-class Place:
-    """One box, or the lane of one arrow through a row.
-
-    Attributes:
-        width, height: In pixels; the height of a lane is its row's.
-        x, y: The middle of the upper edge, in pixels.
-        lane: Whether an arrow passes here and there is no box.
-    """
-
-    width: float
-    height: float = 0.0
-    x: float = 0.0
-    y: float = 0.0
-    lane: bool = False
-    above: list[Place] = field(default_factory=list)
-    below: list[Place] = field(default_factory=list)
+Point = tuple[float, float]
+Arrow = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything is.
+    """Where everything is, in pixels.
 
     Attributes:
-        places: Of the boxes, in their order.
-        lanes: Of the arrows that pass rows.
-        width, height: Of the whole, in pixels.
+        places: The middle of each box's upper edge.
+        paths: Where each arrow leaves its box, the ends of its line beside the rows that it passes,
+            and where it meets the other box.
+        width, height: Of the whole.
     """
 
-    places: Sequence[Place]
-    lanes: Sequence[Place]
+    places: Sequence[Point]
+    paths: Sequence[Sequence[Point]]
     width: float
     height: float
 
 
-def lay_out(
-    sizes: Sequence[tuple[float, float]], arrows: Sequence[tuple[int, int]], top: Sequence[int]
-) -> Layout:
+def lay_out(sizes: Sequence[Point], arrows: Sequence[Arrow], top: Collection[int]) -> Layout:
     """Place every box.
 
     Args:
@@ -64,129 +51,101 @@ def lay_out(
         arrows: Index of the upper and of the lower box; they form no circle.
         top: The boxes that stay in the first row.
     """
-    ranks = _ranks(len(sizes), arrows, frozenset(top))
-    places = [Place(width, height) for width, height in sizes]
-    rows: list[list[Place]] = [[] for _ in range(max(ranks, default=0) + 1)]
-    for place, rank in zip(places, ranks, strict=True):
-        rows[rank].append(place)
-    lanes = _connect(places, ranks, arrows, rows)
-    _order(rows)
-    _set_x(rows)
-    height = _set_y(rows)
-    left = min((one.x - one.width / 2 for row in rows for one in row), default=0.0)
-    for row in rows:
-        for one in row:
-            one.x -= left
-    width = max((one.x + one.width / 2 for row in rows for one in row), default=0.0)
-    return Layout(places, lanes, width, height)
-
-
-def _ranks(count: int, arrows: Sequence[tuple[int, int]], top: frozenset[int]) -> list[int]:
-    """The row of each box: below all that lead to it, and a start right above its first use."""
-    below: Mapping[int, list[int]] = defaultdict(list)
-    waiting = [0] * count
+    above: dict[int, list[int]] = {box: [] for box in range(len(sizes))}
+    below: dict[int, list[int]] = {box: [] for box in range(len(sizes))}
     for upper, lower in arrows:
+        above[lower].append(upper)
         below[upper].append(lower)
-        waiting[lower] += 1
-    starts = [box for box in range(count) if not waiting[box]]
-    ranks, ready = [0] * count, list(starts)
-    while ready:
-        box = ready.pop()
-        for lower in below[box]:
-            ranks[lower] = max(ranks[lower], ranks[box] + 1)
-            waiting[lower] -= 1
-            if not waiting[lower]:
-                ready.append(lower)
-    for box in starts:
-        if box not in top and below[box]:
-            ranks[box] = min(ranks[lower] for lower in below[box]) - 1
+    ranks = _ranks(above, below, top)
+    rows: list[list[int]] = [[] for _ in range(max(ranks.values(), default=-1) + 1)]
+    for box in above:
+        rows[ranks[box]].append(box)
+    x = _x(rows, ranks, sizes, above, below)
+    heights = [max(sizes[box][1] for box in row) for row in rows]
+    tops = list(accumulate((height + _GAP_DOWN for height in heights), initial=0.0))
+    lanes = _lanes(rows, ranks, sizes, x, below)
+    origin = {(a, b): lanes[a] if ranks[b] - ranks[a] > 1 else x[a] for a, b in arrows}
+    paths = []
+    for upper, lower in arrows:
+        path = [(x[upper], tops[ranks[upper]] + sizes[upper][1])]
+        if ranks[lower] - ranks[upper] > 1:
+            lane, last = lanes[upper], ranks[lower] - 1
+            path += [(lane, tops[ranks[upper] + 1]), (lane, tops[last] + heights[last])]
+        order = sorted((origin[one, lower], one) for one in above[lower])
+        straight = [at for at, (across, _) in enumerate(order) if abs(across - x[lower]) < 1]
+        middle = straight[0] if straight else (len(order) - 1) / 2
+        apart = min(_LANDING, _REACH / max(middle, len(order) - 1 - middle, 1))
+        landing = x[lower] + (order.index((origin[upper, lower], upper)) - middle) * apart
+        paths.append([*path, (landing, tops[ranks[lower]])])
+    left = min((0.0, *lanes.values(), *(x[box] - sizes[box][0] / 2 for box in x)))
+    right = max((0.0, *lanes.values(), *(x[box] + sizes[box][0] / 2 for box in x)))
+    return Layout(
+        places=[(x[box] - left, tops[ranks[box]]) for box in above],
+        paths=[[(across - left, down) for across, down in path] for path in paths],
+        width=right - left,
+        height=max(tops[-1] - _GAP_DOWN, 0.0),
+    )
+
+
+def _ranks(
+    above: Mapping[int, list[int]], below: Mapping[int, list[int]], top: Collection[int]
+) -> dict[int, int]:
+    """The row of each box: below all that lead to it, and a start right above its first use."""
+    ranks: dict[int, int] = {}
+    for box in TopologicalSorter(above).static_order():
+        ranks[box] = max((ranks[one] + 1 for one in above[box]), default=0)
+    for box in above:
+        if box not in top and below[box] and not above[box]:
+            ranks[box] = min(ranks[one] for one in below[box]) - 1
     return ranks
 
 
-def _connect(
-    places: Sequence[Place],
-    ranks: Sequence[int],
-    arrows: Sequence[tuple[int, int]],
-    rows: Sequence[list[Place]],
-) -> list[Place]:
-    """Link the boxes row by row; arrows from one box share the lanes that they can."""
-    lanes: dict[tuple[int, int], Place] = {}
-    for upper, lower in arrows:
-        above = places[upper]
-        for rank in range(ranks[upper] + 1, ranks[lower]):
-            lane = lanes.get((upper, rank))
-            if lane is None:
-                lane = lanes[upper, rank] = Place(_LANE, lane=True)
-                rows[rank].append(lane)
-                _link(above, lane)
-            above = lane
-        _link(above, places[lower])
-    return list(lanes.values())
+def _x(
+    rows: Sequence[list[int]],
+    ranks: Mapping[int, int],
+    sizes: Sequence[Point],
+    above: Mapping[int, list[int]],
+    below: Mapping[int, list[int]],
+) -> dict[int, float]:
+    """The middle of each box; a row is ordered by its neighbours, down and up in turn."""
+    x = dict.fromkeys(above, 0.0)
 
+    def wanted(box: int, near: Sequence[int]) -> float:
+        """Among equals, what has arrows that pass rows belongs outside."""
+        passing = sum(abs(ranks[one] - ranks[box]) > 1 for one in near)
+        return fmean(x[one] for one in near) + copysign(passing, x[box]) if near else x[box]
 
-def _link(above: Place, below: Place) -> None:
-    above.below.append(below)
-    below.above.append(above)
-
-
-def _order(rows: Sequence[list[Place]]) -> None:
-    """Sort each row by the mean position of its neighbours, down and up in turn."""
     for sweep in range(_SWEEPS):
-        down = sweep % 2 == 0
-        position = {one: float(at) for row in rows for at, one in enumerate(row)}
-        for row in rows if down else reversed(rows):
-            keys = {}
-            for one in row:
-                near = one.above if down else one.below
-                keys[one] = fmean(position[other] for other in near) if near else position[one]
+        near, ordered = (below, rows[::-1]) if sweep % 2 else (above, rows)
+        for row in ordered:
+            keys = {box: wanted(box, near[box]) for box in row}
             row.sort(key=keys.__getitem__)
-            position |= {one: float(at) for at, one in enumerate(row)}
+            left = -(sum(sizes[box][0] for box in row) + _GAP_ACROSS * (len(row) - 1)) / 2
+            for box in row:
+                x[box] = left + sizes[box][0] / 2
+                left += sizes[box][0] + _GAP_ACROSS
+    return x
 
 
-def _set_x(rows: Sequence[list[Place]]) -> None:
-    """Move each place towards its neighbours in other rows as far as its own row lets it."""
-    for row in rows:
-        _spread(row, [0.0] * len(row))
-    for sweep in range(_SWEEPS):
-        # The last sweep goes down, which leaves a box without a neighbour right below its origin.
-        down = sweep % 2 == 1
-        for row in rows if down else reversed(rows):
-            near = [one.above if down else one.below for one in row]
-            _spread(
-                row,
-                [
-                    fmean(other.x for other in others) if others else one.x
-                    for one, others in zip(row, near, strict=True)
-                ],
-            )
-
-
-def _spread(row: Sequence[Place], wanted: Sequence[float]) -> None:
-    """The places nearest to what is wanted that keep order and distance.
-
-    Source: Barlow et al., 1972: pool adjacent violators.
-    """
-    offsets, blocks = [0.0], list[list[float]]()
-    for left, right in itertools.pairwise(row):
-        offsets.append(offsets[-1] + (left.width + right.width) / 2 + _GAP_ACROSS)
-    for want, offset in zip(wanted, offsets, strict=False):
-        blocks.append([want - offset])
-        while len(blocks) > 1 and fmean(blocks[-2]) >= fmean(blocks[-1]):
-            last = blocks.pop()
-            blocks[-1] += last
-    levels = [fmean(block) for block in blocks for _ in block]
-    for one, level, offset in zip(row, levels, offsets, strict=False):
-        one.x = level + offset
-
-
-def _set_y(rows: Sequence[list[Place]]) -> float:
-    """Put the rows below each other; the height of them all."""
-    y = 0.0
-    for row in rows:
-        height = max((one.height for one in row), default=0.0)
-        for one in row:
-            one.y = y
-            if one.lane:
-                one.height = height
-        y += height + _GAP_DOWN
-    return y - _GAP_DOWN
+def _lanes(
+    rows: Sequence[list[int]],
+    ranks: Mapping[int, int],
+    sizes: Sequence[Point],
+    x: Mapping[int, float],
+    below: Mapping[int, list[int]],
+) -> dict[int, float]:
+    """Where a box's arrows pass rows: all on one side, beside whatever is passed there."""
+    halves = [sum(sizes[box][0] + _GAP_ACROSS for box in row) / 2 for row in rows]
+    far = {box: [one for one in below[box] if ranks[one] - ranks[box] > 1] for box in below}
+    leaning = {box: x[box] + fmean(x[one] for one in some) for box, some in far.items() if some}
+    sides: dict[int, list[int]] = {1: [], -1: []}
+    for box in sorted(leaning, key=lambda box: -abs(leaning[box])):
+        emptier = len(sides[-1]) - len(sides[1])
+        sides[1 if (leaning[box] or emptier) >= 0 else -1].append(box)
+    lanes = {}
+    for side, boxes in sides.items():
+        ends = {box: max(ranks[one] for one in far[box]) for box in boxes}
+        nearest = max((max(halves[ranks[box] + 1 : ends[box]]) for box in boxes), default=0.0)
+        for place, box in enumerate(sorted(boxes, key=lambda box: (abs(x[box]), ends[box]))):
+            lanes[box] = side * (nearest + _GAP_ACROSS / 2 + _LANE * place)
+    return lanes

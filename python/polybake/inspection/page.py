@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from html import escape
 
 from onnxscript import ir
@@ -13,33 +13,20 @@ from polybake.inspection.boxes import shape_text
 from polybake.inspection.graph import Namespace, dtype_text, namespace
 
 _STYLE = """
-:root { color-scheme: light dark; --ground: #f8fafc; --ink: #0f172a; --quiet: #475569;
-  --rule: #cbd5e1 }
-@media (prefers-color-scheme: dark) { :root { --ground: #0f172a; --ink: #f1f5f9;
-  --quiet: #b6c2d2; --rule: #334155 } }
-body { background: var(--ground); color: var(--ink); margin: 2rem auto; max-width: 72rem;
-  padding: 0 1rem; font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif }
+:root { color-scheme: light dark }
+body { background: #f8fafc; color: #0f172a; margin: 2rem auto; max-width: 72rem; padding: 0 1rem;
+  font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif }
 svg.polybake { display: block; height: auto; margin: 0 auto; max-width: 100% }
-details { border-left: 2px solid var(--rule); margin: .2rem 0; padding-left: .8rem }
+details { border-left: 2px solid #cbd5e1; margin: .2rem 0; padding-left: .8rem }
 summary { cursor: pointer; font-weight: 600; overflow-wrap: anywhere }
-summary small, th { color: var(--quiet); font-weight: 400 }
+summary small, th { color: #475569; font-weight: 400 }
 table { border-collapse: collapse; font-size: 13px; margin: .3rem 0 .6rem }
 td, th { overflow-wrap: anywhere; padding: .1rem .9rem .1rem 0; text-align: left;
   vertical-align: top }
 td:nth-child(2) { font-family: ui-monospace, monospace }
+@media (prefers-color-scheme: dark) { body { background: #0f172a; color: #f1f5f9 }
+  details { border-color: #334155 } summary small, th { color: #b6c2d2 } }
 """
-
-
-@dataclass
-class _Module:
-    """The nodes of one namespace and the modules within it."""
-
-    nodes: list[ir.Node] = field(default_factory=list)
-    within: dict[str, _Module] = field(default_factory=dict)
-
-    @property
-    def count(self) -> int:
-        return len(self.nodes) + sum(module.count for module in self.within.values())
 
 
 def page(model: ir.Model, drawing: str, name: str, facts: Mapping[str, str]) -> str:
@@ -63,50 +50,39 @@ def page(model: ir.Model, drawing: str, name: str, facts: Mapping[str, str]) -> 
             f"<table>{said}</table>",
             drawing,
             "<h2>Values</h2>",
-            _details("inputs", len(graph.inputs), _table(("", value) for value in graph.inputs)),
-            *_modules("", _tree(graph)),
+            _values("inputs", graph.inputs),
+            _modules([(namespace(node) or ("without a namespace",), node) for node in graph]),
             *(
                 _details(f"function {function.name}", len(function), _nodes(function))
                 for function in model.functions.values()
             ),
-            _details("outputs", len(graph.outputs), _table(("", value) for value in graph.outputs)),
-            _details(
-                "weights",
-                len(graph.initializers),
-                _table(("", value) for value in graph.initializers.values()),
-            ),
+            _values("outputs", graph.outputs),
+            _values("weights", graph.initializers.values()),
             "</html>",
             "",
         ]
     )
 
 
-def _tree(graph: ir.Graph) -> _Module:
-    root = _Module()
-    modules: dict[Namespace, _Module] = {(): root}
-    for node in graph:
-        path = namespace(node)
-        for length in range(1, len(path) + 1):
-            if path[:length] not in modules:
-                above = modules[path[: length - 1]]
-                modules[path[:length]] = above.within[path[length - 1]] = _Module()
-        modules[path].nodes.append(node)
-    return root
-
-
-def _modules(title: str, module: _Module) -> Iterable[str]:
-    inner = [line for name, one in module.within.items() for line in _modules(name, one)]
-    body = _nodes(module.nodes) if module.nodes else ""
-    if title:
-        yield _details(title, module.count, "".join([body, *inner]))
-    else:
-        if body:
-            yield _details("without a namespace", len(module.nodes), body)
-        yield from inner
+def _modules(nodes: Iterable[tuple[Namespace, ir.Node]]) -> str:
+    """Nodes of a module, and the modules within it."""
+    own = [node for path, node in nodes if not path]
+    within: defaultdict[str, list[tuple[Namespace, ir.Node]]] = defaultdict(list)
+    for path, node in nodes:
+        if path:
+            within[path[0]].append((path[1:], node))
+    return (_nodes(own) if own else "") + "\n".join(
+        _details(name, len(some), _modules(some)) for name, some in within.items()
+    )
 
 
 def _nodes(nodes: Iterable[ir.Node]) -> str:
     return _table((node.op_type, value) for node in nodes for value in node.outputs)
+
+
+def _values(title: str, values: Iterable[ir.Value]) -> str:
+    rows = [("", value) for value in values]
+    return _details(title, len(rows), _table(rows))
 
 
 def _table(rows: Iterable[tuple[str, ir.Value]]) -> str:

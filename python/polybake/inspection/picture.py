@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from onnxscript import ir
-
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
 from polybake.inspection.boxes import picture_of
 from polybake.inspection.graph import read_graph
-from polybake.inspection.grouping import producers
 from polybake.inspection.page import page
 from polybake.inspection.svg import svg
 from polybake.modelfile.container import is_baked, read_head
@@ -22,8 +19,7 @@ def write_picture(path: Path, out: Path) -> None:
     """Draw the graph of ``path``, a baked model file or any ``.onnx`` file, to ``out``.
 
     Raises:
-        InputError: ``out`` has another extension or cannot be written, or ``path`` holds no graph,
-            or one with nodes out of order.
+        InputError: ``out`` has another extension or cannot be written, or ``path`` holds no graph.
     """
     if out.suffix.lower() not in _EXTENSIONS:
         raise InputError(
@@ -31,7 +27,6 @@ def write_picture(path: Path, out: Path) -> None:
             f"found {out.suffix or 'none'}; name it so"
         )
     model = read_graph(path)
-    _check_order(model.graph, path)
     manifest = read_head(path).manifest if is_baked(path) else None
     steps = manifest.steps if manifest else ()
     name = manifest.name if manifest else path.name
@@ -49,15 +44,3 @@ def write_picture(path: Path, out: Path) -> None:
         text = page(model, text, name, facts)
     with replacing(out) as file:
         file.write(text.encode("utf-8"))
-
-
-def _check_order(graph: ir.Graph, path: Path) -> None:
-    """Nodes are grouped as they come, so each stands after those whose values it reads."""
-    above: set[ir.Node] = set()
-    for node in graph:
-        if not producers(node) <= above:
-            raise InputError(
-                f"{path}: node {node.name or node.op_type!r} reads what itself or a later node "
-                "gives; export it again with its nodes in order"
-            )
-        above.add(node)

@@ -11,7 +11,7 @@ import pytest
 from models.tiny_folders import change_json, write_bert, write_json
 from models.tiny_onnx import write_encoder
 from polybake.commands.init import init
-from polybake.commands.inspect import describe_source
+from polybake.commands.inspect import source_facts
 from polybake.errors import InputError, RequirementMissing
 from polybake.files.encoder_maker import EncoderMaker
 from polybake.sources import open_source
@@ -35,10 +35,10 @@ def test_opens_without_pytorch(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Nothing is loaded before the bake, which names the extra where PyTorch is missing."""
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "polybake.sources.torch.model", raising=False)
-    assert describe_source(folder, EncoderMaker.TORCH)["encoder"] == "torch:ernie"
-    encoder = open_source(folder, EncoderMaker.TORCH).encoder
+    source = open_source(folder, EncoderMaker.TORCH)
+    assert source_facts(source)["encoder"] == "torch:ernie"
     with pytest.raises(RequirementMissing, match=r'package torch; pip install "polybake\[torch\]"'):
-        encoder.place()
+        source.encoder.place()
 
 
 def test_init_writes_who_makes_the_encoder(folder: Path, tmp_path: Path) -> None:
