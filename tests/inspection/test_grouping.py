@@ -45,6 +45,18 @@ def test_what_counts_as_a_layer() -> None:
     assert shown(groups_of(text)) == [("blocks", 2, 2), ("sum_1", 1, 1), ("sum_2", 1, 1)]
 
 
+def test_modules_of_a_sequence_are_no_layers() -> None:
+    """sentence-transformers' modules are called 0 and 1; the layers within the first are found."""
+    text = """
+        g (float[N] x) => (float[N] y) {
+            ["0/model/Tanh"] a = Tanh (x)
+            ["0/model/layer.0/Relu"] b = Relu (a)  ["0/model/layer.1/Relu"] c = Relu (b)
+            ["1/Neg"] d = Neg (c)  ["2/Neg"] y = Neg (d)
+        }"""
+    expected = [("0", 1, 1), ("0/model/layer", 2, 2), ("1", 1, 1), ("2", 1, 1)]
+    assert shown(groups_of(text)) == expected
+
+
 def test_layers_that_lead_out_and_back_stay_apart() -> None:
     """Joining them would make the group depend on itself."""
     text = """

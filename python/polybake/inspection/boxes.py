@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,7 +98,7 @@ def _group_box(group: Group, steps: Sequence[str]) -> Box:
         name, _, parameters = steps[index].rstrip(")").partition("(")
         return Box("step", name, parameters or detail)
     operators = [node.op_type for node in group.nodes]
-    if not group.path or re.fullmatch(r"\d+", group.path[0]):
+    if not group.path:
         if len(operators) <= _SHORT:
             return Box("encoder", " → ".join(operators), "")
         return Box("encoder", "without a namespace", detail)

@@ -76,7 +76,12 @@ def read_values(node: ir.Node) -> set[ir.Value]:
 def module(node: ir.Node) -> Namespace:
     """The first numbered module of a node, with those around it; else the outermost one."""
     path = namespace(node)
-    numbered = (place for place, part in enumerate(path) if _NUMBERED.fullmatch(part))
+    # A number at the outermost is no layer: torch.nn.Sequential calls all of its modules so.
+    numbered = (
+        place
+        for place, part in enumerate(path)
+        if _NUMBERED.fullmatch(part) and (place or not part.isdigit())
+    )
     return path[: next(numbered, 0) + 1]
 
 
@@ -116,4 +121,4 @@ def _kind(path: Namespace, nodes: Sequence[ir.Node]) -> Hashable:
 
 def _numberless(path: Namespace) -> Namespace:
     number = _NUMBERED.fullmatch(path[-1]) if path else None
-    return (*path[:-1], *filter(None, [number[1]])) if number else path
+    return (*path[:-1], *filter(None, [number[1]])) or path if number else path

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from onnxscript import ir
 
 from polybake.files.printable import printable
 from polybake.inspection.graph import dtype_text, namespace, shape_sizes
-
-#: Of nodes that belong to no module.
-_NO_NAMESPACE = "(no namespace)"
 
 
 def shape_facts(model: ir.Model) -> dict[str, Any]:
@@ -34,16 +30,17 @@ def shape_table(facts: dict[str, Any]) -> str:
     """The same for a person: a heading for each group, and a line for each value."""
     groups = [
         ("inputs", facts["inputs"]),
-        *((group["namespace"] or _NO_NAMESPACE, group["values"]) for group in facts["nodes"]),
+        *((group["namespace"] or "(no namespace)", group["values"]) for group in facts["nodes"]),
         ("outputs", facts["outputs"]),
         ("weights", facts["weights"]),
     ]
     rows = [(title, [_cells(value) for value in values]) for title, values in groups if values]
-    widths = [max(map(len, column)) for column in zip(*_all(rows), strict=True)]
+    columns = zip(*(cells for _, some in rows for cells in some), strict=True)
+    widths = [max(map(len, column)) for column in columns]
     lines = []
-    for title, cells in rows:
+    for title, some in rows:
         lines.append(printable(title))
-        lines += [f"  {_aligned(row, widths)}" for row in cells]
+        lines += ["  " + "  ".join(map(str.ljust, cells, widths)).rstrip() for cells in some]
     return "\n".join(lines)
 
 
@@ -56,11 +53,3 @@ def _cells(value: dict[str, Any]) -> tuple[str, ...]:
     shown = "?" if shape is None else f"[{', '.join(map(str, shape))}]"
     cells = (value["name"], value["dtype"] or "?", shown, value.get("operator", ""))
     return tuple(map(printable, cells))
-
-
-def _all(rows: list[tuple[str, list[tuple[str, ...]]]]) -> Iterable[tuple[str, ...]]:
-    return (row for _, cells in rows for row in cells)
-
-
-def _aligned(row: Iterable[str], widths: list[int]) -> str:
-    return "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -112,7 +112,13 @@ def decode_vectors(vectors: Vectors) -> Embeddings:
     if vectors.data is None:
         raise ValueError("the vectors lie in a sidecar file; read them with read_fixture")
     kind = np.dtype(vectors.dtype)
-    raw = base64.b64decode(vectors.data, validate=True)
+    try:
+        raw = base64.b64decode(vectors.data, validate=True)
+    except ValueError as error:
+        raise ValueError(f"data is not base64: {error}") from error
+    expected = kind.itemsize * vectors.shape[0] * vectors.shape[1]
+    if len(raw) != expected:
+        raise ValueError(f"data has {len(raw)} bytes, expected {expected} for {[*vectors.shape]}")
     return np.frombuffer(raw, kind.newbyteorder("<")).reshape(vectors.shape).astype(kind)
 
 

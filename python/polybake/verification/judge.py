@@ -15,11 +15,10 @@ from polybake.verification.golden import decode_fixture
 from polybake.verification.handshake import Subject
 from polybake.verification.harness_file import Client
 from polybake.verification.language_differences import language_differences
-from polybake.verification.prepare import check_programs, run_prepare
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.required import unmet
 from polybake.verification.session import Session, Timeouts
-from polybake.verification.verdict import CASE_STAGES, HarnessError, Verdict
+from polybake.verification.verdict import CASE_STAGES, Verdict
 
 _TIMEOUTS = Timeouts()
 
@@ -52,17 +51,7 @@ def judge(
     timeouts: Timeouts = _TIMEOUTS,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Take every client through every case of the fixture on every device.
-
-    Args:
-        model: A baked model file.
-        clients: From ``find_clients`` and ``foreign_client``.
-        fixture: With inline vectors; None takes the file's own.
-        devices: Each once.
-        prepare: Run each client's prepare commands first.
-        required: From ``required_names``; what may not be skipped.
-        timeouts: In seconds.
-        progress: Told how far the run is.
+    """Take clients through every case of a fixture, or of the file's own, on each device.
 
     Raises:
         InputError: the model or the fixture is wrong, or two clients are of one language.
@@ -84,16 +73,23 @@ def judge(
         for device in devices:
             begin, done = time.monotonic(), len(runs) * stages
             progress(Progress(client.language, device, done, total))
-            ready = client.on(device)
-            given_up = _unready(ready, prepare, timeouts)
             session = Session(
-                ready, device, subject, golden, timeouts, taken | reported, prepare, given_up
+                client.on(device), device, subject, golden, timeouts, taken | reported, prepare
             )
             for place, verdict in enumerate(session.run(), start=1):
                 verdicts.append(verdict)
                 progress(Progress(session.language, device, done + place, total, verdict))
             sessions.append(session)
-            runs.append(_run_of(session, time.monotonic() - begin))
+            started = session.started
+            runs.append(
+                ClientRun(
+                    session.language,
+                    device,
+                    started.client if started else None,
+                    started.provider if started else None,
+                    time.monotonic() - begin,
+                )
+            )
     return Report(
         model=manifest.name,
         fingerprint=manifest.fingerprint,
@@ -122,28 +118,6 @@ def _check_languages(clients: Sequence[Client]) -> None:
                 f"{client.folder}: another client is of language {client.language} too; "
                 "verify them one after the other"
             )
-
-
-def _unready(client: Client, prepare: bool, timeouts: Timeouts) -> HarnessError | None:
-    """Why the client cannot be run, or None."""
-    try:
-        check_programs(client)
-        if prepare:
-            run_prepare(client, timeouts.prepare)
-    except HarnessError as error:
-        return error
-    return None
-
-
-def _run_of(session: Session, seconds: float) -> ClientRun:
-    started = session.started
-    return ClientRun(
-        language=session.language,
-        device=session.device,
-        versions=started.client if started else None,
-        provider=started.provider if started else None,
-        seconds=seconds,
-    )
 
 
 def _notes(fixture: Fixture, fingerprint: str) -> tuple[str, ...]:

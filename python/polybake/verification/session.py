@@ -14,7 +14,7 @@ from polybake.verification.golden import Golden, GoldenCase
 from polybake.verification.handshake import Subject, check_started, results_of
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
-from polybake.verification.prepare import unprepared
+from polybake.verification.prepare import check_programs, run_prepare, unprepared
 from polybake.verification.protocol import Request, SelfCheck, Start, Started, Stop
 from polybake.verification.stages import Outcome, judge_case, judge_self_check, request_for
 from polybake.verification.verdict import (
@@ -56,7 +56,7 @@ class Timeouts:
 
 @dataclass
 class Session:
-    """One client on one device. ``run`` gives the verdicts and fills the last two fields."""
+    """One client on one device. ``run`` gives verdicts and fills ``started`` and ``vectors``."""
 
     client: Client
     device: Device
@@ -65,13 +65,13 @@ class Session:
     timeouts: Timeouts
     #: Names that a foreign client may not go by.
     taken: Collection[str] = ()
-    #: Whether the client's prepare commands have run.
-    prepared: bool = False
-    #: Why nothing more is asked; each stage that is left gets this verdict.
-    given_up: HarnessError | None = None
+    #: Whether to run the client's prepare commands first.
+    prepare: bool = False
     started: Started | None = None
     #: What embed gave, by case: ``[texts, dimension]``.
     vectors: dict[str, Embeddings] = field(default_factory=dict)
+    #: Why nothing more is asked; each stage that is left gets this verdict.
+    _given_up: HarnessError | None = None
     _harness: Harness | None = None
     _lost: int = 0
 
@@ -84,6 +84,12 @@ class Session:
 
     def run(self) -> Iterator[Verdict]:
         """Ask everything, restarting the harness where it is lost; never leaves one running."""
+        try:
+            check_programs(self.client)
+            if self.prepare:
+                run_prepare(self.client, self.timeouts.prepare)
+        except HarnessError as error:
+            self._given_up = error
         try:
             for case in self.golden.cases:
                 for stage in CASE_STAGES:
@@ -138,14 +144,14 @@ class Session:
             self._lost += 1
             if self._lost == LOST:
                 message = f"given up after {LOST} lost stages: {error.message}"
-                self.given_up = HarnessError(error.status, message)
+                self._given_up = HarnessError(error.status, message)
             raise
         return results_of(answer, self.started.capabilities if self.started else (), request.cmd)
 
     def _open(self) -> Harness:
         """The running harness, started if there is none; one that cannot start is given up."""
-        if self.given_up:
-            raise self.given_up
+        if self._given_up:
+            raise self._given_up
         if self._harness is None:
             try:
                 self._harness = Harness(self.client)
@@ -156,18 +162,14 @@ class Session:
                 )
             except HarnessError as error:
                 self._kill()
-                self.given_up = self._start_error(error)
-                raise self.given_up from error
+                crashed = self.started is None and error.status is Status.CRASH
+                self._given_up = error
+                if crashed and self.client.prepare and not self.prepare:
+                    self._given_up = unprepared(self.client, error)
+                raise self._given_up from error
         return self._harness
 
     def _kill(self) -> None:
         if self._harness:
             self._harness.kill()
         self._harness = None
-
-    def _start_error(self, error: HarnessError) -> HarnessError:
-        first = self.started is None
-        crashed = error.status is Status.CRASH
-        if first and crashed and self.client.prepare and not self.prepared:
-            return unprepared(self.client, error)
-        return error

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from polybake.modelfile.compare import (
-    Difference,
-    compare_ids,
-    compare_vectors,
-    largest_difference,
-)
-from polybake.modelfile.fixture import Case, Tolerance
+from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
+from polybake.modelfile.fixture import Case, Tolerance, Vectors, decode_vectors
 from polybake.modelfile.slack import Embeddings
 from polybake.verification.golden import GoldenCase
 from polybake.verification.protocol import Embed, EmbedIds, EncodedVectors, Request, Tokenize
@@ -78,10 +72,13 @@ def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) ->
         encoded = EncodedVectors.model_validate(results)
     except ValidationError:
         return Outcome(Status.ERROR, "results are not vectors: dtype, shape and data")
-    if difference := _compare_shape(golden.vectors, encoded):
-        return Outcome(Status.FAIL, difference.message)
+    dtype, shape = golden.vectors.dtype.name, list(golden.vectors.shape)
+    if encoded.dtype != dtype:
+        return Outcome(Status.FAIL, f"dtype {encoded.dtype}, expected {dtype}")
+    if encoded.shape != shape:
+        return Outcome(Status.FAIL, f"shape {encoded.shape}, expected {shape}")
     try:
-        found = _decode(encoded)
+        found = decode_vectors(Vectors.model_validate(dict(encoded)))
     except ValueError as error:
         return Outcome(Status.ERROR, str(error))
     difference = compare_vectors(golden.vectors, found, tolerance, golden.slack)
@@ -90,29 +87,3 @@ def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) ->
         return Outcome(status, message)
     largest = largest_difference(golden.vectors, found, golden.slack)
     return Outcome(status, message, largest, found)
-
-
-def _compare_shape(golden: Embeddings, found: EncodedVectors) -> Difference | None:
-    """Compare dtype and shape as the answer states them."""
-    if found.dtype != golden.dtype.name:
-        return Difference(f"dtype {found.dtype}, expected {golden.dtype.name}")
-    if found.shape != list(golden.shape):
-        return Difference(f"shape {found.shape}, expected {list(golden.shape)}")
-    return None
-
-
-def _decode(found: EncodedVectors) -> Embeddings:
-    """Decode vectors of the dtype and shape that the answer states.
-
-    Raises:
-        ValueError: the data is not base64 or does not fill the shape.
-    """
-    try:
-        raw = base64.b64decode(found.data, validate=True)
-    except ValueError as error:
-        raise ValueError(f"data is not base64: {error}") from error
-    kind = np.dtype(found.dtype)
-    expected = kind.itemsize * int(np.prod(found.shape))
-    if len(raw) != expected:
-        raise ValueError(f"data has {len(raw)} bytes, expected {expected} for {found.shape}")
-    return np.frombuffer(raw, kind.newbyteorder("<")).reshape(found.shape).astype(kind)
