@@ -15,19 +15,19 @@ from polybake.modelfile.container import read_head
 def test_every_language_gets_a_folder(every_feed: Path, tmp_path: Path) -> None:
     """Each client lies below the folder under its language's name, and a second run is fresh."""
     done = generate(every_feed, tmp_path)
-    assert [(one.language, one.folder) for one in done] == [
-        (name, tmp_path / name) for name in LANGUAGES
-    ]
-    assert all((one.folder / "harness.json").is_file() for one in done)
-    again = generate(every_feed, tmp_path, check=True)
-    assert all((one.changes.written, one.changes.removed) == ((), ()) for one in again)
+    assert {name: one.folder for name, one in done.items()} == {
+        name: tmp_path / name for name in LANGUAGES
+    }
+    assert all((one.folder / "harness.json").is_file() for one in done.values())
+    again = generate(str(every_feed), str(tmp_path), check=True)
+    assert all((one.written, one.removed) == ((), ()) for one in again.values())
 
 
 def test_settings_decide_folder_and_names(every_feed: Path, tmp_path: Path) -> None:
     """Only the languages named are made, each as its settings say, from a manifest as well."""
     settings = {"ruby": ClientSettings(tmp_path / "gem", package="search", version="1.2.3")}
-    (one,) = generate(read_head(every_feed).manifest, settings)
-    assert (one.language, one.folder) == ("ruby", tmp_path / "gem")
+    done = generate(read_head(every_feed).manifest, settings)
+    assert done["ruby"].folder == tmp_path / "gem"
     assert "1.2.3" in (tmp_path / "gem/search.gemspec").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["gem"]
 

@@ -15,11 +15,11 @@ PROJECT = frozenset({"package.json"})
 
 def test_a_first_write(tmp_path: Path) -> None:
     """Every file is written, as was said before, and a second run changes nothing."""
-    expected = Changes(written=tuple(sorted(FILES)), unchanged=(), removed=())
+    expected = Changes(tmp_path, written=tuple(sorted(FILES)), unchanged=(), removed=())
     assert changes(tmp_path, FILES, PROJECT) == expected
     assert list(tmp_path.iterdir()) == []
     assert write_client(tmp_path, FILES, PROJECT) == expected
-    unchanged = Changes(written=(), unchanged=("src/a.py", "src/b.py"), removed=())
+    unchanged = Changes(tmp_path, written=(), unchanged=("src/a.py", "src/b.py"), removed=())
     assert write_client(tmp_path, FILES, PROJECT) == unchanged
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polybake.commands.generate import clients_of, fresh, model_of
+from polybake.commands.generate import clients_of, model_of
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 
 
@@ -33,7 +33,7 @@ def check(
     if model is not target or clients is not None:
         settings = clients_of(target, clients)
         done = generate(head.manifest, settings, languages=language or (), check=True)
-        typer.echo(fresh(done))
+        typer.echo(f"fresh: {', '.join(done)}")
 
 
 def reproduced(model: Path) -> str:

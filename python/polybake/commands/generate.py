@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,8 @@ import typer
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 
 if TYPE_CHECKING:
-    from polybake.generation.generate import ClientSettings, GeneratedClient
+    from polybake.generation.generate import ClientSettings
+    from polybake.generation.write import Changes
 
 
 def generate(
@@ -46,7 +47,7 @@ def generate(
         force=force,
         check=check,
     )
-    typer.echo(fresh(done) if check else written(done))
+    typer.echo(f"fresh: {', '.join(done)}" if check else written(done))
 
 
 def model_of(target: Path) -> Path:
@@ -75,15 +76,10 @@ def clients_of(target: Path, folder: Path | None) -> Path | dict[str, ClientSett
     }
 
 
-def written(clients: Iterable[GeneratedClient]) -> str:
+def written(clients: Mapping[str, Changes]) -> str:
     """What was written, a line a client."""
     return "\n".join(
-        f"{one.folder}: {len(one.changes.written)} written, "
-        f"{len(one.changes.unchanged)} unchanged, {len(one.changes.removed)} removed"
-        for one in clients
+        f"{one.folder}: {len(one.written)} written, {len(one.unchanged)} unchanged, "
+        f"{len(one.removed)} removed"
+        for one in clients.values()
     )
-
-
-def fresh(clients: Iterable[GeneratedClient]) -> str:
-    """Which clients are as they would be written."""
-    return f"fresh: {', '.join(one.language for one in clients)}"

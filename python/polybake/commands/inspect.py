@@ -65,12 +65,7 @@ def inspect(
 
 
 def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None:
-    """Draw the graph of an ONNX file and print its values, where asked for.
-
-    Raises:
-        InputError: not an ONNX file, or the picture cannot be written.
-        RequirementMissing: the packages that read graphs are not installed.
-    """
+    """Draw the graph of an ONNX file and print its values, where asked for."""
     try:
         from polybake.inspection.graph import read_graph
         from polybake.inspection.picture import write_picture
@@ -99,7 +94,8 @@ def describe_model(head: Head, path: Path) -> str:
             "output": f"{contract.output.name}, {contract.output.readable}",
             "texts": f"at most {contract.max_length} tokens, padded on the {contract.pad_side} "
             f"with {contract.pad_id}",
-            **_prompts(contract.prompts, contract.default_prompt),
+            "prompts": _prompts(contract.prompts),
+            "default prompt": contract.default_prompt,
             "similarity": manifest.similarity,
             "source": manifest.source.identifier,
             "licence": manifest.source.licence or "not stated",
@@ -127,18 +123,15 @@ def source_facts(source: Source) -> dict[str, object]:
 
 
 def describe_source(source: Source) -> str:
-    """What a bake would start from, for a person; its steps as the manifest would have them."""
+    """The same for a person; its steps as the manifest would have them."""
     from polybake.recipe.resolve import resolve
 
     steps = resolve(source.recipe, base=source.folder, source=source)
     return _lines(
-        {
-            "source": source.identifier,
-            "encoder": source.encoder.name,
+        source_facts(source)
+        | {
             "steps": " -> ".join(map(str, steps)),
-            "texts": f"at most {source.max_length} tokens",
-            **_prompts(source.prompts, source.default_prompt),
-            "similarity": source.similarity,
+            "prompts": _prompts(source.prompts),
             "licence": source.licence or "not stated",
         }
     )
@@ -159,15 +152,17 @@ def extract_parts(head: Head, folder: Path) -> list[str]:
     return [str(folder / name) for name in parts]
 
 
-def _prompts(prompts: Mapping[str, str], default: str | None) -> dict[str, str]:
+def _prompts(prompts: Mapping[str, str]) -> str:
     """In quotes, as a prompt may end in a space."""
-    texts = (f'{name} "{text}"' for name, text in prompts.items())
-    return {"prompts": ", ".join(texts), "default prompt": default or ""}
+    return ", ".join(f'{name} "{text}"' for name, text in prompts.items())
 
 
-def _lines(facts: Mapping[str, str]) -> str:
+def _lines(facts: Mapping[str, object]) -> str:
     """A line for each fact; whatever a model calls its parts, none steers the terminal."""
     from polybake.files.printable import printable
 
     width = max(map(len, facts))
-    return "\n".join(f"{key:<{width}}  {printable(text) or 'none'}" for key, text in facts.items())
+    return "\n".join(
+        f"{name.replace('_', ' '):<{width}}  {printable(str(fact or 'none'))}"
+        for name, fact in facts.items()
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,25 +25,18 @@ class ClientSettings:
     version: str = "0.1.0"
 
 
-@dataclass(frozen=True)
-class GeneratedClient:
-    """What became of one client."""
-
-    language: str
-    folder: Path
-    changes: Changes
-
-
 def generate(
-    model: Path | Manifest,
-    clients: Path | Mapping[str, ClientSettings] = Path("clients"),
+    model: str | os.PathLike[str] | Manifest,
+    clients: str | os.PathLike[str] | Mapping[str, ClientSettings] = "clients",
     *,
     languages: Sequence[str] = (),
-    templates: Path | None = None,
+    templates: str | os.PathLike[str] | None = None,
     force: bool = False,
     check: bool = False,
-) -> tuple[GeneratedClient, ...]:
+) -> dict[str, Changes]:
     """Write the clients of a model; nothing is written unless all can be rendered.
+
+    Example: ``generate("minilm.onnx", "clients", languages=["ruby"])``
 
     Args:
         model: A baked model file, the manifest.json of one, or a manifest.
@@ -54,52 +48,38 @@ def generate(
         check: Write nothing, and fail where a file would change.
 
     Returns:
-        One entry a language, in the order of ``clients``.
+        What was written, by language.
 
     Raises:
         InputError: the model or a template is wrong, a language or a name cannot be used, or a
             generated file was changed by hand.
         CheckFailed: with ``check``, a file differs, is missing, or is left over.
     """
-    manifest = model if isinstance(model, Manifest) else _read_manifest(model)
-    if isinstance(clients, Path):
-        clients = {name: ClientSettings(clients / name) for name in LANGUAGES}
+    manifest = model if isinstance(model, Manifest) else _read_manifest(Path(model))
+    if not isinstance(clients, Mapping):
+        clients = {name: ClientSettings(Path(clients) / name) for name in LANGUAGES}
     for name in languages:
         if name not in clients:
             raise InputError(f"language {name!r}: choose one of: {', '.join(clients)}")
-    if templates and not any((templates / name).is_dir() for name in LANGUAGES):
+    own = Path(templates) if templates else None
+    if own and not any((own / name).is_dir() for name in LANGUAGES):
         raise InputError(
-            f"{templates}: holds no templates; expected a folder in it named one of: "
+            f"{own}: holds no templates; expected a folder in it named one of: "
             f"{', '.join(LANGUAGES)}"
         )
     rendered = {
-        name: render_client(
-            manifest,
-            name,
-            package=settings.package,
-            module=settings.module,
-            version=settings.version,
-            templates=templates,
-        )
-        for name, settings in clients.items()
+        name: render_client(manifest, name, one.package, one.module, one.version, own)
+        for name, one in clients.items()
         if not languages or name in languages
     }
     act = changes if check else write_client
-    done = tuple(
-        GeneratedClient(
-            name,
-            clients[name].folder,
-            act(clients[name].folder, client.files, client.project_files, force=force),
-        )
+    done = {
+        name: act(clients[name].folder, client.files, client.project_files, force=force)
         for name, client in rendered.items()
-    )
-    stale = [
-        str(one.folder / path)
-        for one in done
-        for path in (*one.changes.written, *one.changes.removed)
-    ]
-    if check and stale:
-        raise CheckFailed(f"not fresh: {', '.join(stale)}; run: polybake generate")
+    }
+    found = [one.folder / path for one in done.values() for path in one.written + one.removed]
+    if check and found:
+        raise CheckFailed(f"not fresh: {', '.join(map(str, found))}; run: polybake generate")
     return done
 
 

@@ -27,7 +27,6 @@ class RenderedClient:
 def render_client(
     manifest: Manifest,
     language: str,
-    *,
     package: str | None = None,
     module: str | None = None,
     version: str = "0.1.0",

@@ -16,8 +16,9 @@ RECORD = ".polybake.json"
 
 @dataclass(frozen=True)
 class Changes:
-    """What a fresh render changes in a client's folder, by path."""
+    """What a fresh render changes in a client's folder, by path below it."""
 
+    folder: Path
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
@@ -40,42 +41,44 @@ def changes(
     Raises:
         InputError: the record of what was generated is damaged, and ``force`` is off.
     """
-    record = _read_record(folder, force)
     kept = set() if force else {path for path in project_files if (folder / path).exists()}
     fresh = {path: _digest_of(folder / path) == _digest(files[path]) for path in sorted(files)}
     return Changes(
+        folder,
         written=tuple(path for path in fresh if not fresh[path] and path not in kept),
         unchanged=tuple(path for path in fresh if fresh[path] and path not in kept),
-        removed=tuple(path for path in record if path not in files and (folder / path).is_file()),
+        removed=tuple(
+            path
+            for path in _read_record(folder, force)
+            if path not in files and (folder / path).is_file()
+        ),
     )
 
 
 def write_client(
     folder: Path, files: dict[str, str], project_files: frozenset[str], *, force: bool = False
 ) -> Changes:
-    """Write a client, and remove what is no longer rendered; the arguments are those of `changes`.
+    """Write a client, and remove what is no longer rendered; for the arguments see `changes`.
 
     Raises:
         InputError: a generated file was changed by hand, or the record is damaged, and ``force`` is
             off; nothing is written.
     """
-    record = _read_record(folder, force)
-    done = changes(folder, files, project_files, force=force)
+    done, record = changes(folder, files, project_files, force=force), _read_record(folder, force)
     for path in (*done.written, *done.removed):
         if not force and _digest_of(folder / path) not in (None, record.get(path)):
             raise InputError(
                 f"{folder / path}: was changed by hand since it was generated; "
                 "move the change to a template (--templates) or overwrite it with --force"
             )
-    for path in done.written:
-        _write(folder / path, files[path])
     for path in done.removed:
         (folder / path).unlink()
-    digests = {
-        path: _digest(text) for path, text in sorted(files.items()) if path not in project_files
-    }
-    record_text = json.dumps({"generator": __version__, "files": digests}, indent=2) + "\n"
-    _write(folder / RECORD, record_text)
+    digests = {path: _digest(files[path]) for path in sorted(files.keys() - project_files)}
+    written = {path: files[path] for path in done.written}
+    written[RECORD] = json.dumps({"generator": __version__, "files": digests}, indent=2) + "\n"
+    for path, text in written.items():
+        with replacing(folder / path) as file:
+            file.write(text.encode("utf-8"))
     return done
 
 
@@ -97,11 +100,6 @@ def _read_record(folder: Path, force: bool) -> dict[str, str]:
             f"{folder / RECORD}: is damaged; restore it, or write every file anew with: "
             "polybake generate --force"
         ) from error
-
-
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as file:
-        file.write(text.encode("utf-8"))
 
 
 def _digest(text: str) -> str:

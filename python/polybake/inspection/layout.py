@@ -7,23 +7,23 @@ Structures", 1981, for the ranks, and for the order within a row by barycenter.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from itertools import accumulate
 from math import copysign
 from statistics import fmean
 
+#: Height of a box, and from the top of a row to that of the next one.
+BOX, ROW = 56.0, 128.0
+
 _SWEEPS = 6
-_GAP_ACROSS = 28.0
-_GAP_DOWN = 72.0
+_GAP = 28.0
 #: Between two arrows that pass the same rows.
 _LANE = 18.0
 #: Between two arrows that meet a box, and from its middle to the last of them.
 _LANDING, _REACH = 22.0, 45.0
 
 Point = tuple[float, float]
-Arrow = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -43,109 +43,116 @@ class Layout:
     height: float
 
 
-def lay_out(sizes: Sequence[Point], arrows: Sequence[Arrow], top: Collection[int]) -> Layout:
+def lay_out(
+    widths: Sequence[float], arrows: Sequence[tuple[int, int]], top: Collection[int]
+) -> Layout:
     """Place every box.
 
     Args:
-        sizes: Width and height of each box, in pixels.
+        widths: Of each box, in pixels.
         arrows: Index of the upper and of the lower box; they form no circle.
         top: The boxes that stay in the first row.
     """
-    above: dict[int, list[int]] = {box: [] for box in range(len(sizes))}
-    below: dict[int, list[int]] = {box: [] for box in range(len(sizes))}
-    for upper, lower in arrows:
-        above[lower].append(upper)
-        below[upper].append(lower)
-    ranks = _ranks(above, below, top)
-    rows: list[list[int]] = [[] for _ in range(max(ranks.values(), default=-1) + 1)]
-    for box in above:
-        rows[ranks[box]].append(box)
-    x = _x(rows, ranks, sizes, above, below)
-    heights = [max(sizes[box][1] for box in row) for row in rows]
-    tops = list(accumulate((height + _GAP_DOWN for height in heights), initial=0.0))
-    lanes = _lanes(rows, ranks, sizes, x, below)
-    origin = {(a, b): lanes[a] if ranks[b] - ranks[a] > 1 else x[a] for a, b in arrows}
+    graph = _Graph(widths, arrows, top)
     paths = []
     for upper, lower in arrows:
-        path = [(x[upper], tops[ranks[upper]] + sizes[upper][1])]
-        if ranks[lower] - ranks[upper] > 1:
-            lane, last = lanes[upper], ranks[lower] - 1
-            path += [(lane, tops[ranks[upper] + 1]), (lane, tops[last] + heights[last])]
-        order = sorted((origin[one, lower], one) for one in above[lower])
-        straight = [at for at, (across, _) in enumerate(order) if abs(across - x[lower]) < 1]
-        middle = straight[0] if straight else (len(order) - 1) / 2
-        apart = min(_LANDING, _REACH / max(middle, len(order) - 1 - middle, 1))
-        landing = x[lower] + (order.index((origin[upper, lower], upper)) - middle) * apart
-        paths.append([*path, (landing, tops[ranks[lower]])])
-    left = min((0.0, *lanes.values(), *(x[box] - sizes[box][0] / 2 for box in x)))
-    right = max((0.0, *lanes.values(), *(x[box] + sizes[box][0] / 2 for box in x)))
+        first, last = graph.ranks[upper] + 1, graph.ranks[lower] - 1
+        lane = graph.lanes.get(upper, 0.0)
+        beside = [(lane, first * ROW), (lane, last * ROW + BOX)] if last >= first else []
+        start, end = (graph.x[upper], (first - 1) * ROW + BOX), graph.landings(lower)[upper]
+        paths.append([start, *beside, (end, (last + 1) * ROW)])
+    sides = [x + side * widths[box] / 2 for box, x in graph.x.items() for side in (-1, 1)]
+    left, *_, right = sorted((0.0, 0.0, *sides, *graph.lanes.values()))
     return Layout(
-        places=[(x[box] - left, tops[ranks[box]]) for box in above],
+        places=[(x - left, graph.ranks[box] * ROW) for box, x in graph.x.items()],
         paths=[[(across - left, down) for across, down in path] for path in paths],
         width=right - left,
-        height=max(tops[-1] - _GAP_DOWN, 0.0),
+        height=max((len(graph.rows) - 1) * ROW + BOX, 0.0),
     )
 
 
-def _ranks(
-    above: Mapping[int, list[int]], below: Mapping[int, list[int]], top: Collection[int]
-) -> dict[int, int]:
-    """The row of each box: below all that lead to it, and a start right above its first use."""
-    ranks: dict[int, int] = {}
-    for box in TopologicalSorter(above).static_order():
-        ranks[box] = max((ranks[one] + 1 for one in above[box]), default=0)
-    for box in above:
-        if box not in top and below[box] and not above[box]:
-            ranks[box] = min(ranks[one] for one in below[box]) - 1
-    return ranks
+class _Graph:
+    """Boxes by index: their neighbours, rows, the middle of each, and lanes beside the rows."""
 
+    def __init__(
+        self, widths: Sequence[float], arrows: Sequence[tuple[int, int]], top: Collection[int]
+    ) -> None:
+        self.widths = widths
+        self.above: dict[int, list[int]] = {box: [] for box in range(len(widths))}
+        self.below: dict[int, list[int]] = {box: [] for box in range(len(widths))}
+        for upper, lower in arrows:
+            self.above[lower].append(upper)
+            self.below[upper].append(lower)
+        self.ranks = self._ranks(top)
+        self.rows: list[list[int]] = [[] for _ in range(max(self.ranks.values(), default=-1) + 1)]
+        for box in self.above:
+            self.rows[self.ranks[box]].append(box)
+        self.x = dict.fromkeys(self.above, 0.0)
+        for sweep in range(_SWEEPS):
+            self._sort_rows(down=sweep % 2 == 0)
+        self.lanes = self._lanes()
 
-def _x(
-    rows: Sequence[list[int]],
-    ranks: Mapping[int, int],
-    sizes: Sequence[Point],
-    above: Mapping[int, list[int]],
-    below: Mapping[int, list[int]],
-) -> dict[int, float]:
-    """The middle of each box; a row is ordered by its neighbours, down and up in turn."""
-    x = dict.fromkeys(above, 0.0)
+    def landings(self, lower: int) -> dict[int, float]:
+        """Where arrows meet a box, by the box above; one that comes straight down goes on so."""
+        origins = {
+            upper: self.x[upper] if self._near(upper, lower) else self.lanes[upper]
+            for upper in self.above[lower]
+        }
+        order = sorted(origins, key=lambda upper: (origins[upper], upper))
+        straight = (at for at, one in enumerate(order) if abs(origins[one] - self.x[lower]) < 1)
+        middle = next(straight, (len(order) - 1) / 2)
+        apart = min(_LANDING, _REACH / max(middle, len(order) - 1 - middle, 1))
+        return {u: self.x[lower] + (place - middle) * apart for place, u in enumerate(order)}
 
-    def wanted(box: int, near: Sequence[int]) -> float:
-        """Among equals, what has arrows that pass rows belongs outside."""
-        passing = sum(abs(ranks[one] - ranks[box]) > 1 for one in near)
-        return fmean(x[one] for one in near) + copysign(passing, x[box]) if near else x[box]
+    def _near(self, one: int, other: int) -> bool:
+        return abs(self.ranks[one] - self.ranks[other]) == 1
 
-    for sweep in range(_SWEEPS):
-        near, ordered = (below, rows[::-1]) if sweep % 2 else (above, rows)
-        for row in ordered:
-            keys = {box: wanted(box, near[box]) for box in row}
+    def _ranks(self, top: Collection[int]) -> dict[int, int]:
+        """The row of each box: below all that lead to it, and a start right above its first use."""
+        ranks: dict[int, int] = {}
+        for box in TopologicalSorter(self.above).static_order():
+            ranks[box] = max((ranks[one] + 1 for one in self.above[box]), default=0)
+        for box in self.above:
+            if box not in top and self.below[box] and not self.above[box]:
+                ranks[box] = min(ranks[one] for one in self.below[box]) - 1
+        return ranks
+
+    def _sort_rows(self, *, down: bool) -> None:
+        """Order each row by what lies above it, or below it, and put its middle at 0."""
+        near = self.above if down else self.below
+        for row in self.rows if down else reversed(self.rows):
+            keys = {box: self._wanted(box, near[box]) for box in row}
             row.sort(key=keys.__getitem__)
-            left = -(sum(sizes[box][0] for box in row) + _GAP_ACROSS * (len(row) - 1)) / 2
+            left = -(sum(self.widths[box] for box in row) + _GAP * (len(row) - 1)) / 2
             for box in row:
-                x[box] = left + sizes[box][0] / 2
-                left += sizes[box][0] + _GAP_ACROSS
-    return x
+                self.x[box] = left + self.widths[box] / 2
+                left += self.widths[box] + _GAP
 
+    def _wanted(self, box: int, neighbours: Sequence[int]) -> float:
+        """Among equals, what has arrows that pass rows belongs outside."""
+        if not neighbours:
+            return self.x[box]
+        passing = sum(not self._near(box, one) for one in neighbours)
+        return fmean(self.x[one] for one in neighbours) + copysign(passing, self.x[box])
 
-def _lanes(
-    rows: Sequence[list[int]],
-    ranks: Mapping[int, int],
-    sizes: Sequence[Point],
-    x: Mapping[int, float],
-    below: Mapping[int, list[int]],
-) -> dict[int, float]:
-    """Where a box's arrows pass rows: all on one side, beside whatever is passed there."""
-    halves = [sum(sizes[box][0] + _GAP_ACROSS for box in row) / 2 for row in rows]
-    far = {box: [one for one in below[box] if ranks[one] - ranks[box] > 1] for box in below}
-    leaning = {box: x[box] + fmean(x[one] for one in some) for box, some in far.items() if some}
-    sides: dict[int, list[int]] = {1: [], -1: []}
-    for box in sorted(leaning, key=lambda box: -abs(leaning[box])):
-        emptier = len(sides[-1]) - len(sides[1])
-        sides[1 if (leaning[box] or emptier) >= 0 else -1].append(box)
-    lanes = {}
-    for side, boxes in sides.items():
-        ends = {box: max(ranks[one] for one in far[box]) for box in boxes}
-        nearest = max((max(halves[ranks[box] + 1 : ends[box]]) for box in boxes), default=0.0)
-        for place, box in enumerate(sorted(boxes, key=lambda box: (abs(x[box]), ends[box]))):
-            lanes[box] = side * (nearest + _GAP_ACROSS / 2 + _LANE * place)
-    return lanes
+    def _lanes(self) -> dict[int, float]:
+        """Where a box's arrows pass rows: all on one side, beside whatever is passed there."""
+        halves = [sum(self.widths[box] + _GAP for box in row) / 2 for row in self.rows]
+        ends: dict[int, int] = {}
+        leaning: dict[int, float] = {}
+        for box, below in self.below.items():
+            far = [one for one in below if not self._near(box, one)]
+            if far:
+                ends[box] = max(self.ranks[one] for one in far)
+                leaning[box] = self.x[box] + fmean(self.x[one] for one in far)
+        sides: dict[int, list[int]] = {1: [], -1: []}
+        for box in sorted(leaning, key=lambda box: -abs(leaning[box])):
+            emptier = len(sides[-1]) - len(sides[1])
+            sides[1 if (leaning[box] or emptier) >= 0 else -1].append(box)
+        lanes: dict[int, float] = {}
+        for side, boxes in sides.items():
+            passed = (max(halves[self.ranks[box] + 1 : ends[box]]) for box in boxes)
+            nearest = max(passed, default=0.0) + _GAP / 2
+            boxes.sort(key=lambda box: (abs(self.x[box]), ends[box]))
+            lanes |= {box: side * (nearest + _LANE * place) for place, box in enumerate(boxes)}
+        return lanes

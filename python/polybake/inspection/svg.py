@@ -10,7 +10,7 @@ from html import escape
 
 from polybake.files.printable import printable
 from polybake.inspection.boxes import Box, Picture
-from polybake.inspection.layout import Point, lay_out
+from polybake.inspection.layout import BOX, Point, lay_out
 
 #: Of one character, in pixels: of a title of 14 pixels, and of text of 12.
 _TITLE, _TEXT = 8.6, 6.7
@@ -19,7 +19,7 @@ _MARGIN = 28.0
 _HEADER = 64.0
 _SMALLEST_BOX = 120.0
 #: Straight down from a box, beside its shape, before an arrow turns.
-_TRUNK = 26.0
+_TRUNK = 28.0
 #: How far the boxes lie behind one that stands for several.
 _BEHIND = 7.0
 
@@ -62,12 +62,12 @@ def svg(picture: Picture, name: str, line: str) -> str:
         line: What the model is in a line, below its name.
     """
     name, boxes, shapes = _short(name), picture.boxes, [_short(one) for one in picture.shapes]
-    sizes = [
-        (max(_width(box), 2 * (14 + _TEXT * len(shape))), _height(box) + _depth(box))
+    widths = [
+        max(_width(box), 2 * (14 + _TEXT * len(shape)))
         for box, shape in zip(boxes, shapes, strict=True)
     ]
     inputs = [at for at, box in enumerate(boxes) if box.kind == "input"]
-    layout = lay_out(sizes, picture.arrows, inputs)
+    layout = lay_out(widths, picture.arrows, inputs)
     width = max(layout.width, _TITLE * 1.3 * len(name), _TEXT * len(line)) + 2 * _MARGIN
     height = layout.height + _HEADER + 2 * _MARGIN
     size = f'width="{width:.0f}" height="{height:.0f}"'
@@ -85,8 +85,8 @@ def svg(picture: Picture, name: str, line: str) -> str:
             *map(_arrow, layout.paths),
             *map(_box, boxes, layout.places),
             *(
-                _label(shape, x + 9, y + tall + 19, paint="quiet")
-                for shape, (x, y), (_, tall) in zip(shapes, layout.places, sizes, strict=True)
+                _label(shape, x + 9, y + BOX + 22, paint="quiet")
+                for shape, (x, y) in zip(shapes, layout.places, strict=True)
             ),
             "</g>",
             "</svg>",
@@ -96,17 +96,19 @@ def svg(picture: Picture, name: str, line: str) -> str:
 
 
 def _box(box: Box, place: Point) -> str:
-    (x, y), title, width, height = place, _title(box), _width(box), _height(box)
+    (x, y), title, width = place, _title(box), _width(box)
     behind = (_BEHIND, _BEHIND / 2, 0.0) if box.times > 1 else (0.0,)
     rectangles = (
         f'<rect {_PAINT[box.kind]} stroke-width="1.5" x="{x - width / 2 + shift:.1f}" '
-        f'y="{y + shift:.1f}" width="{width:.1f}" height="{height:.1f}" rx="7"/>'
+        f'y="{y + shift:.1f}" width="{width:.1f}" height="{BOX:.1f}" rx="7"/>'
         for shift in behind
     )
     return (
         f'<g text-anchor="middle"><title>{_text(title)}: {_text(box.detail)}</title>'
         + "".join(rectangles)
-        + _label(_short(title), x, y + 23.5, 'font-size="14" font-weight="600"')
+        + _label(
+            _short(title), x, y + (23 if box.detail else 33), 'font-size="14" font-weight="600"'
+        )
         + _label(_short(box.detail), x, y + 42, paint="quiet")
         + "</g>"
     )
@@ -138,14 +140,6 @@ def _title(box: Box) -> str:
 def _width(box: Box) -> float:
     title, detail = len(_short(_title(box))), len(_short(box.detail))
     return max(_SMALLEST_BOX, _TITLE * title + 28, _TEXT * detail + 28)
-
-
-def _height(box: Box) -> float:
-    return 56.0 if box.detail else 38.0
-
-
-def _depth(box: Box) -> float:
-    return _BEHIND if box.times > 1 else 0.0
 
 
 def _short(text: str) -> str:

@@ -59,7 +59,7 @@ def test_a_new_language_is_generated_checked_and_verified(
 ) -> None:
     """Its client is written, found fresh or stale, and taken through every case."""
     clients = tmp_path / "clients"
-    (one,) = generate(subject.model, clients, languages=["toy"], templates=templates)
+    (one,) = generate(subject.model, clients, languages=["toy"], templates=templates).values()
     assert (one.folder / "TINY-MODEL.project").read_text().startswith("tiny-model 0.1.0 'Text ")
     (one.folder / "TINY-MODEL.project").write_text("mine")
     generate(subject.model, clients, languages=["toy"], templates=templates, check=True)
