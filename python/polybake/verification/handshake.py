@@ -63,31 +63,22 @@ def check_started(
         started = Started.model_validate(results_of(answer))
     except ValidationError as error:
         raise HarnessError(Status.ERROR, f"answer to start: {first_fault(error)}") from error
+    language, active = started.client.language, started.provider.active
     for what, found, expected in (
         ("name", started.name, subject.name),
         ("fingerprint", started.fingerprint, subject.fingerprint),
         ("requested device", started.provider.requested, device),
+        ("language", language, language if client.foreign else client.language),
     ):
         if found != expected:
             raise HarnessError(Status.ERROR, f"reports {what} {found}, expected {expected}")
-    language = started.client.language
-    if not client.foreign and language != client.language:
-        raise HarnessError(
-            Status.ERROR,
-            f"reports language {language}, but its harness.json says {client.language}",
-        )
     if client.foreign and language in taken:
-        raise HarnessError(
-            Status.ERROR,
-            f"reports language {language}, which is not its own; let it report another",
-        )
+        message = f"reports language {language}, which is not its own; let it report another"
+        raise HarnessError(Status.ERROR, message)
     if "embed" not in started.capabilities:
-        raise HarnessError(
-            Status.ERROR, "has no capability embed, without which no vector would be verified"
-        )
-    if started.provider.active != PROVIDERS[device]:
-        raise HarnessError(
-            Status.PROVIDER_FALLBACK,
-            f"{started.provider.active} is active, expected {PROVIDERS[device]}",
-        )
+        message = "has no capability embed, without which no vector would be verified"
+        raise HarnessError(Status.ERROR, message)
+    if active != PROVIDERS[device]:
+        message = f"{active} is active, expected {PROVIDERS[device]}"
+        raise HarnessError(Status.PROVIDER_FALLBACK, message)
     return started

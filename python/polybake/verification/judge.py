@@ -21,6 +21,7 @@ from polybake.verification.session import Session, Timeouts
 from polybake.verification.verdict import CASE_STAGES, Verdict
 
 _TIMEOUTS = Timeouts()
+_OTHER_FIXTURE = "the fixture was made for another file; its vectors decide"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def judge(
                 packed_bits=output.packed_bits,
             )
         ),
-        notes=_notes(fixture, manifest.fingerprint),
+        notes=() if fixture.fingerprint == manifest.fingerprint else (_OTHER_FIXTURE,),
         missing=unmet(required, verdicts),
     )
 
@@ -118,9 +119,3 @@ def _check_languages(clients: Sequence[Client]) -> None:
                 f"{client.folder}: another client is of language {client.language} too; "
                 "verify them one after the other"
             )
-
-
-def _notes(fixture: Fixture, fingerprint: str) -> tuple[str, ...]:
-    if fixture.fingerprint == fingerprint:
-        return ()
-    return ("the fixture was made for another file; its vectors decide",)
