@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polybake.commands.generate import clients_of
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 
 if TYPE_CHECKING:
@@ -59,11 +58,13 @@ def verify(
 
     config = load_config(target) if target.suffix == ".toml" else None
     settings = config.verify if config else VerifyTable()
+    tables = config.clients.values() if config else ()
+    own_clients = [table.output for table in tables if table.output] or None
     own = config.fixtures.output if config else None
     with shown(quiet=as_json) as progress:
         report = run(
             config.model.output if config else target,
-            clients or folders_of(target),
+            clients or own_clients,
             languages=language or (),
             harnesses=[*(harness or ()), *settings.harnesses],
             devices=device or settings.devices,
@@ -83,16 +84,14 @@ def verify(
     raise typer.Exit(report.exit_code())
 
 
-def folders_of(target: Path) -> list[Path] | None:
-    """The folders of the clients that a polybake.toml describes; None for a model file."""
-    clients = clients_of(target, None)
-    return None if isinstance(clients, Path) else [one.folder for one in clients.values()]
-
-
 @contextmanager
 def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """Show on standard error how far the run is, on a terminal, and each failure as it happens."""
+    """Show on standard error how far the run is, and each failure as it happens.
+
+    A terminal has a bar; elsewhere a line says which client begins, unless ``quiet``.
+    """
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress as Bar
 
     from polybake.files.printable import printable
@@ -104,9 +103,14 @@ def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
         def tell(progress: Progress) -> None:
             verdict = progress.verdict
             place = printable(f"{progress.language} on {progress.device}")
-            bar.update(task, description=place, completed=progress.done, total=progress.total)
-            if verdict and verdict.status.failed and not quiet:
-                failed = printable(f"{verdict.case} {verdict.stage}: {verdict.status}")
-                console.print(f"{place} {failed}", markup=False, highlight=False, soft_wrap=True)
+            done, total = progress.done, progress.total
+            now = verdict is None  # however soon the next client begins
+            bar.update(task, description=escape(place), completed=done, total=total, refresh=now)
+            if verdict and verdict.status.failed:
+                place += printable(f" {verdict.case} {verdict.stage}: {verdict.status}")
+            elif verdict or console.is_terminal:
+                return
+            if not quiet:
+                console.print(place, markup=False, highlight=False, soft_wrap=True)
 
         yield tell
