@@ -44,9 +44,7 @@ def test_is_bert_where_the_bias_is_even(tmp_path: Path) -> None:
         CONFIG | {"max_position_embeddings": 5},
         weights | {PLACES: weights[PLACES][[2, 3, 1, 4, 5]]},
     )
-    expected = token_embeddings(
-        bert, tmp_path, input_ids=IDS, attention_mask=MASK, token_type_ids=np.zeros_like(IDS)
-    )
+    expected = token_embeddings(bert, tmp_path, input_ids=IDS, attention_mask=MASK)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 

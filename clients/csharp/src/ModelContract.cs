@@ -21,13 +21,6 @@ internal static class ModelContract
                 Values: new Dictionary<string, long>
                 {
                 }),
-            new(
-                Name: "token_type_ids",
-                Dtype: "int64",
-                Feed: "token_type_ids",
-                Values: new Dictionary<string, long>
-                {
-                }),
         ],
         Output: new(
             Name: "sentence_embedding",

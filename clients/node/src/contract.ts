@@ -42,13 +42,6 @@ export const CONTRACT: Contract = {
       values: Object.fromEntries([
       ]),
     },
-    {
-      name: "token_type_ids",
-      dtype: "int64",
-      feed: "token_type_ids",
-      values: Object.fromEntries([
-      ]),
-    },
   ],
   output: {
     name: "sentence_embedding",

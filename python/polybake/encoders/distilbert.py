@@ -20,8 +20,7 @@ from polybake.encoders.architecture import (
 )
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, LayerNorm, Linear
-from polybake.layers.positions import positions
+from polybake.layers.layers import Embedding, LayerNorm, Linear, PositionEmbedding
 
 _EPSILON = 1e-12
 
@@ -48,12 +47,14 @@ class Embeddings(nn.Module):
     def __init__(self, config: DistilBertConfig) -> None:
         super().__init__()
         self.word_embeddings = Embedding(config.vocab_size, config.hidden_size)
-        self.position_embeddings = Embedding(config.max_position_embeddings, config.hidden_size)
+        self.position_embeddings = PositionEmbedding(
+            config.max_position_embeddings, config.hidden_size
+        )
         self.LayerNorm = LayerNorm(config.hidden_size, _EPSILON)
 
     def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
-        places = self.position_embeddings(op, positions(op, input_ids))
+        places = self.position_embeddings(op, input_ids)
         return self.LayerNorm(op, op.Add(self.word_embeddings(op, input_ids), places))
 
 

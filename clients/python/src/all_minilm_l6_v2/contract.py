@@ -16,12 +16,6 @@ CONTRACT: Final[dict[str, Any]] = {
             "feed": "attention_mask",
             "values": {},
         },
-        {
-            "name": "token_type_ids",
-            "dtype": "int64",
-            "feed": "token_type_ids",
-            "values": {},
-        },
     ],
     "output": {
         "name": "sentence_embedding",
