@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -22,10 +23,14 @@ from polybake.errors import InputError, PolybakeError
 app = typer.Typer(
     help="One model file, every language, the same vectors.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+#: Signals by which a person or a system ends a run.
+_ENDINGS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
 for _command in (init, inspect, bake, fit, fixtures, generate, build, check, verify):
     app.command()(_command)
 
@@ -48,6 +53,14 @@ def options(
 
 def main() -> None:
     """Run the command line; exit codes are those of docs/protocol.md."""
+    ended: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        ended.append(128 + number)
+        raise SystemExit(ended[0])  # through every block that removes temporary files
+
+    for number in _ENDINGS:
+        signal.signal(number, end)
     try:
         app()
     except PolybakeError as error:
@@ -57,6 +70,8 @@ def main() -> None:
         typer.echo(f"polybake: {_refused_by_system(error)}", err=True)
         sys.exit(InputError.exit_code)
     except Exception as error:
+        if ended:  # an import that was interrupted fails in its own way
+            sys.exit(ended[0])
         _report_internal(error)
         sys.exit(4)
 

@@ -119,8 +119,8 @@ def fixture_for(config: Config | None, folder: Path | None) -> Fixture | None:
     """The fixture named, or the config's where it has been written."""
     from polybake.modelfile.fixture_folder import read_fixture
 
-    if folder is None and config and config.fixtures.output and config.fixtures.output.is_dir():
-        folder = config.fixtures.output
+    if folder is None and config and config.fixtures_folder.is_dir():
+        folder = config.fixtures_folder
     return read_fixture(folder) if folder is not None else None
 
 
