@@ -13,7 +13,8 @@ from polybake.encoders.architecture import Architecture, HiddenAct, Layers, Size
 from polybake.encoders.bert import BertConfig, Embeddings
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import LayerNorm, Linear
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 
 
 class AlbertConfig(BertConfig):

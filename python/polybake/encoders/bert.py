@@ -20,7 +20,10 @@ from polybake.encoders.architecture import (
 )
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, LayerNorm, Linear, PositionEmbedding
+from polybake.layers.embedding import Embedding, PositionEmbedding
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
+from polybake.layers.stack import Stack
 
 
 class BertConfig(EncoderConfig):
@@ -142,22 +145,6 @@ class Layer(nn.Module):
         return self.output(op, self.intermediate(op, x), x)
 
 
-class Stack(nn.Module):
-    """The layers, one after another."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
-
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        self.hidden_states = [x]
-        for layer in self.layer:
-            x = layer(op, x, bias)
-            self.hidden_states.append(x)
-        return x
-
-
 class Bert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
@@ -173,7 +160,7 @@ class Bert(Architecture):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.embeddings = Embeddings(config, config.hidden_size)
-        self.encoder = Stack(config)
+        self.encoder = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

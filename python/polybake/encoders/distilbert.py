@@ -20,7 +20,10 @@ from polybake.encoders.architecture import (
 )
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, LayerNorm, Linear, PositionEmbedding
+from polybake.layers.embedding import Embedding, PositionEmbedding
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
+from polybake.layers.stack import Stack
 
 _EPSILON = 1e-12
 
@@ -110,22 +113,6 @@ class Layer(nn.Module):
         return self.output_layer_norm(op, op.Add(self.ffn(op, x), x))
 
 
-class Stack(nn.Module):
-    """The layers, one after another."""
-
-    def __init__(self, config: DistilBertConfig) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
-
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        self.hidden_states = [x]
-        for layer in self.layer:
-            x = layer(op, x, bias)
-            self.hidden_states.append(x)
-        return x
-
-
 class DistilBert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
@@ -141,7 +128,7 @@ class DistilBert(Architecture):
     def __init__(self, config: DistilBertConfig) -> None:
         super().__init__(config)
         self.embeddings = Embeddings(config)
-        self.transformer = Stack(config)
+        self.transformer = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

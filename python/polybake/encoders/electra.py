@@ -11,7 +11,7 @@ from onnxscript import OpBuilder, ir
 
 from polybake.encoders.architecture import Size
 from polybake.encoders.bert import Bert, BertConfig, Embeddings
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 
 
 class ElectraConfig(BertConfig):

@@ -13,8 +13,10 @@ from pydantic import AliasChoices, Field
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
 from polybake.encoders.rotary_config import OneThetaConfig, Theta
 from polybake.layers.attention import padding_bias
+from polybake.layers.embedding import Embedding
 from polybake.layers.gated_mlp import gated
-from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 from polybake.layers.rotary import Rotation, attend_fused, rotation
 
 

@@ -11,7 +11,7 @@ from onnxscript import OpBuilder, ir
 from pydantic import Field
 
 from polybake.encoders.bert import Bert, BertConfig, Embeddings
-from polybake.layers.layers import Embedding
+from polybake.layers.embedding import Embedding
 from polybake.layers.positions import positions_after_padding
 
 

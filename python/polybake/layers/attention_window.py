@@ -10,25 +10,25 @@ from polybake.layers.attention import SMALLEST, padding_bias
 from polybake.layers.positions import distances
 
 
-class Reach(NamedTuple):
+class Window(NamedTuple):
     """How many tokens before and after itself a token attends to; None is all of them."""
 
     before: int | None = None
     after: int | None = None
 
 
-def reach_bias(op: OpBuilder, attention_mask: ir.Value, reach: Reach) -> ir.Value:
+def window_bias(op: OpBuilder, attention_mask: ir.Value, window: Window) -> ir.Value:
     """Map int64 ``[batch, sequence]`` to the bias of a token's attention to the others.
 
     Returns:
         float32 that broadcasts to ``[batch, heads, query, key]``: 0 where a token attends, the
-        smallest float32 where the other is masked or out of reach.
+        smallest float32 where the other is masked or out of it.
     """
     bias = padding_bias(op, attention_mask)
-    if reach == Reach():
+    if window == Window():
         return bias
     ahead = distances(op, attention_mask)
-    for bound, beyond in ((reach.after, ahead), (reach.before, op.Neg(ahead))):
+    for bound, beyond in ((window.after, ahead), (window.before, op.Neg(ahead))):
         if bound is not None:
             # A minimum, as the sum of two smallest numbers would be -inf.
             bias = op.Min(bias, op.Where(op.Greater(beyond, bound), SMALLEST, 0.0))
