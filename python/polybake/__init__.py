@@ -16,6 +16,8 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from polybake.errors import missing_package
+
 __version__ = "0.1.0"
 
 # ONNX Runtime sends telemetry from the moment it is imported. Source: its docs/Privacy.md.
@@ -40,8 +42,4 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(importlib.import_module(_PLACES[name]), name)
     except ModuleNotFoundError as error:
-        from polybake.errors import RequirementMissing
-
-        raise RequirementMissing(
-            f'polybake.{name} needs the package {error.name}; pip install "polybake[bake,cpu]"'
-        ) from error
+        raise missing_package(error) or error from error

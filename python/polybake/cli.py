@@ -18,7 +18,7 @@ from polybake.commands.generate import generate
 from polybake.commands.init import init
 from polybake.commands.inspect import inspect
 from polybake.commands.verify import verify
-from polybake.errors import InputError, PolybakeError
+from polybake.errors import InputError, PolybakeError, missing_package
 
 app = typer.Typer(
     help="One model file, every language, the same vectors.",
@@ -63,17 +63,21 @@ def main() -> None:
         signal.signal(number, end)
     try:
         app()
-    except PolybakeError as error:
-        typer.echo(f"polybake: {error}", err=True)
-        sys.exit(error.exit_code)
-    except OSError as error:
+    except Exception as error:  # an import that was interrupted fails in its own way
+        sys.exit(ended[0] if ended else _report(error))
+
+
+def _report(error: Exception) -> int:
+    """Say what is wrong and how to mend it; the exit code."""
+    known = missing_package(error) or error
+    if isinstance(known, PolybakeError):
+        typer.echo(f"polybake: {known}", err=True)
+        return known.exit_code
+    if isinstance(error, OSError):
         typer.echo(f"polybake: {_refused_by_system(error)}", err=True)
-        sys.exit(InputError.exit_code)
-    except Exception as error:
-        if ended:  # an import that was interrupted fails in its own way
-            sys.exit(ended[0])
-        _report_internal(error)
-        sys.exit(4)
+        return InputError.exit_code
+    _report_internal(error)
+    return 4
 
 
 def _refused_by_system(error: OSError) -> str:

@@ -16,7 +16,6 @@ from polybake.commands.target import (
     JsonOption,
     config_for,
 )
-from polybake.errors import RequirementMissing
 
 if TYPE_CHECKING:
     from polybake.baking.bake import BakeReport
@@ -57,17 +56,9 @@ def bake(
 
 
 def baked(config: Config) -> BakeReport:
-    """Bake what a config describes, and show on a terminal how far it is.
+    """Bake what a config describes, and show on a terminal how far it is."""
+    from polybake.baking.bake_config import bake_config
 
-    Raises:
-        RequirementMissing: the packages that build graphs are not installed.
-    """
-    try:
-        from polybake.baking.bake_config import bake_config
-    except ModuleNotFoundError as error:
-        raise RequirementMissing(
-            f'baking needs the package {error.name}; pip install "polybake[bake,cpu]"'
-        ) from error
     with stages() as progress:
         return bake_config(config, progress=progress)
 

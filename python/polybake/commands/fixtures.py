@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
-from polybake.errors import RequirementMissing
 
 
 def fixtures(
@@ -35,12 +34,7 @@ def fixtures(
 
 def write_fixtures(model: Path, folder: Path, texts: Sequence[Path]) -> str:
     """Make and write the golden cases of a model file, and of text files; say what was written."""
-    try:
-        from polybake.fixtures.golden import cases_for, make_fixture
-    except ModuleNotFoundError as error:
-        raise RequirementMissing(
-            f'fixtures need the package {error.name}; pip install "polybake[bake,cpu]"'
-        ) from error
+    from polybake.fixtures.golden import cases_for, make_fixture
     from polybake.fixtures.texts import read_texts, user_cases
     from polybake.modelfile.fixture_folder import write_fixture
 
