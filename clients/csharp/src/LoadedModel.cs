@@ -53,7 +53,7 @@ internal sealed class LoadedModel : IDisposable
         rows.Length == 0 ? [] : _session.Run(rows, prompt, cancellationToken);
 
     /// <summary>Embed texts, in batches of similar length.</summary>
-    /// <returns>One embedding a text, and of how many tokens all texts are.</returns>
+    /// <returns>One embedding a text, and how many tokens the texts have.</returns>
     internal (float[][] Vectors, long Tokens) Embed(
         IEnumerable<string> texts, string? prompt, CancellationToken cancellationToken = default)
     {

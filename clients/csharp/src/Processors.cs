@@ -38,13 +38,15 @@ internal static class Processors
         return smallest;
     }
 
-    /// <summary>Read <c>cpu.max</c> of version 2, or what version 1 has in two files: a time, and of how long a period.</summary>
+    /// <summary>Read <c>cpu.max</c> of version 2, or what version 1 has in two files: a time, and the period that it is of.</summary>
     private static double QuotaOf(string folder)
     {
         string[] files = ["cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"];
-        var words = string.Join(' ', files.Select(file => Read(Path.Join(folder, file)))).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
-        return words is [var time, var period] && long.TryParse(time, CultureInfo.InvariantCulture, out var quota) && quota > 0
-            ? (double)quota / long.Parse(period, CultureInfo.InvariantCulture)
+        var words = files.SelectMany(file => Read(Path.Join(folder, file)).Split((char[])[' ', '\n'], StringSplitOptions.RemoveEmptyEntries));
+        return words.ToArray() is [var time, var period]
+            && double.TryParse(time, CultureInfo.InvariantCulture, out var quota) && quota > 0 // else "max", or -1
+            && double.TryParse(period, CultureInfo.InvariantCulture, out var length)
+            ? quota / length
             : double.PositiveInfinity;
     }
 

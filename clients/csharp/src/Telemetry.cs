@@ -35,6 +35,7 @@ internal static class Telemetry
     }
 
     /// <summary>Set the variable where native code reads it; on Unix .NET itself changes only a copy of its own.</summary>
+    /// <remarks>In C no thread may read the environment meanwhile, so this is done once, before the first session.</remarks>
     /// <returns>Whether it stood there before ONNX Runtime's environment was made.</returns>
     private static bool Pass(string value)
     {

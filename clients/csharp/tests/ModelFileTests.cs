@@ -52,7 +52,8 @@ public sealed class ModelFileTests
     public void AnotherContract()
     {
         var expected = ModelContract.Expected;
-        RefusedContract(contract => contract["output"]!["dimension"] = 5, $"output.dimension: expected {expected.Output.Dimension}, found 5");
+        var dimension = expected.Output.Dimension;
+        RefusedContract(contract => contract["output"]!["dimension"] = 5, $"output.dimension: expected {dimension}, found 5");
         RefusedContract(contract => contract["inputs"]![0]!["dtype"] = "int32", "inputs[0].dtype: expected \"int64\", found \"int32\"");
         RefusedContract(contract => contract.AsObject().Remove("pad_side"), $"pad_side: expected \"{expected.PadSide}\", found nothing");
         RefusedContract(contract => contract["prompts"]!["no such"] = "\"👩\n", "prompts.no such: expected nothing, found \"\\\"👩\\n\"");

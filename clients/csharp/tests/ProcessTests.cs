@@ -106,8 +106,9 @@ public sealed class ProcessTests
     {
         var root = Directory.CreateTempSubdirectory().FullName;
         Write("proc/self/cgroup", cgroups);
+        Write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+        Write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
         Write(file, quota);
-        Write(file.Replace("quota", "period", StringComparison.Ordinal), file.Contains("quota", StringComparison.Ordinal) ? "100000\n" : quota);
         Assert.Equal(expected, Processors.Quota(root));
         Directory.Delete(root, recursive: true);
 
