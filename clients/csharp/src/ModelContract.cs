@@ -10,14 +10,14 @@ internal static class ModelContract
             new(
                 Name: "input_ids",
                 Dtype: "int64",
-                Feed: "input_ids",
+                Feed: Feed.InputIds,
                 Values: new Dictionary<string, long>
                 {
                 }),
             new(
                 Name: "attention_mask",
                 Dtype: "int64",
-                Feed: "attention_mask",
+                Feed: Feed.AttentionMask,
                 Values: new Dictionary<string, long>
                 {
                 }),
