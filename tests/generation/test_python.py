@@ -319,6 +319,10 @@ embedder = Embedder(model, threads=threads)
 garbage = [Embedder(model, threads=threads)]
 garbage.append(garbage)
 del garbage
+locked = Embedder(model, threads=threads)
+holder = threading.Thread(target=locked._lock.acquire)
+holder.start()
+holder.join()
 texts = ["a", "b c"] * 50
 expected, stop = embedder.embed(texts), threading.Event()
 def work():
@@ -329,10 +333,12 @@ worker.start()
 for _ in range(3):
     child = os.fork()
     if child == 0:
-        signal.alarm(30)
-        assert abs(embedder.embed(texts) - expected).max() < 1e-5
+        for one in embedder, locked:
+            assert abs(one.embed(texts) - expected).max() < 1e-5
         gc.collect()
         sys.exit()
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.alarm(30)
     assert os.waitpid(child, 0)[1] == 0
 stop.set()
 worker.join()
@@ -341,7 +347,7 @@ worker.join()
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_fork_amid_a_call(python: Path, client: Path, every_feed: Path, threads: str) -> None:
-    """Children of a process whose threads are embedding embed, collect garbage, and end.
+    """Children of a process whose threads embed, and hold locks, embed, collect garbage, and end.
 
     With TOKENIZERS_PARALLELISM a tokenizer would wait for threads that only the parent has.
     """

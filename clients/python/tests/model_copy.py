@@ -10,11 +10,19 @@ from all_minilm_l6_v2.modelfile import read_head
 
 
 def copy_with(
-    part: str, model: Path, target: Path, change: Callable[[dict[str, Any]], object]
+    part: str,
+    model: Path,
+    target: Path,
+    change: Callable[[dict[str, Any]], object],
+    *,
+    graph: bool = False,
 ) -> Path:
-    """Copy a model file with its manifest, fixture or digests changed; the digests fit the rest."""
+    """Copy a model file with its manifest, fixture or digests changed, and digests that fit.
+
+    Its graph, which may be large, is only copied for those who run it.
+    """
     head = read_head(str(model))
-    tail = model.read_bytes()[head.tail_offset :]
+    tail = model.read_bytes()[head.tail_offset :] if graph else b"\x08\x08"
     parts: dict[str, Any] = {
         "manifest": head.manifest,
         "tokenizer": json.loads(head.tokenizer),

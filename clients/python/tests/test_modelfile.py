@@ -13,11 +13,12 @@ from all_minilm_l6_v2.contract import CONTRACT
 
 @pytest.fixture
 def damaged(model: Path, tmp_path: Path) -> Callable[[Callable[[bytes], bytes]], Path]:
-    """Write a copy of the model file with its bytes changed."""
+    """Write a copy of the head with its bytes changed."""
+    path = copy_with("manifest", model, tmp_path / "damaged.onnx", dict)
+    data = path.read_bytes()
 
     def write(change: Callable[[bytes], bytes]) -> Path:
-        path = tmp_path / "damaged.onnx"
-        path.write_bytes(change(model.read_bytes()))
+        path.write_bytes(change(data))
         return path
 
     return write
@@ -75,6 +76,7 @@ def test_another_graph(model: Path, tmp_path: Path, change: Callable[[str], str]
         model,
         tmp_path / "m.onnx",
         lambda digests: digests.update(tail=change(digests["tail"])),
+        graph=True,
     )
     with Embedder(path) as opened, pytest.raises(ModelError, match="the graph does not match its"):
         opened.self_check()

@@ -101,14 +101,16 @@ def test_a_call_may_close(model: Path) -> None:
 FORK = """
 import gc, os, signal, sys
 from all_minilm_l6_v2 import Embedder
-embedder = Embedder(sys.argv[1])
+from all_minilm_l6_v2.processors import processors
+embedder = Embedder(sys.argv[1], threads=min(2, processors()))
 expected = embedder.embed(["a"])
 child = os.fork()
 if child == 0:
-    signal.alarm(20)
     assert (embedder.embed(["a"]) == expected).all()
     END
 else:
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.alarm(20)
     print(os.waitpid(child, 0)[1])
 """
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from all_minilm_l6_v2 import (
     ModelError,
     SelfCheckError,
 )
-from all_minilm_l6_v2.modelfile import Head
+from all_minilm_l6_v2.modelfile import Head, read_head
 from all_minilm_l6_v2.self_check import check_cases
 
 
@@ -31,21 +32,27 @@ def test_other_ids_are_found(model: Path, tmp_path: Path) -> None:
         model,
         tmp_path / "m.onnx",
         lambda fixture: fixture["cases"][0]["input_ids"][0].append(0),
+        graph=True,
     )
     with Embedder(path) as opened, pytest.raises(SelfCheckError, match="stage tokenize") as caught:
         opened.self_check()
     assert (caught.value.difference, caught.value.limit) == (1, 0)
 
 
-def test_a_damaged_fixture(model: Path, tmp_path: Path) -> None:
-    """Golden cases that cannot be read are a fault of the file."""
-    for change in (
+@pytest.mark.parametrize(
+    "change",
+    [
         lambda fixture: fixture.update(format=2),
         lambda fixture: fixture["cases"][0].pop("texts"),
-    ):
-        path = copy_with("fixture", model, tmp_path / "m.onnx", change)
-        with Embedder(path) as opened, pytest.raises(ModelError, match=r"polybake\.fixture is dam"):
-            opened.self_check()
+    ],
+)
+def test_a_damaged_fixture(
+    model: Path, tmp_path: Path, embedder: Embedder, change: Callable[[dict[str, Any]], object]
+) -> None:
+    """Golden cases that cannot be read are a fault of the file."""
+    path = copy_with("fixture", model, tmp_path / "m.onnx", change)
+    with pytest.raises(ModelError, match=r"polybake\.fixture is damaged; bake the model again"):
+        check_cases(embedder, read_head(str(path)), "cpu")
 
 
 class Stub:

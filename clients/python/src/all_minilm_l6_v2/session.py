@@ -55,13 +55,13 @@ class Session:
     def tokenize(self, texts: Sequence[str], prompt: str | None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
         prefix = "" if prompt is None else CONTRACT["prompts"][prompt]
-        with _raising(Error, "tokenizers cannot tokenize the texts"):
+        with _raising("tokenizers cannot tokenize the texts"):
             encodings = self._tokenizer.encode_batch_fast([prefix + text for text in texts])
         return [encoding.ids for encoding in encodings]
 
     def embed_ids(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Embeddings:
         """Run at least one row of token ids as one batch."""
-        with _raising(Error, "onnxruntime cannot run the graph"):
+        with _raising("onnxruntime cannot run the graph"):
             vectors: Embeddings = self._graph.run([_OUTPUT["name"]], feeds(rows, prompt))[0]
         return vectors
 
@@ -92,22 +92,31 @@ def _open_graph(path: str, device: str, threads: int | None, *, spin: bool) -> A
     options.log_severity_level = 3
     options.intra_op_num_threads = threads or default_threads()
     options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
-    with _raising(ModelError, f"{path}: onnxruntime cannot load the graph"):
-        # By itself onnxruntime would fall back to the CPU, now or at a later run.
+    try:
+        # By itself onnxruntime would fall back to the CPU, here or at a later run.
         session = onnxruntime.InferenceSession(
             path, options, [(provider, settings)], enable_fallback=0
         )
+    except Exception as error:
+        if device == "cpu":
+            raise ModelError(f"{path}: onnxruntime cannot load the graph: {error}") from error
+        _open_graph(path, "cpu", threads, spin=spin)  # fails where the graph is at fault
+        raise _not_started(device, error) from error
     active = session.get_providers()[0]
     if active != provider:
-        raise DeviceError(
-            f'device "{device}" could not be started, only {active}; '
-            "check the GPU driver and the CUDA libraries"
-        )
+        raise _not_started(device, f"only {active}")
     return session
 
 
+def _not_started(device: str, reason: object) -> DeviceError:
+    return DeviceError(
+        f'device "{device}" could not be started ({reason}); '
+        "check the GPU driver and the CUDA libraries"
+    )
+
+
 @contextmanager
-def _raising(kind: type[Error], message: str) -> Iterator[None]:
+def _raising(message: str) -> Iterator[None]:
     """Raise what a library raises as an error of this package."""
     try:
         yield
@@ -115,4 +124,4 @@ def _raising(kind: type[Error], message: str) -> Iterator[None]:
         # A panic of Rust code is a PanicException, which is no Exception and cannot be imported.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise kind(f"{message}: {error}") from error
+        raise Error(f"{message}: {error}") from error
