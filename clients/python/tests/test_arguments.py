@@ -103,6 +103,8 @@ def test_prompts(embedder: Embedder) -> None:
     message = f'unknown prompt "no such prompt"; {choices}'
     refused(UnknownPromptError, message, lambda: call(["a"], prompt="no such prompt"))
     refused(UnknownPromptError, message, lambda: embedder.embed_ids([[1]], prompt="no such prompt"))
+    message = f'unknown prompt "{"x" * 80}…"; {choices}'
+    refused(UnknownPromptError, message, lambda: call(["a"], prompt="x" * 1000))
     refused(TypeError, "prompt is int; expected a string", lambda: call(["a"], prompt=1))
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from model_copy import copy_with
 
-from all_minilm_l6_v2 import ClosedError, Embedder
+from all_minilm_l6_v2 import ClosedError, Embedder, ModelError
 from all_minilm_l6_v2 import processors as counted
 
 
@@ -124,6 +125,16 @@ def test_a_forked_child(model: Path, end: str) -> None:
     assert run(FORK.replace("END", end), model) == "0\n"
 
 
+def test_a_file_that_was_replaced(model: Path, tmp_path: Path) -> None:
+    """A child does not go on with another model than its parent's."""
+    path = copy_with("manifest", model, tmp_path / "m.onnx", dict, graph=True)
+    opened = Embedder(path)
+    copy_with("manifest", model, path, lambda manifest: manifest.update(fingerprint="another"))
+    opened._forget()  # as in the child of a fork
+    with pytest.raises(ModelError, match="was replaced since it was opened; restart the process"):
+        opened.embed(["a"])
+
+
 def options(embedder: Embedder) -> tuple[int, str]:
     chosen = embedder._session._graph.get_session_options()
     spinning = chosen.get_session_config_entry("session.intra_op.allow_spinning")
@@ -134,12 +145,11 @@ def test_threads_and_spin(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads are as many as asked for or allowed, and do not spin unless asked to."""
     with Embedder(model, threads=1, spin=True) as opened:
         assert options(opened) == (1, "1")
-    monkeypatch.setattr(os, "cpu_count", lambda: 1000)
-    with Embedder(model) as opened:
-        assert options(opened) == (counted.processors(), "0")
-    monkeypatch.setattr(os, "cpu_count", lambda: counted.processors())
-    with Embedder(model) as opened:
-        assert options(opened) == (0, "0")
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    for allowed, threads in ((2, 2), (3, 0)):
+        monkeypatch.setattr(counted, "processors", lambda allowed=allowed: allowed)
+        with Embedder(model) as opened:
+            assert options(opened) == (threads, "0")
 
 
 @pytest.mark.parametrize(
@@ -166,6 +176,7 @@ def test_control_groups(
     """The smallest quota of a process's groups counts, rounded up to whole processors."""
     monkeypatch.setattr(counted, "MEMBERSHIP", tmp_path / "cgroup")
     monkeypatch.setattr(counted, "CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     assert counted.processors() == 8
     (tmp_path / "cgroup").write_text(membership)

@@ -43,7 +43,7 @@ def checked_device(device: str) -> str:
     if not isinstance(device, str):
         raise TypeError(f"device is {_type(device)}; expected a string")
     if device not in DEVICES:
-        raise DeviceError(f'unknown device "{device}"; choose one of: {", ".join(DEVICES)}')
+        raise DeviceError(f'unknown device "{_brief(device)}"; choose one of: {", ".join(DEVICES)}')
     return device
 
 
@@ -92,7 +92,7 @@ def checked_prompt(prompt: str | None) -> str | None:
     prompts = CONTRACT["prompts"]
     if prompt not in prompts:
         remedy = f"choose one of: {', '.join(prompts)}" if prompts else "this model has none"
-        raise UnknownPromptError(f'unknown prompt "{prompt}"; {remedy}')
+        raise UnknownPromptError(f'unknown prompt "{_brief(prompt)}"; {remedy}')
     return prompt
 
 
@@ -192,6 +192,11 @@ def _shown(value: Any) -> str:
     """A number that 64 bits hold as it is, anything else by its type."""
     shown = _is_whole(value) or isinstance(value, (float, np.floating))
     return str(value) if shown and abs(value) < 2**64 else _type(value)
+
+
+def _brief(name: str) -> str:
+    """A name, cut where it is as long as a text."""
+    return name if len(name) <= 80 else f"{name[:80]}…"
 
 
 def _type(value: object) -> str:

@@ -57,7 +57,7 @@ class Embedder:
         Raises:
             ModelError: the file is missing, damaged, or has another contract.
             DeviceError: the device is not there.
-            TypeError, ValueError: an argument that can be nothing of the sort.
+            TypeError, ValueError: an argument of another kind, or out of its range.
         """
         given = checked_path(path)
         self._device = checked_device(device)

@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,10 +14,9 @@ CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 def processors() -> int:
     """Those of the affinity mask, or fewer where a control group grants less time than theirs."""
-    try:
+    allowed = os.cpu_count() or 1
+    if sys.platform == "linux":
         allowed = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows
-        allowed = os.cpu_count() or 1
     return min([allowed, *(math.ceil(quota) for group in _groups() for quota in _quotas(group))])
 
 
@@ -34,7 +34,7 @@ def _groups() -> Iterator[Path]:
             if controllers == "" or "cpu" in controllers.split(","):
                 root = CONTROL_GROUPS / ("cpu" if controllers else "")
                 group = root / path.lstrip("/")
-                yield from [group, *group.parents][: len(group.relative_to(root).parts) + 1]
+                yield from (one for one in (group, *group.parents) if one.is_relative_to(root))
 
 
 def _quotas(group: Path) -> Iterator[float]:
