@@ -42,9 +42,9 @@ def read_head(path: str) -> Head:
         ModelError: not a model file, damaged, of a newer format, or with another contract.
     """
     with _opened(path) as file:
-        values = _read_values(file, path)
-        tail_offset = file.tell()
-        tail_length = file.seek(0, os.SEEK_END) - tail_offset
+        size = os.fstat(file.fileno()).st_size
+        values, tail_offset = _read_values(file, size, path)
+    tail_length = size - tail_offset
     for key in _KEYS:
         if key not in values:
             raise ModelError(f"{path}: has no {key}; write the file with: polybake bake")
@@ -80,8 +80,8 @@ def check_tail(head: Head) -> None:
         raise ModelError(f"{head.path}: the graph does not match its digest; copy the file again")
 
 
-def json_object(value: bytes) -> dict[str, Any]:
-    """Parse a JSON object in ASCII.
+def json_object(value: bytes, **types: type) -> dict[str, Any]:
+    """A JSON object in ASCII with fields of just these types: true is no int.
 
     Raises:
         ValueError: it is none.
@@ -90,20 +90,9 @@ def json_object(value: bytes) -> dict[str, Any]:
         data = json.loads(value.decode("ascii"), parse_constant=_refuse)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
-    if isinstance(data, dict):
+    if isinstance(data, dict) and all(type(data.get(name)) is types[name] for name in types):
         return data
-    raise ValueError("no object")
-
-
-def require(data: dict[str, Any], **types: type) -> None:
-    """Check that an object has fields of just these types: true is no int.
-
-    Raises:
-        ValueError: it lacks one.
-    """
-    for name, kind in types.items():
-        if type(data.get(name)) is not kind:
-            raise ValueError(f"no {kind.__name__} {name}")
+    raise ValueError("no such object")
 
 
 def _refuse(constant: str) -> None:
@@ -122,17 +111,17 @@ def _opened(path: str) -> Iterator[io.BufferedReader]:
         ) from error
 
 
-def _read_values(file: BinaryIO, path: str) -> dict[str, bytes]:
-    """The values of our keys; the file then stands at the tail."""
+def _read_values(file: BinaryIO, size: int, path: str) -> tuple[dict[str, bytes], int]:
+    """The values of our keys, and where the tail begins."""
     values: dict[str, bytes] = {}
     while True:
         start = file.tell()
         try:
-            entry = _read_field(file, _ENTRY)
+            entry = _read_field(file, size, _ENTRY)
             if entry is None:
-                return values
+                return values, start
             inner = io.BytesIO(entry)
-            key, value = _read_field(inner, _KEY), _read_field(inner, _VALUE)
+            key, value = (_read_field(inner, len(entry), tag) for tag in (_KEY, _VALUE))
             if key is None or value is None or inner.read(1):
                 raise EOFError
         except EOFError as error:
@@ -146,39 +135,30 @@ def _read_values(file: BinaryIO, path: str) -> dict[str, bytes]:
             values[name] = value
 
 
-def _read_field(file: BinaryIO, tag: bytes) -> bytes | None:
+def _read_field(file: BinaryIO, size: int, tag: bytes) -> bytes | None:
     """The content of the field that begins here; None where another one does, or none.
 
     Raises:
         EOFError: it is not whole.
     """
-    start = file.tell()
     if file.read(1) != tag:
-        file.seek(start)
         return None
-    length = _read_varint(file)
-    begin = file.tell()
-    if length > file.seek(0, os.SEEK_END) - begin:
-        raise EOFError
-    file.seek(begin)
-    return file.read(length)
-
-
-def _read_varint(file: BinaryIO) -> int:
-    """A length: seven bits a byte, the lowest first, in at most five bytes."""
     length = 0
-    for shift in range(0, 35, 7):
+    for shift in range(0, 35, 7):  # a varint of at most five bytes
         (byte,) = file.read(1) or b"\xff"
         length |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return length
-    raise EOFError
+            break
+    if byte >= 0x80 or length > size - file.tell():
+        raise EOFError
+    return file.read(length)
 
 
 def _digests(value: bytes, path: str) -> dict[str, Any]:
     try:
-        digests = json_object(value)
-        require(digests, tail=str, tail_length=int, manifest=str, tokenizer=str, fixture=str)
+        digests = json_object(
+            value, tail=str, tail_length=int, manifest=str, tokenizer=str, fixture=str
+        )
         if digests["tail_length"] < 1:
             raise ValueError("no tail")
     except ValueError as error:
@@ -189,14 +169,13 @@ def _digests(value: bytes, path: str) -> dict[str, Any]:
 def _manifest(value: bytes, path: str) -> dict[str, Any]:
     """The manifest, whose contract is this client's."""
     try:
-        manifest = json_object(value)
-        require(manifest, format=int)
+        manifest = json_object(value, format=int)
         if manifest["format"] > 1:
             raise ModelError(
                 f"{path}: manifest format {manifest['format']} is newer than 1; use polybake "
                 f"{manifest.get('generator') or 'an unknown version'}, which wrote it"
             )
-        require(manifest, name=str, fingerprint=str, contract=dict)
+        manifest = json_object(value, format=int, name=str, fingerprint=str, contract=dict)
         if manifest["format"] < 1:
             raise ValueError("no format")
     except ValueError as error:

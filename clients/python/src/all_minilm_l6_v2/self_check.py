@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .contract import Embeddings
 from .errors import ModelError, SelfCheckError
-from .modelfile import Head, json_object, require
+from .modelfile import Head, json_object
 
 
 class Embeds(Protocol):
@@ -41,8 +41,7 @@ def check_cases(embedder: Embeds, head: Head, device: str) -> float:
         ModelError: the fixture is damaged.
     """
     try:
-        fixture = json_object(head.fixture)
-        require(fixture, format=int, tolerances=dict, cases=list)
+        fixture = json_object(head.fixture, format=int, tolerances=dict, cases=list)
         if fixture["format"] != 1:
             raise ValueError("another format")
         cases = [_case(data) for data in fixture["cases"]]

@@ -22,38 +22,22 @@ WINDOW = 8192
 
 
 def checked_path(path: str | os.PathLike[str]) -> str:
-    """The path as it was given.
-
-    Raises:
-        TypeError: it is none.
-    """
+    """The path as it was given."""
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
-    if not isinstance(text, str):
-        raise TypeError(f"path is {_type(path)}; expected a path")
+    _check_type(text, str, "path", "a path")
     return text
 
 
 def checked_device(device: str) -> str:
-    """The name of a device.
-
-    Raises:
-        TypeError: no string.
-        DeviceError: no device has that name.
-    """
-    if not isinstance(device, str):
-        raise TypeError(f"device is {_type(device)}; expected a string")
+    """The name of a device."""
+    _check_type(device, str, "device", "a string")
     if device not in DEVICES:
         raise DeviceError(f'unknown device "{_brief(device)}"; choose one of: {", ".join(DEVICES)}')
     return device
 
 
 def checked_threads(threads: int | None) -> int | None:
-    """A number of threads that this process may use.
-
-    Raises:
-        TypeError: no whole number.
-        ValueError: more than its processors, or fewer than 1.
-    """
+    """A number of threads for which this process has processors, or none."""
     if threads is None:
         return None
     if not _is_whole(threads):
@@ -68,27 +52,16 @@ def checked_threads(threads: int | None) -> int | None:
 
 
 def checked_spin(spin: bool) -> bool:
-    """A switch.
-
-    Raises:
-        TypeError: neither true nor false.
-    """
-    if not isinstance(spin, bool):
-        raise TypeError(f"spin is {_type(spin)}; expected true or false")
+    """Whether waiting threads spin."""
+    _check_type(spin, bool, "spin", "true or false")
     return spin
 
 
 def checked_prompt(prompt: str | None) -> str | None:
-    """The name of a prompt of this model, or none.
-
-    Raises:
-        TypeError: no string.
-        UnknownPromptError: the model has none of that name.
-    """
+    """The name of a prompt of this model, or none."""
     if prompt is None:
         return None
-    if not isinstance(prompt, str):
-        raise TypeError(f"prompt is {_type(prompt)}; expected a string")
+    _check_type(prompt, str, "prompt", "a string")
     prompts = CONTRACT["prompts"]
     if prompt not in prompts:
         remedy = f"choose one of: {', '.join(prompts)}" if prompts else "this model has none"
@@ -97,41 +70,18 @@ def checked_prompt(prompt: str | None) -> str | None:
 
 
 def checked_text(text: str) -> str:
-    """A string.
-
-    Raises:
-        TypeError: it is none.
-    """
-    if not isinstance(text, str):
-        raise TypeError(f"text is {_type(text)}; expected a string")
+    """A single text; whether it is valid Unicode, ``windows`` checks."""
+    _check_type(text, str, "text", "a string")
     return text
 
 
 def windows(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts, ``WINDOW`` at a time; a collection is checked as a whole first.
-
-    Raises:
-        TypeError: no list of texts, or one of something else.
-        InvalidTextError: a text with a lone surrogate.
-    """
+    """Texts of valid Unicode, ``WINDOW`` at a time; a collection is checked as a whole first."""
     checked = _checked_texts(texts)
     if isinstance(texts, Sized):
         checked = iter(list(checked))
     while window := list(islice(checked, WINDOW)):
         yield window
-
-
-def checked_rows(rows: Rows) -> list[Sequence[int]]:
-    """Rows of token ids that the model knows.
-
-    Raises:
-        TypeError: no rows.
-        InvalidIdsError: a row that is too long, or an id out of range.
-    """
-    listed = _listed(rows)
-    if listed is None:
-        raise TypeError(f"expected rows of token ids, got {_type(rows)}")
-    return [_checked_row(number, row) for number, row in enumerate(listed)]
 
 
 def _checked_texts(texts: Iterable[str]) -> Iterator[str]:
@@ -154,6 +104,14 @@ def _checked_texts(texts: Iterable[str]) -> Iterator[str]:
         except UnicodeEncodeError as error:
             raise InvalidTextError(index) from error
         yield text
+
+
+def checked_rows(rows: Rows) -> list[Sequence[int]]:
+    """Rows of token ids that the model has, none too long."""
+    listed = _listed(rows)
+    if listed is None:
+        raise TypeError(f"expected rows of token ids, got {_type(rows)}")
+    return [_checked_row(number, row) for number, row in enumerate(listed)]
 
 
 def _checked_row(number: int, row: Any) -> Sequence[int]:
@@ -182,6 +140,11 @@ def _listed(value: Any) -> Sequence[Any] | None:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
         return value
     return None
+
+
+def _check_type(value: object, kind: type, name: str, expected: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {_type(value)}; expected {expected}")
 
 
 def _is_whole(value: Any) -> bool:
