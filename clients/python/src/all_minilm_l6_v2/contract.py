@@ -2,6 +2,12 @@
 
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+#: ``[texts, dimension]``.
+Embeddings = NDArray[np.float32]
+
 CONTRACT: Final[dict[str, Any]] = {
     "inputs": [
         {
