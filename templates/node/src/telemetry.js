@@ -6,14 +6,16 @@ import { isMainThread } from "node:worker_threads";
 // ONNX Runtime 1.29 and later send telemetry on Linux and macOS, a model's metadata with it, unless
 // this is 1 when the process makes its first session. See microsoft/onnxruntime#27379.
 const VARIABLE = "ORT_DISABLE_TELEMETRY";
-const late = !process.env[VARIABLE] && isRuntimeLoaded();
+// In Bun, native code sees no variable that is set here.
+const late = !process.env[VARIABLE] && ("bun" in process.versions || isRuntimeLoaded());
 process.env[VARIABLE] ||= "1";
 
 let warned = false;
 
 /** Say so, once, where ONNX Runtime may have missed the variable. */
 export function warnOfTelemetry() {
-  if (warned || process.env[VARIABLE] === "0" || (isMainThread ? !late : isInherited())) return;
+  const wanted = process.env[VARIABLE] === "0";
+  if (warned || wanted || (!late && (isMainThread || isInherited()))) return;
   warned = true;
   process.emitWarning(
     `ONNX Runtime may send telemetry from this process: ${VARIABLE}=1 came too late, or was set in ` +
