@@ -12,7 +12,7 @@ import {
   UnknownPromptError,
 } from "../src/index.js";
 
-/** @import { Device, Vector } from "../index.js" */
+/** @import { Device, Vector } from "../index.d.ts" */
 
 /**
  * A line of standard input; which fields are there depends on `cmd`.

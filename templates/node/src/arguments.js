@@ -6,7 +6,7 @@ import { CONTRACT } from "./contract.js";
 import { DeviceError, InvalidIdsError, InvalidTextError, UnknownPromptError } from "./errors.js";
 import { countProcessors } from "./processors.js";
 
-/** @import { Device } from "../index.js" */
+/** @import { Device } from "../index.d.ts" */
 
 /** @type {readonly unknown[]} */
 const DEVICES = ["cpu", "cuda"];
@@ -17,7 +17,7 @@ const DEVICES = ["cpu", "cuda"];
  */
 export function checkedPath(path) {
   if (typeof path === "string") return path;
-  if (path instanceof URL && path.protocol === "file:") return fileURLToPath(path);
+  if (path?.protocol === "file:") return fileURLToPath(path);
   throw new TypeError(`path is ${typeOf(path)}; expected a path`);
 }
 
@@ -105,7 +105,7 @@ function checkedOptions(options = {}, example, known) {
  * @returns {string[]}
  */
 export function checkedTexts(texts) {
-  if (typeof texts === "string") {
+  if (typeof texts === "string" || types.isStringObject(texts)) {
     const remedy = "call embedQuery(text) or embed([text])";
     throw new TypeError(`expected a list of texts, got a string; ${remedy}`);
   }
@@ -159,7 +159,7 @@ export function checkedRows(rows) {
  * @param {number} position
  */
 function checkedId(value, row, position) {
-  // A BigInt64Array is what onnxruntime calls int64.
+  // An int64 tensor of onnxruntime holds a BigInt64Array.
   const id = typeof value === "bigint" ? Number(value) : value;
   if (isWhole(id) && id >= 0 && id < CONTRACT.vocab_size) return id;
   const range = `a whole number from 0 to ${CONTRACT.vocab_size - 1}`;

@@ -59,7 +59,7 @@ function gridOf(feed, rows, width) {
     case "attention_mask":
       return padded(rows, width, 0, () => 1);
     case "token_type_ids":
-      return padded(rows, width, 0, () => 0);
+      return new BigInt64Array(rows.length * width);
     case "position_ids":
       return padded(rows, width, 0, (_, position) => position);
     default:

@@ -11,11 +11,11 @@ import {
 import { CONTRACT, DOCUMENT_PROMPT, QUERY_PROMPT } from "./contract.js";
 import { ClosedError } from "./errors.js";
 import { Model, parseTokenizer } from "./model.js";
-import { checkTail, readHead } from "./modelfile.js";
+import { checkTail, located, readHead } from "./modelfile.js";
 import { checkCases, parseFixture } from "./self-check.js";
 import { warnOfTelemetry } from "./telemetry.js";
 
-/** @import * as api from "../index.js" */
+/** @import * as api from "../index.d.ts" */
 
 /** @implements {api.Embedder} */
 export class Embedder {
@@ -51,13 +51,17 @@ export class Embedder {
   static async open(path, options) {
     const file = checkedPath(path);
     const checked = checkedOpenOptions(options);
-    const head = readHead(file);
-    const tokenizer = parseTokenizer(head.tokenizer, file);
-    warnOfTelemetry();
-    // Loads onnxruntime-node: telemetry.js has to come first.
-    const { openGraph } = await import("./graph.js");
-    const graph = await openGraph(file, checked);
-    return new Embedder(file, head, new Model(tokenizer, graph, checked.device));
+    try {
+      const head = readHead(file);
+      const tokenizer = parseTokenizer(head.tokenizer);
+      warnOfTelemetry();
+      // Loads onnxruntime-node: telemetry.js has to come first.
+      const { openGraph } = await import("./graph.js");
+      const graph = await openGraph(file, checked);
+      return new Embedder(file, head, new Model(tokenizer, graph, checked.device));
+    } catch (error) {
+      throw located(file, error);
+    }
   }
 
   /**
@@ -102,9 +106,13 @@ export class Embedder {
 
   selfCheck() {
     return this.#call(async (model) => {
-      const head = readHead(this.#path);
-      await checkTail(this.#path, head);
-      return checkCases(model, parseFixture(head.fixture, this.#path));
+      try {
+        const head = readHead(this.#path);
+        await checkTail(this.#path, head);
+        return await checkCases(model, parseFixture(head.fixture));
+      } catch (error) {
+        throw located(this.#path, error);
+      }
     });
   }
 

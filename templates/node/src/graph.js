@@ -6,7 +6,7 @@ import { CONTRACT } from "./contract.js";
 import { ModelError } from "./errors.js";
 import { countProcessors } from "./processors.js";
 
-/** @import { Vector } from "../index.js" */
+/** @import { Vector } from "../index.d.ts" */
 /** @import { OpenOptions } from "./arguments.js" */
 
 /** An onnxruntime session, and the execution provider that is proven to run it. */
@@ -69,8 +69,8 @@ export async function openGraph(path, { device, threads, spin }) {
   try {
     return new Graph(await InferenceSession.create(path, options), "CPUExecutionProvider");
   } catch (error) {
-    const message = `${path}: onnxruntime cannot load the graph: ${/** @type {Error} */ (error).message}`;
-    throw new ModelError(message, { cause: error });
+    const { message } = /** @type {Error} */ (error);
+    throw new ModelError(`onnxruntime cannot load the graph: ${message}`, { cause: error });
   }
 }
 

@@ -5,7 +5,7 @@ import { batches } from "./batches.js";
 import { CONTRACT } from "./contract.js";
 import { ModelError } from "./errors.js";
 
-/** @import { Device, Vector } from "../index.js" */
+/** @import { Device, Vector } from "../index.d.ts" */
 /** @import { Graph } from "./graph.js" */
 
 /** The most tokens of one batch, padding included. */
@@ -77,16 +77,12 @@ export class Model {
   }
 }
 
-/**
- * @param {string} json a whole tokenizer.json
- * @param {string} path the file that it comes from
- * @throws {ModelError} tokenizers does not take it
- */
-export function parseTokenizer(json, path) {
+/** @param {string} json a whole tokenizer.json */
+export function parseTokenizer(json) {
   try {
     return Tokenizer.fromString(json);
   } catch (error) {
-    const message = `${path}: polybake.tokenizer is damaged; bake the model again`;
+    const message = "polybake.tokenizer is damaged; bake the model again";
     throw new ModelError(message, { cause: error });
   }
 }

@@ -7,10 +7,7 @@ import { getSystemErrorMap } from "node:util";
 import { CONTRACT } from "./contract.js";
 import { ModelError } from "./errors.js";
 
-const MANIFEST = "polybake.manifest";
-const TOKENIZER = "polybake.tokenizer";
-const FIXTURE = "polybake.fixture";
-const DIGESTS = "polybake.digests";
+const KEYS = ["polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests"];
 
 // Tags of protobuf: a field's number, and the wire type of a length and so many bytes.
 // Source: onnx.proto, ModelProto.metadata_props and StringStringEntryProto.
@@ -18,72 +15,53 @@ const METADATA_PROPS = 0x72;
 const KEY = 0x0a;
 const VALUE = 0x12;
 
-/** A length has at most 5 bytes: more than a file of 2 GiB needs. */
+/** Bytes of a tag and of the longest length, which is more than a file of 2 GiB needs. */
 const LONGEST_FIELD_START = 6;
-
-/**
- * @typedef {object} Head
- * @property {string} name
- * @property {string} fingerprint
- * @property {string} tokenizer a whole tokenizer.json
- * @property {Buffer} fixture
- * @property {number} tailOffset where the graph begins, in bytes
- * @property {string} tailDigest
- */
 
 /**
  * Read and check the head, a few hundred kilobytes; the graph is left alone.
  *
  * @param {string} path
- * @returns {Head}
  * @throws {ModelError} not a model file, damaged, of a newer format, or with another contract
  */
 export function readHead(path) {
   const { values, tailOffset, tailLength } = readValues(path);
-  /** @param {string} key */
-  const value = (key) => {
-    const found = values.get(key);
-    if (!found) throw new ModelError(`${path}: has no ${key}; write the file with: polybake bake`);
-    return found;
-  };
-  const [manifest, tokenizer, fixture] = [value(MANIFEST), value(TOKENIZER), value(FIXTURE)];
-  const digests = parseDigests(value(DIGESTS), path);
+  const [manifest, tokenizer, fixture, digestsJson] = KEYS.map((key) => {
+    const value = values.get(key);
+    if (!value) throw new ModelError(`has no ${key}; write the file with: polybake bake`);
+    return value;
+  });
+  const digests = parseDigests(digestsJson);
   if (tailLength !== digests.tail_length) {
-    throw new ModelError(
-      `${path}: has ${tailLength} bytes after its head, expected ${digests.tail_length}; ` +
-        "copy the file again",
-    );
+    const sizes = `${tailLength} bytes after its head, expected ${digests.tail_length}`;
+    throw new ModelError(`has ${sizes}; copy the file again`);
   }
-  checkDigest(sha256(manifest), digests.manifest, MANIFEST, path);
-  checkDigest(sha256(tokenizer), digests.tokenizer, TOKENIZER, path);
-  checkDigest(sha256(fixture), digests.fixture, FIXTURE, path);
-  const { name, fingerprint } = parseManifest(manifest, path);
-  const head = { name, fingerprint, tokenizer: tokenizer.toString(), fixture };
-  return { ...head, tailOffset, tailDigest: digests.tail };
+  checkDigest("polybake.manifest", sha256(manifest), digests.manifest);
+  checkDigest("polybake.tokenizer", sha256(tokenizer), digests.tokenizer);
+  checkDigest("polybake.fixture", sha256(fixture), digests.fixture);
+  const { name, fingerprint } = parseManifest(manifest);
+  const tail = { tailOffset, tailDigest: digests.tail };
+  return { name, fingerprint, tokenizer: tokenizer.toString(), fixture, ...tail };
 }
 
 /**
  * Hash the graph and compare; about a second for 2 GB.
  *
  * @param {string} path
- * @param {Head} head
+ * @param {{ tailOffset: number, tailDigest: string }} head
  * @throws {ModelError} the digest differs
  */
 export async function checkTail(path, { tailOffset, tailDigest }) {
   const hash = createHash("sha256");
-  try {
-    for await (const chunk of createReadStream(path, { start: tailOffset })) hash.update(chunk);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-  checkDigest(hash.digest("hex"), tailDigest, "the graph", path);
+  for await (const chunk of createReadStream(path, { start: tailOffset })) hash.update(chunk);
+  checkDigest("the graph", hash.digest("hex"), tailDigest);
 }
 
 /**
- * JSON that polybake wrote, which is ASCII.
+ * JSON that polybake wrote, which is ASCII; undefined where it is no such thing.
  *
  * @param {Buffer} bytes
- * @returns {any} undefined where it is no such thing
+ * @returns {any}
  */
 export function parseJson(bytes) {
   try {
@@ -94,30 +72,40 @@ export function parseJson(bytes) {
 }
 
 /**
- * The values of the four keys, and where the tail stands.
+ * What went wrong with a file, with its path before it.
+ *
+ * @param {string} path
+ * @param {any} error
+ */
+export function located(path, error) {
+  const reason = getSystemErrorMap().get(error.errno)?.[1];
+  if (!reason && !(error instanceof ModelError)) return error;
+  const message = reason
+    ? `cannot be read (${reason}); give the path of a baked .onnx file`
+    : error.message;
+  return new ModelError(`${path}: ${message}`, { cause: error.cause ?? error });
+}
+
+/**
+ * The values of our keys, and where the tail stands.
  *
  * @param {string} path
  */
 export function readValues(path) {
+  const file = openSync(path, "r");
   try {
-    const file = openSync(path, "r");
-    try {
-      return walk(file, path);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw error instanceof ModelError ? error : unreadable(path, error);
+    return walk(file);
+  } finally {
+    closeSync(file);
   }
 }
 
 /**
- * Pass over the entries that the file begins with.
+ * Pass over the entries that a file begins with.
  *
  * @param {number} file
- * @param {string} path
  */
-function walk(file, path) {
+function walk(file) {
   const { size } = fstatSync(file);
   /** @type {Map<string, Buffer>} */
   const values = new Map();
@@ -127,16 +115,13 @@ function walk(file, path) {
     const key = entry && fieldAt(file, entry.start, entry.end, KEY);
     const value = key && fieldAt(file, key.end, entry.end, VALUE);
     if (!value || value.end !== entry.end) {
-      const fault = `is not a whole ONNX file (byte ${position}); copy the file again`;
-      throw new ModelError(`${path}: ${fault}`);
+      throw new ModelError(`is not a whole ONNX file (byte ${position}); copy the file again`);
     }
     const name = bytesAt(file, key.start, key.end).toString();
     if (values.has(name)) {
-      throw new ModelError(`${path}: ${name} occurs twice; copy the original file again`);
+      throw new ModelError(`${name} occurs twice; copy the original file again`);
     }
-    if ([MANIFEST, TOKENIZER, FIXTURE, DIGESTS].includes(name)) {
-      values.set(name, bytesAt(file, value.start, value.end));
-    }
+    if (KEYS.includes(name)) values.set(name, bytesAt(file, value.start, value.end));
     position = entry.end;
   }
   return { values, tailOffset: position, tailLength: size - position };
@@ -153,13 +138,12 @@ function walk(file, path) {
  */
 function fieldAt(file, position, limit, tag) {
   const bytes = bytesAt(file, position, Math.min(position + LONGEST_FIELD_START, limit));
-  if (bytes[0] !== tag) return undefined;
   const last = bytes.findIndex((byte, index) => index > 0 && byte < 0x80);
-  const length = bytes
-    .subarray(1, last + 1)
-    .reduceRight((high, byte) => high * 0x80 + (byte & 0x7f), 0);
+  const varint = bytes.subarray(1, last + 1);
+  const length = varint.reduceRight((high, byte) => high * 0x80 + (byte & 0x7f), 0);
   const start = position + last + 1;
-  return last > 0 && start + length <= limit ? { start, end: start + length } : undefined;
+  const whole = bytes[0] === tag && last > 0 && start + length <= limit;
+  return whole ? { start, end: start + length } : undefined;
 }
 
 /**
@@ -172,39 +156,25 @@ function bytesAt(file, start, end) {
   return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
 }
 
-/**
- * @param {string} path
- * @param {any} error what a function of `node:fs` threw
- */
-function unreadable(path, error) {
-  const reason = getSystemErrorMap().get(error.errno)?.[1] ?? error.message;
-  const message = `${path}: cannot be read (${reason}); give the path of a baked .onnx file`;
-  return new ModelError(message, { cause: error });
-}
-
-/**
- * @param {Buffer} bytes
- * @param {string} path
- */
-function parseDigests(bytes, path) {
+/** @param {Buffer} bytes */
+function parseDigests(bytes) {
   const digests = parseJson(bytes) ?? {};
-  const texts = [digests.tail, digests.manifest, digests.tokenizer, digests.fixture];
-  const length = digests.tail_length;
-  if (texts.some((text) => typeof text !== "string") || !Number.isInteger(length) || length < 1) {
-    throw new ModelError(`${path}: ${DIGESTS} is damaged; copy the file again`);
+  const { tail, tail_length, manifest, tokenizer, fixture } = digests;
+  const texts = [tail, manifest, tokenizer, fixture].every((text) => typeof text === "string");
+  if (!texts || !Number.isInteger(tail_length) || tail_length < 1) {
+    throw new ModelError("polybake.digests is damaged; copy the file again");
   }
   return digests;
 }
 
 /**
+ * @param {string} part
  * @param {string} found
  * @param {string} expected
- * @param {string} part
- * @param {string} path
  */
-function checkDigest(found, expected, part, path) {
+function checkDigest(part, found, expected) {
   if (found !== expected) {
-    throw new ModelError(`${path}: ${part} does not match its digest; copy the file again`);
+    throw new ModelError(`${part} does not match its digest; copy the file again`);
   }
 }
 
@@ -213,39 +183,32 @@ function sha256(bytes) {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/**
- * @param {Buffer} bytes
- * @param {string} path
- */
-function parseManifest(bytes, path) {
+/** @param {Buffer} bytes */
+function parseManifest(bytes) {
   const manifest = parseJson(bytes) ?? {};
   const { format, name, fingerprint, contract, generator = "an unknown version" } = manifest;
   if (Number.isInteger(format) && format > 1) {
     const remedy = `use polybake ${generator}, which wrote it`;
-    throw new ModelError(`${path}: manifest format ${format} is newer than 1; ${remedy}`);
+    throw new ModelError(`manifest format ${format} is newer than 1; ${remedy}`);
   }
-  const texts = typeof name === "string" && typeof fingerprint === "string";
-  if (format !== 1 || !texts || Object.prototype.toString.call(contract) !== "[object Object]") {
-    throw new ModelError(`${path}: ${MANIFEST} is damaged; bake the model again`);
+  const isContract = Object.prototype.toString.call(contract) === "[object Object]";
+  const isNamed = typeof name === "string" && typeof fingerprint === "string";
+  if (format !== 1 || !isNamed || !isContract) {
+    throw new ModelError("polybake.manifest is damaged; bake the model again");
   }
-  checkContract(contract, path);
+  checkContract(contract);
   return manifest;
 }
 
-/**
- * @param {object} contract
- * @param {string} path
- */
-function checkContract(contract, path) {
+/** @param {object} contract */
+function checkContract(contract) {
   const expected = new Map(fieldsOf(CONTRACT));
   const found = new Map(fieldsOf(contract));
   for (const field of new Set([...expected.keys(), ...found.keys()])) {
     const [wanted, actual] = [expected.get(field) ?? "nothing", found.get(field) ?? "nothing"];
     if (wanted !== actual) {
-      throw new ModelError(
-        `${path}: contract field ${field}: expected ${wanted}, found ${actual}; ` +
-          "regenerate the client with: polybake generate",
-      );
+      const difference = `contract field ${field}: expected ${wanted}, found ${actual}`;
+      throw new ModelError(`${difference}; regenerate the client with: polybake generate`);
     }
   }
 }

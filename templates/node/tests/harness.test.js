@@ -55,7 +55,7 @@ test("each request has its answer, prompts reach the client, and errors keep the
   await embedder.close();
 });
 
-/** @param {import("../index.js").Vector[]} vectors */
+/** @param {import("../index.d.ts").Vector[]} vectors */
 function encoded(vectors) {
   const { dtype, dimension } = CONTRACT.output;
   const bytes = vectors.map(({ buffer }) => Buffer.from(buffer));

@@ -14,7 +14,7 @@ if (!process.env.POLYBAKE_MODEL) {
 
 export const modelPath = process.env.POLYBAKE_MODEL;
 export const head = readHead(modelPath);
-export const fixture = parseFixture(head.fixture, modelPath);
+export const fixture = parseFixture(head.fixture);
 
 const { values } = readValues(modelPath);
 export const manifest = JSON.parse(String(values.get("polybake.manifest")));

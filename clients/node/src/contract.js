@@ -2,31 +2,33 @@
 
 // biome-ignore-all format: one literal a line, whatever its length
 
-export interface Input {
-  readonly name: string;
-  readonly dtype: string;
-  readonly feed: string;
-  readonly values: Readonly<Record<string, number>>;
-}
+/**
+ * @typedef {object} Input
+ * @property {string} name
+ * @property {string} dtype
+ * @property {string} feed
+ * @property {Record<string, number>} values
+ */
 
-export interface Contract {
-  readonly inputs: readonly Input[];
-  readonly output: {
-    readonly name: string;
-    readonly dtype: string;
-    readonly dimension: number;
-    readonly packed_bits: boolean;
-  };
-  readonly vocab_size: number;
-  readonly max_length: number;
-  readonly pad_id: number;
-  readonly pad_side: string;
-  readonly prompts: Readonly<Record<string, string>>;
-  readonly default_prompt: string | null;
-}
+/**
+ * @typedef {object} Contract
+ * @property {Input[]} inputs
+ * @property {object} output
+ * @property {string} output.name
+ * @property {string} output.dtype
+ * @property {number} output.dimension
+ * @property {boolean} output.packed_bits
+ * @property {number} vocab_size
+ * @property {number} max_length
+ * @property {number} pad_id
+ * @property {string} pad_side
+ * @property {Readonly<Record<string, string>>} prompts
+ * @property {string | null} default_prompt
+ */
 
 // Object.fromEntries keeps a key such as "__proto__", which an object literal would swallow.
-export const CONTRACT: Contract = {
+/** @type {Contract} */
+export const CONTRACT = {
   inputs: [
     {
       name: "input_ids",
@@ -65,5 +67,7 @@ export const CONTRACT: Contract = {
   default_prompt: null,
 };
 
-export const QUERY_PROMPT: string | null = null;
-export const DOCUMENT_PROMPT: string | null = null;
+/** @type {string | null} */
+export const QUERY_PROMPT = null;
+/** @type {string | null} */
+export const DOCUMENT_PROMPT = null;
