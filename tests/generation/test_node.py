@@ -222,9 +222,10 @@ def test_its_tests_need_a_model(client: Path) -> None:
 
 
 def test_hostile_prompts_stay_text(client: Path, tmp_path: Path) -> None:
-    """A client for a model with hostile prompts passes its own tests."""
+    """A client for a model with hostile prompts compiles and passes its own tests."""
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
     folder = with_packages_of(client, write("node", tmp_path / "client", model))
+    run("npm", "run", "types", cwd=folder)
     assert not own_tests(folder, model)[1]
 
 

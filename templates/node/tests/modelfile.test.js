@@ -60,6 +60,11 @@ test("another graph is refused by selfCheck, and a digest of another case", asyn
   }
 });
 
+test("a graph that is none is refused by onnxruntime", async () => {
+  const message = /small\.onnx: onnxruntime cannot load the graph: ./;
+  await assert.rejects(Embedder.open(writeFile()), { name: "ModelError", message });
+});
+
 test("a contract with a field more, a field less or another value is refused", async () => {
   const { contract } = manifest;
   const { pad_id, ...less } = contract;
