@@ -51,10 +51,10 @@ export class Embedder {
   static async open(path, options) {
     const file = checkedPath(path);
     const checked = checkedOpenOptions(options);
+    warnOfTelemetry();
     try {
       const head = readHead(file);
       const tokenizer = parseTokenizer(head.tokenizer);
-      warnOfTelemetry();
       // Loads onnxruntime-node: telemetry.js has to come first.
       const { openGraph } = await import("./graph.js");
       const graph = await openGraph(file, checked);
