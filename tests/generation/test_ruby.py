@@ -24,7 +24,7 @@ from support.rendered import NAMES, OUTPUTS, run, write
 pytestmark = pytest.mark.ruby
 
 #: For what must end: a hang is what these tests look for.
-SECONDS = 120
+SECONDS = 300
 
 MODELS = ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
 
@@ -329,6 +329,22 @@ def test_close_gives_memory_back(gems: str, baked_minilm: Path, tmp_path: Path) 
     malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
     left = json.loads(evaluate(folder, gems, baked_minilm, script, **malloc))
     assert max(left) < 1.3 * left[0]
+
+
+@pytest.mark.minilm
+@pytest.mark.usefixtures("client")
+def test_an_open_embedder_keeps_no_part_of_the_head(
+    gems: str, baked_minilm: Path, tmp_path: Path
+) -> None:
+    """Neither the tokenizer's JSON nor the golden cases outlive the opening."""
+    folder = write("ruby", tmp_path / "client", baked_minilm)
+    script = """
+    embedder = AllMinilmL6V2::Embedder.new(ENV.fetch("MODEL"))
+    embedder.embed(["a"])
+    GC.start
+    puts ObjectSpace.each_object(String).map(&:bytesize).max
+    """
+    assert int(evaluate(folder, gems, baked_minilm, script)) < 100_000
 
 
 def test_a_server_that_forks_its_workers_after_loading(

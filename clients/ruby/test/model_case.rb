@@ -68,7 +68,7 @@ module AllMinilmL6V2
     end
 
     # Runs the block in a forked child, which must end by itself, and well.
-    def assert_child(seconds = 60, &)
+    def assert_child(seconds = 20, &)
       skip "this platform has no fork" unless Process.respond_to?(:fork)
 
       child = fork(&)

@@ -59,6 +59,7 @@ module AllMinilmL6V2
     def test_limit_grows_with_the_norm_above_one
       assert_in_delta 9e-5, check([10.0, 0.0], [10.0, 9e-5]), 1e-12
       refusal [10.0, 0.0], [10.0, 11e-5]
+      check [0.5, 0.0], [0.5 + 0.9e-5, 0.0]
       refusal [0.5, 0.0], [0.5 + 1.1e-5, 0.0]
     end
 

@@ -59,7 +59,7 @@ module AllMinilmL6V2
       # @param index [Integer, nil] the text's place in the list, if it is in one
       # @return [String] in UTF-8
       def text(text, index = nil)
-        return refuse("#{place(index)} is #{text.class}; expected a string") unless text.is_a?(String)
+        refuse("#{place(index)} is #{text.class}; expected a string") unless text.is_a?(String)
         utf8(text) or raise InvalidTextError.new("#{place(index)} is not valid Unicode; repair or drop it", index.to_i)
       end
 

@@ -11,8 +11,8 @@ module AllMinilmL6V2
     # Opens a model file; with a block, closes it at the block's end and returns the block's value.
     #
     # @see #initialize
-    def self.open(...)
-      embedder = new(...)
+    def self.open(path, **options)
+      embedder = new(path, **options)
       return embedder unless block_given?
 
       begin

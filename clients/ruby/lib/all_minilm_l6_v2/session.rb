@@ -17,7 +17,7 @@ module AllMinilmL6V2
     def self.decline_telemetry
       return unless ENV["ORT_DISABLE_TELEMETRY"].to_s.empty?
       ENV["ORT_DISABLE_TELEMETRY"] = "1"
-      return unless superclass.class_variable_defined?(:@@env)
+      return unless class_variable_defined?(:@@env)
       warn "all_minilm_l6_v2: ONNX Runtime was in use before the first embedder and may send telemetry; " \
         "set ORT_DISABLE_TELEMETRY=1 in the environment of the process, or open an embedder first"
     end
@@ -42,7 +42,7 @@ module AllMinilmL6V2
     # @raise [DeviceError] the device is not there
     # @raise [ModelError] ONNX Runtime cannot load the graph
     def initialize(file, device:, threads:, spin:)
-      @file = file
+      @path = file.path
       self.class.decline_telemetry
       check_device(device)
       super(
@@ -57,7 +57,7 @@ module AllMinilmL6V2
       raise DeviceError, "ONNX Runtime cannot be loaded (#{error.message}); correct OnnxRuntime.ffi_lib"
     rescue OnnxRuntime::Error => error
       reason = text(error)
-      raise ModelError, "#{file.path}: onnxruntime cannot load the graph: #{reason}" if device == "cpu"
+      raise ModelError, "#{@path}: onnxruntime cannot load the graph: #{reason}" if device == "cpu"
       raise DeviceError, "device \"#{device}\" could not be started (#{reason}); check the GPU driver and the CUDA libraries"
     end
 
@@ -72,7 +72,8 @@ module AllMinilmL6V2
     def embed(feeds, rows)
       inputs = feeds.transform_values { |ids| OnnxRuntime::OrtValue.from_array(ids, element_type: :int64) }
       name, dtype, dimension = CONTRACT["output"].values_at("name", "dtype", "dimension")
-      output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], ELEMENTS.fetch(dtype))
+      element = ELEMENTS.fetch(dtype)
+      output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], element)
       names = [*inputs.keys, name].map { |text| ::FFI::MemoryPointer.from_string(text) }
       OnnxRuntime::Utils.check_status(
         @run.call(
@@ -80,9 +81,11 @@ module AllMinilmL6V2
           pointers(names.last(1)), 1, pointers([output])
         )
       )
-      output.data_ptr.public_send(:"read_array_of_#{ELEMENTS.fetch(dtype)}", rows * dimension).each_slice(dimension).to_a
+      output.data_ptr.public_send(:"read_array_of_#{element}", rows * dimension).each_slice(dimension).to_a
     rescue OnnxRuntime::Error => error
-      raise ModelError, "#{@file.path}: onnxruntime cannot run the graph: #{text(error)}"
+      raise ModelError, "#{@path}: onnxruntime cannot run the graph: #{text(error)}"
+    ensure
+      output&.to_ptr&.free
     end
 
     # Frees the graph. No call may be in flight.
