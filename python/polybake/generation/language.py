@@ -70,7 +70,16 @@ RUBY = Language(
     null="nil",
     true="true",
     false="false",
-    project_files=frozenset({"__path__.gemspec", "Gemfile", "Rakefile", "README.md", ".gitignore"}),
+    project_files=frozenset(
+        {
+            "__path__.gemspec",
+            "lib/__path__/extensions.rb",
+            "Gemfile",
+            "Rakefile",
+            "README.md",
+            ".gitignore",
+        }
+    ),
     elements={"float32": "Float", "int8": "Integer", "uint8": "Integer"},
 )
 CSHARP = Language(
