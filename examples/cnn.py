@@ -11,7 +11,7 @@ import typer
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.layers.convolution import Conv2d
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 from polybake.layers.network import write_network
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 from polybake.layers.lstm import Lstm
 from polybake.layers.network import write_network
 

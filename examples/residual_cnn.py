@@ -13,7 +13,7 @@ import typer
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.layers.convolution import BatchNorm, Conv2d
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 from polybake.layers.network import write_network
 
 

@@ -12,7 +12,8 @@ from onnxscript import OpBuilder, ir, nn
 
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import LayerNorm, Linear
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 from polybake.layers.network import write_network
 
 

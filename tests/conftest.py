@@ -66,6 +66,13 @@ def every_feed_left(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def every_feed_default(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, whose default prompt is that of queries."""
+    path = tmp_path_factory.mktemp("a model") / "every-feed-default.onnx"
+    return write_every_feed_model(path, name="every-feed-default", default_prompt="query")
+
+
+@pytest.fixture(scope="session")
 def every_feed_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same as integers."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-int8.onnx"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from models.tiny_folders import write_bert
 from polybake import __version__
 from support.commandline import run
 
@@ -97,3 +103,64 @@ def test_an_internal_error_says_what_to_report(monkeypatch: pytest.MonkeyPatch, 
     printed = capsys.readouterr().err
     assert "internal error: ZeroDivisionError: by zero; report it" in printed
     assert f"polybake {__version__}" in printed
+
+
+@pytest.mark.parametrize("delay", [0.2, 0.6, 1.2, 2.0, 3.0])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_ended_run_leaves_nothing(
+    minilm: Path, tmp_path: Path, ending: signal.Signals, delay: float
+) -> None:
+    """Whenever it ends, no temporary file stays, and the exit code is the signal's."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "polybake.cli",
+            "bake",
+            minilm,
+            "--name",
+            "minilm",
+            "--output",
+            "out.onnx",
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(ending, signal.SIG_DFL),
+    )
+    time.sleep(delay)
+    process.send_signal(ending)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (0, 128 + ending, -ending), errors  # done, cleaned up, not begun
+    assert "internal error" not in errors
+    assert [*scratch.iterdir()] == []
+    assert {path.name for path in tmp_path.iterdir()} <= {"scratch", "out.onnx"}
+
+
+def test_a_huge_file_of_settings_is_refused_at_once(tmp_path: Path) -> None:
+    """A dotted key of 200 KB would take minutes."""
+    (tmp_path / "polybake.toml").write_text("a." * 100_000 + "a = 1")
+    done = run("bake", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "polybake.toml: has 200005 bytes, expected at most 65536; name files" in done.stderr
+
+
+def test_another_name_writes_another_fixture(tmp_path: Path) -> None:
+    """Build --name does not overwrite the golden cases of the name in the file."""
+    write_bert(tmp_path / "bert")
+    (tmp_path / "polybake.toml").write_text(
+        '[model]\nname = "old-name"\nsource = "bert"\noutput = "m.onnx"\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n'
+    )
+    done = run("build", "--name", "new-name", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "fixtures").iterdir()] == ["new-name"]
+
+
+def test_completion_can_be_installed() -> None:
+    """For the shells that click knows."""
+    assert "complete" in run("--show-completion", "bash").stdout

@@ -41,7 +41,7 @@ def test_a_good_file(tmp_path: Path) -> None:
     config = load_config(write(tmp_path, GOOD))
     assert config.model.source == tmp_path / "models/minilm"
     assert config.fixtures.texts == (tmp_path / "texts.txt",)
-    assert config.fixtures.output == tmp_path / "fixtures/minilm"
+    assert config.fixtures_folder == tmp_path / "fixtures/minilm"
     assert config.steps == ({"step": "pool", "mode": "mean"},)
     assert list(config.clients) == ["ruby"]
     assert config.clients["ruby"].output == tmp_path / "clients/ruby"

@@ -1,8 +1,45 @@
-"""polybake: one model file, every language, the same vectors."""
+"""polybake: one model file, every language, the same vectors.
 
+    import polybake
+
+    polybake.bake("models/all-MiniLM-L6-v2", "minilm.onnx")
+    polybake.generate("minilm.onnx", "clients")
+    polybake.verify("minilm.onnx", "clients", prepare=True).exit_code()
+    polybake.Embedder("minilm.onnx").embed(["Hello, world"])
+
+Each imports what it needs when it is first used: `bake` and `Embedder` need ``polybake[bake,cpu]``.
+"""
+
+from __future__ import annotations
+
+import importlib
 import os
+from typing import TYPE_CHECKING, Any
+
+from polybake.errors import missing_package
 
 __version__ = "0.1.0"
 
 # ONNX Runtime sends telemetry from the moment it is imported. Source: its docs/Privacy.md.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+if TYPE_CHECKING:
+    from polybake.baking.api import bake
+    from polybake.runtime.embedder import Embedder
+
+__all__ = ["Embedder", "__version__", "bake"]
+
+_PLACES = {
+    "bake": "polybake.baking.api",
+    "Embedder": "polybake.runtime.embedder",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'polybake' has no attribute {name!r}")
+    try:
+        return getattr(importlib.import_module(_PLACES[name]), name)
+    except ModuleNotFoundError as error:
+        raise missing_package(error) or error from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -17,15 +18,19 @@ from polybake.commands.generate import generate
 from polybake.commands.init import init
 from polybake.commands.inspect import inspect
 from polybake.commands.verify import verify
-from polybake.errors import InputError, PolybakeError
+from polybake.errors import InputError, PolybakeError, missing_package
 
 app = typer.Typer(
     help="One model file, every language, the same vectors.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+#: Signals by which a person or a system ends a run.
+_ENDINGS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
 for _command in (init, inspect, bake, fit, fixtures, generate, build, check, verify):
     app.command()(_command)
 
@@ -48,17 +53,31 @@ def options(
 
 def main() -> None:
     """Run the command line; exit codes are those of docs/protocol.md."""
+    ended: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        ended.append(128 + number)
+        raise SystemExit(ended[0])  # through every block that removes temporary files
+
+    for number in _ENDINGS:
+        signal.signal(number, end)
     try:
         app()
-    except PolybakeError as error:
-        typer.echo(f"polybake: {error}", err=True)
-        sys.exit(error.exit_code)
-    except OSError as error:
+    except Exception as error:  # an import that was interrupted fails in its own way
+        sys.exit(ended[0] if ended else _report(error))
+
+
+def _report(error: Exception) -> int:
+    """Say what is wrong and how to mend it; the exit code."""
+    known = missing_package(error) or error
+    if isinstance(known, PolybakeError):
+        typer.echo(f"polybake: {known}", err=True)
+        return known.exit_code
+    if isinstance(error, OSError):
         typer.echo(f"polybake: {_refused_by_system(error)}", err=True)
-        sys.exit(InputError.exit_code)
-    except Exception as error:
-        _report_internal(error)
-        sys.exit(4)
+        return InputError.exit_code
+    _report_internal(error)
+    return 4
 
 
 def _refused_by_system(error: OSError) -> str:

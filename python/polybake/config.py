@@ -27,6 +27,10 @@ def _without_nul(path: Path) -> Path:
 File = Annotated[Path, AfterValidator(_without_nul)]
 
 
+#: Bytes of a polybake.toml; tomllib's time grows with the square of a dotted key.
+_LARGEST = 65_536
+
+
 def _known_language(name: str) -> str:
     if name not in LANGUAGES:
         raise ValueError(f"unknown language; choose one of: {', '.join(LANGUAGES)}")
@@ -100,6 +104,11 @@ class Config(Table):
     _folder: Path = PrivateAttr(default=Path())
 
     @property
+    def fixtures_folder(self) -> Path:
+        """Where golden cases go."""
+        return self._folder / (self.fixtures.output or Path("fixtures") / self.model.name)
+
+    @property
     def folder(self) -> Path:
         """The folder of polybake.toml, which paths in ``[[steps]]`` are relative to."""
         return self._folder
@@ -112,6 +121,11 @@ def load_config(path: Path) -> Config:
         InputError: missing, not TOML, or a key or value that is not known, by its path.
     """
     try:
+        if path.stat().st_size > _LARGEST:
+            raise InputError(
+                f"{path}: has {path.stat().st_size} bytes, expected at most {_LARGEST}; "
+                "name files of its own for what is large"
+            )
         data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(
@@ -170,7 +184,6 @@ def _relative_to(folder: Path, config: Config) -> Config:
             "fixtures": fixtures.model_copy(
                 update={
                     "texts": tuple(folder / path for path in fixtures.texts),
-                    "output": folder / (fixtures.output or Path("fixtures") / config.model.name),
                 }
             ),
             "clients": {

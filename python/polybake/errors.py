@@ -24,3 +24,22 @@ class RequirementMissing(PolybakeError):
     """The environment lacks a package, a toolchain or a device (exit code 3)."""
 
     exit_code = 3
+
+
+#: The extra of polybake that brings a package.
+_EXTRAS = {
+    **dict.fromkeys(("onnx", "onnx_ir", "onnxscript", "safetensors", "tokenizers"), "bake,cpu"),
+    **dict.fromkeys(("ml_dtypes", "onnxruntime", "tomlkit"), "bake,cpu"),
+    "huggingface_hub": "hub",
+}
+
+
+def missing_package(error: Exception) -> RequirementMissing | None:
+    """What to install, where an import of a package failed that an extra brings."""
+    name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+    package = (name or "").partition(".")[0]
+    if package not in _EXTRAS:
+        return None
+    return RequirementMissing(
+        f'this needs the package {package}; pip install "polybake[{_EXTRAS[package]}]"'
+    )

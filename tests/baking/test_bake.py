@@ -65,7 +65,6 @@ def test_writes_what_it_proved(tmp_path: Path) -> None:
         for ids, vector in zip(case.input_ids, decode_vectors(case.embeddings), strict=True):
             fed = {name: np.array([ids]) for name in ("input_ids",)}
             fed |= {"attention_mask": np.ones_like(fed["input_ids"])}
-            fed |= {"token_type_ids": np.zeros_like(fed["input_ids"])}
             mean = session.run(None, fed)[0][0].mean(axis=0)
             assert vector == pytest.approx(mean / np.sqrt((mean**2).sum()), abs=1e-6)
 

@@ -63,3 +63,35 @@ def test_epsilon_is_a_number(name: str, value: object) -> None:
 def test_epsilon_may_be_zero(value: float) -> None:
     """No variance of real vectors is zero."""
     assert TypeAdapter(Epsilon).validate_python(value) == value
+
+
+BERT = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 2}
+DECODER = {"rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0}
+#: Source: the configuration classes of transformers 5.23; ``new`` is GTE's own file.
+DEFAULTS: dict[str, dict[str, object]] = {
+    "albert": {"layer_norm_eps": 1e-12, "hidden_act": "gelu_new", "embedding_size": 128},
+    "bert": BERT,
+    "camembert": BERT | {"pad_token_id": 1},
+    "deberta-v2": {"layer_norm_eps": 1e-7, "max_relative_positions": -1, "type_vocab_size": 0},
+    "distilbert": {},
+    "electra": BERT | {"embedding_size": 128},
+    "gemma3_text": {"head_dim": 256, "query_pre_attn_scalar": 256, "sliding_window": 4096},
+    "gte": {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 1},
+    "mistral": DECODER | {"sliding_window": 4096},
+    "modernbert": {"norm_eps": 1e-5, "local_attention": 128, "hidden_activation": "gelu"},
+    "mpnet": {"layer_norm_eps": 1e-12, "relative_attention_num_buckets": 32},
+    "new": {"layer_norm_eps": 1e-12},
+    "nomic_bert": {"layer_norm_eps": 1e-12, "type_vocab_size": 2, "rope_theta": 1000.0},
+    "qwen2": DECODER | {"use_sliding_window": False, "max_window_layers": 28},
+    "qwen3": DECODER | {"head_dim": 128, "use_sliding_window": False},
+    "roberta": BERT | {"pad_token_id": 1},
+    "t5": {"layer_norm_epsilon": 1e-6, "relative_attention_max_distance": 128},
+    "xlm-roberta": BERT | {"pad_token_id": 1},
+}
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_key_that_is_missing_is_what_the_library_takes(name: str) -> None:
+    """A checkpoint saved by an older version lacks keys that change every vector."""
+    fields = ENCODERS[name].Config.model_fields
+    assert {key: fields[key].default for key in DEFAULTS[name]} == DEFAULTS[name]

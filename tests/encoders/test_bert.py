@@ -12,16 +12,15 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
+from models.tiny_encoders import token_embeddings
 from models.tiny_folders import CONFIG, Arrays, bert_weights, write_bert
 from polybake.errors import InputError
-from polybake.runtime.session import open_session
 from polybake.sources import open_source
 
 Floats = NDArray[np.float64]
 
 IDS = np.array([[2, 6, 9, 17, 3], [2, 30, 3, 0, 0], [2, 3, 0, 0, 0]])
 MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])
-TYPES = np.array([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
 
 ERF = np.vectorize(math.erf)
 ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
@@ -36,15 +35,15 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def forward(weights: Arrays, config: dict[str, Any], types: NDArray[Any]) -> Floats:
+def forward(weights: Arrays, config: dict[str, Any]) -> Floats:
     """BERT without pooler, in float64, one text at a time, so that nothing is padded."""
     w = {name: array.astype(np.float64) for name, array in weights.items()}
     rows = np.zeros((*IDS.shape, config["hidden_size"]))
-    for row, (ids, mask, kinds) in enumerate(zip(IDS, MASK, types, strict=True)):
+    for row, (ids, mask) in enumerate(zip(IDS, MASK, strict=True)):
         length = mask.sum()
         x = (
             w["embeddings.word_embeddings.weight"][ids[:length]]
-            + w["embeddings.token_type_embeddings.weight"][kinds[:length]]
+            + w["embeddings.token_type_embeddings.weight"][0]
             + w["embeddings.position_embeddings.weight"][:length]
         )
         x = norm(x, w, "embeddings")
@@ -84,31 +83,23 @@ def norm(x: Floats, w: Arrays, name: str) -> Floats:
     return result
 
 
-def run(folder: Path, scratch: Path, types: NDArray[Any]) -> NDArray[np.float32]:
-    reference = open_source(folder).encoder.reference(scratch)
-    session = open_session(reference.path)
-    fed = {"input_ids": IDS, "attention_mask": MASK, "token_type_ids": types}
-    found: NDArray[np.float32] = session.run([reference.output], fed)[0]
-    return found
-
-
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_matches_numpy(activation: str, tmp_path: Path) -> None:
     """Every kept token's embedding equals the formula's, for each activation."""
     config = CONFIG | {"hidden_act": activation}
     folder = write_bert(tmp_path / "model", config)
-    found = run(folder, tmp_path, TYPES)
-    expected = forward(bert_weights(config), config, TYPES)
+    found = token_embeddings(folder, tmp_path, input_ids=IDS, attention_mask=MASK)
+    expected = forward(bert_weights(config), config)
     assert np.abs((found - expected) * MASK[:, :, None]).max() < 1e-5
     assert np.abs(expected).max() > 0.3
 
 
 def test_one_token_type(tmp_path: Path) -> None:
-    """A checkpoint with a single token type takes type 0."""
+    """A checkpoint with a single token type takes type 0, as every other does."""
     config = CONFIG | {"type_vocab_size": 1}
-    types = np.zeros_like(TYPES)
-    found = run(write_bert(tmp_path / "model", config), tmp_path, types)
-    expected = forward(bert_weights(config), config, types)
+    folder = write_bert(tmp_path / "model", config)
+    found = token_embeddings(folder, tmp_path, input_ids=IDS, attention_mask=MASK)
+    expected = forward(bert_weights(config), config)
     assert np.abs((found - expected) * MASK[:, :, None]).max() < 1e-5
 
 
@@ -142,3 +133,26 @@ def test_refuses_what_it_does_not_compute(
     write_bert(folder, CONFIG | {key: value}, bert_weights())
     with pytest.raises(InputError, match=shown.replace("(", r"\(")):
         open_source(folder)
+
+
+def test_every_size_of_the_graph_has_a_name(tmp_path: Path) -> None:
+    """Tools that plan memory or optimize offline need batch and sequence to the last value."""
+    reference = open_source(write_bert(tmp_path / "model")).encoder.reference(tmp_path)
+    graph = onnx.load(reference.path).graph
+    stated = {value.name: value.type.tensor_type.shape.dim for value in graph.value_info}
+    inner = {name for node in graph.node for name in node.output}
+    inner -= {value.name for value in graph.output}
+    assert inner <= stated.keys()
+    names = {size.dim_param for sizes in stated.values() for size in sizes if not size.dim_value}
+    assert names == {"batch", "sequence"}
+
+
+def test_the_offline_optimizer_finds_every_attention(tmp_path: Path) -> None:
+    """Users of GPUs run it; it knows one order of the mask's operators."""
+    from onnxruntime.transformers import optimizer
+
+    config = CONFIG | {"num_hidden_layers": 3}
+    reference = open_source(write_bert(tmp_path / "model", config)).encoder.reference(tmp_path)
+    heads, hidden = config["num_attention_heads"], config["hidden_size"]
+    found = optimizer.optimize_model(str(reference.path), "bert", heads, hidden, opt_level=0)
+    assert found.get_fused_operator_statistics()["Attention"] == 3

@@ -47,9 +47,7 @@ def test_is_bert_without_token_types(tmp_path: Path) -> None:
     folder = write_bert(tmp_path / "distilbert", DISTILBERT, names)
     found = token_embeddings(folder, tmp_path, input_ids=IDS, attention_mask=MASK)
     bert = write_bert(tmp_path / "bert", CONFIG | {"hidden_act": "relu"}, weights)
-    expected = token_embeddings(
-        bert, tmp_path, input_ids=IDS, attention_mask=MASK, token_type_ids=np.zeros_like(IDS)
-    )
+    expected = token_embeddings(bert, tmp_path, input_ids=IDS, attention_mask=MASK)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 

@@ -16,7 +16,6 @@ from polybake.sources import open_source
 FED = {
     "input_ids": np.array([[2, 6, 9, 17, 3], [2, 30, 3, 0, 0]]),
     "attention_mask": np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]),
-    "token_type_ids": np.array([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]),
 }
 ELECTRA: dict[str, Any] = CONFIG | {"model_type": "electra"}
 

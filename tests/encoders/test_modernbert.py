@@ -115,7 +115,7 @@ def test_every_third_layer_is_global_where_nothing_is_said() -> None:
     config = ModernBertConfig.model_validate(SIZES | {"num_hidden_layers": 5})
     assert [kind == "full_attention" for kind in config.types()] == [1, 0, 0, 1, 0]
     assert config.thetas() == {"full_attention": 160_000.0, "sliding_attention": 10_000.0}
-    assert config.reaches()["sliding_attention"] == (64, 64)
+    assert config.attention_windows()["sliding_attention"] == (64, 64)
 
 
 def test_normalisation_is_always_given_a_shift(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from models.tiny_encoders import Floats, renamed, token_embeddings
 from models.tiny_folders import CONFIG, bert_weights, write_bert
+from polybake.encoders.mpnet import MPNet
 from polybake.errors import InputError
 from polybake.sources import open_source
 
@@ -44,9 +45,7 @@ def test_is_bert_where_the_bias_is_even(tmp_path: Path) -> None:
         CONFIG | {"max_position_embeddings": 5},
         weights | {PLACES: weights[PLACES][[2, 3, 1, 4, 5]]},
     )
-    expected = token_embeddings(
-        bert, tmp_path, input_ids=IDS, attention_mask=MASK, token_type_ids=np.zeros_like(IDS)
-    )
+    expected = token_embeddings(bert, tmp_path, input_ids=IDS, attention_mask=MASK)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -73,3 +72,14 @@ def test_refuses_what_it_does_not_compute(key: str, value: object, tmp_path: Pat
     folder = write_bert(tmp_path / "model", MPNET | {key: value}, bert_weights())
     with pytest.raises(InputError, match=f"config.json: {key}: "):
         open_source(folder)
+
+
+def test_far_keys_share_buckets_up_to_128() -> None:
+    """As transformers' ``MPNetEncoder.relative_position_bucket``, which no setting changes."""
+    config = MPNet.Config.model_validate(MPNET)
+    buckets = MPNet(config).encoder.relative_attention_bias.buckets
+    assert len(buckets) == 257
+    assert [buckets[128 + distance] for distance in (-128, -70, 0, 7, 8, 70, 128)] == [
+        *(15, 14, 0),
+        *(23, 24, 30, 31),
+    ]

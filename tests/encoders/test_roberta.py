@@ -34,9 +34,7 @@ def test_is_bert_with_positions_after_padding(
         CONFIG | {"max_position_embeddings": 5},
         weights | {places: weights[places][positions]},
     )
-    expected = token_embeddings(
-        bert, tmp_path, input_ids=ids, attention_mask=MASK, token_type_ids=np.zeros_like(ids)
-    )
+    expected = token_embeddings(bert, tmp_path, input_ids=ids, attention_mask=MASK)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 

@@ -221,3 +221,19 @@ def test_nan_is_no_mean() -> None:
     moments.add(np.float32([[1, np.nan], [2, 3]]))
     with pytest.raises(CheckFailed, match="holds NaN or infinity"):
         fitted(moments, Wanted())
+
+
+def test_only_arrays_of_an_earlier_fit_are_removed(folder: Path, corpus: Corpus) -> None:
+    """A file of the user's own stays; one that a fit wrote does not go with a new mean."""
+    out = folder / "own"
+    out.mkdir()
+    (out / "matrix.npy").write_bytes(b"mine")
+    fit_there(folder, corpus, "own", pca=2)
+    assert (out / "matrix.npy").read_bytes() == b"mine"
+    fit_there(folder, corpus, "own", ranges=True)
+    assert {path.name for path in out.iterdir()} == {
+        "fit.json",
+        "matrix.npy",
+        "mean.npy",
+        "ranges.npy",
+    }

@@ -1,4 +1,4 @@
-"""The Node client: clean, packaged, installed elsewhere, and run."""
+"""The Node client: clean, installed elsewhere, typed, and run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-import tarfile
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,20 @@ from typing import Any
 import pytest
 
 from models.every_feed import write_every_feed_model
+from polybake.modelfile import container
 from polybake.modelfile.container import read_head
+from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
+from support.planted import Fault, faults
 from support.rendered import NAMES, OUTPUTS, run, write
 
 pytestmark = pytest.mark.node
+
+#: Opens the model of MODEL by the client in SOURCE.
+OPEN = """
+const { Embedder } = await import(process.env.SOURCE);
+const embedder = await Embedder.open(process.env.MODEL);
+"""
 
 
 @pytest.fixture(scope="module")
@@ -34,23 +43,46 @@ def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="module")
-def package(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What npm pack makes of a folder that was just rendered."""
-    folder = write("node", tmp_path_factory.mktemp("rendered"), every_feed)
-    run("npm", "pack", cwd=folder)
+def project(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty project whose client was installed by the command in the README."""
+    folder = tmp_path_factory.mktemp("an empty project")
+    (folder / "package.json").write_text('{"private": true, "type": "module"}')
+    write("node", folder / "clients/node", every_feed)
+    (install,) = blocks(folder / "clients/node", "sh")[:1]
+    assert "npm install ./clients/node" in install
+    run("sh", "-c", install, cwd=folder)
+    yield folder
     shutil.rmtree(folder / "node_modules")
-    return folder / "every-feed-0.1.0.tgz"
 
 
 @pytest.fixture(scope="module")
-def project(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An empty project elsewhere, with the package installed."""
-    folder = tmp_path_factory.mktemp("an empty project")
-    (folder / "package.json").write_text('{"private": true, "type": "module"}')
-    options = ("--no-audit", "--no-fund", "--prefer-offline")
-    run("npm", "install", *options, package, cwd=folder, ONNXRUNTIME_NODE_INSTALL="skip")
-    yield folder
-    shutil.rmtree(folder / "node_modules")
+def every_feed_default(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same model with a default prompt, and the golden cases that name theirs."""
+    path = tmp_path_factory.mktemp("a model") / "every-feed-default.onnx"
+    head = read_head(every_feed)
+    tail = path.with_suffix(".tail")
+    tail.write_bytes(every_feed.read_bytes()[head.tail_offset :])
+    contract = head.manifest.contract.model_copy(update={"default_prompt": "document"})
+    manifest = head.manifest.model_copy(update={"contract": contract})
+    cases = tuple(case for case in head.fixture.cases if case.prompt is not None)
+    fixture = head.fixture.model_copy(update={"cases": cases})
+    container.write(path, tail, head.digests.tail, manifest, head.tokenizer, fixture)
+    return path
+
+
+@pytest.fixture(scope="module")
+def baked_minilm(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """all-MiniLM-L6-v2 with its real weights, 91 MB."""
+    path = tmp_path_factory.mktemp("minilm") / "all-minilm-l6-v2.onnx"
+    command = ("bake", minilm, "--name", "all-minilm-l6-v2", "--output", path)
+    run(sys.executable, "-m", "polybake.cli", *command, cwd=path.parent)
+    return path
+
+
+def blocks(client: Path, language: str) -> list[str]:
+    """The code blocks of a client's README."""
+    readme = (client / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
 
 
 def with_packages_of(client: Path, folder: Path) -> Path:
@@ -58,13 +90,28 @@ def with_packages_of(client: Path, folder: Path) -> Path:
     return folder
 
 
-def own_tests(folder: Path, model: Path) -> int:
-    """Run the client's tests and return how many passed."""
-    printed = run("npm", "test", cwd=folder, POLYBAKE_MODEL=str(model))
-    assert re.search(r"^\S+ fail 0$", printed, re.MULTILINE), printed
-    passed = re.search(r"^\S+ pass (\d+)$", printed, re.MULTILINE)
-    assert passed, printed
-    return int(passed[1])
+def own_tests(folder: Path, model: Path) -> tuple[int, set[str]]:
+    """Run the client's tests: how many passed, and which failed."""
+    done = subprocess.run(
+        ["npm", "test"],
+        cwd=folder,
+        env=os.environ | {"POLYBAKE_MODEL": str(model)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    passed = re.search(r"^\S+ pass (\d+)$", done.stdout, re.MULTILINE)
+    failed = set(re.findall(r"^(?:not ok \d+ -|✖) (.*)$", done.stdout, re.MULTILINE))
+    assert passed, done.stdout + done.stderr
+    assert (done.returncode == 0) is (not failed), done.stdout + done.stderr
+    return int(passed[1]), failed
+
+
+def evaluate(script: str, *before: str, cwd: Path, client: Path, model: Path, **env: str) -> str:
+    """Run a module that opens the model by the client; what it printed."""
+    source = (client / "src/index.js").as_uri()
+    command = (*before, "node", "--input-type=module", "--eval", OPEN + script)
+    return run(*command, cwd=cwd, SOURCE=source, MODEL=str(model), **env)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,7 +129,19 @@ def test_every_output_is_clean(client: Path, every_feed: Path, tmp_path: Path, o
     """The same, whatever the dtype of the embeddings; TypeScript has nothing to say either."""
     folder = write("node", tmp_path / "client", every_feed, contract={"output": OUTPUTS[output]})
     check_clean(client, folder)
-    run("npm", "run", "build", cwd=folder)
+    run("npm", "run", "types", cwd=folder)
+
+
+def test_its_types_are_right(client: Path) -> None:
+    """TypeScript finds nothing, and that index.d.ts says what the code does."""
+    run("npm", "run", "types", cwd=client)
+    types = client / "index.d.ts"
+    whole = types.read_text(encoding="utf-8")
+    types.write_text(whole.replace("readonly row: number", "readonly row: string"))
+    done = subprocess.run(["npm", "run", "types"], cwd=client, capture_output=True, check=False)
+    types.write_text(whole)
+    assert done.returncode != 0
+    assert b"tests/types.ts" in done.stdout
 
 
 def check_clean(client: Path, folder: Path) -> None:
@@ -90,7 +149,8 @@ def check_clean(client: Path, folder: Path) -> None:
     printed = run("npm", "run", "lint", "--", "--colors=off", cwd=folder)
     checked = re.search(r"Checked (\d+) files in \S+ No fixes applied", printed)
     assert checked, printed
-    assert int(checked[1]) >= len([*folder.rglob("*.ts"), *folder.glob("*.json")])
+    written = [*folder.rglob("*.js"), *folder.rglob("*.ts"), *folder.glob("*.json")]
+    assert int(checked[1]) >= len([file for file in written if "node_modules" not in file.parts])
 
 
 @pytest.mark.parametrize(
@@ -99,23 +159,19 @@ def check_clean(client: Path, folder: Path) -> None:
     ids=[*CONTRACTS, "inherited"],
 )
 def test_the_contract_is_rendered_exactly(
-    client: Path, every_feed: Path, tmp_path: Path, contract: dict[str, Any]
+    every_feed: Path, tmp_path: Path, contract: dict[str, Any]
 ) -> None:
-    """Node reads from contract.ts what the manifest holds, hostile prompts included."""
-    folder = with_packages_of(
-        client, write("node", tmp_path / "client", every_feed, contract=contract)
-    )
-    run("npm", "run", "build", cwd=folder)
-    show = (
-        'import { CONTRACT } from "./dist/src/contract.js"; console.log(JSON.stringify(CONTRACT))'
-    )
+    """Node reads from contract.js what the manifest holds, hostile prompts included."""
+    folder = write("node", tmp_path / "client", every_feed, contract=contract)
+    show = 'import { CONTRACT } from "./src/contract.js"; console.log(JSON.stringify(CONTRACT))'
     found = json.loads(run("node", "--input-type=module", "--eval", show, cwd=folder))
     expected = read_head(every_feed).manifest.contract.model_copy(update=contract)
     assert found == expected.model_dump(mode="json")
 
 
 @pytest.mark.parametrize(
-    "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
+    "model",
+    ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits", "every_feed_default"],
 )
 def test_its_own_tests_pass(
     client: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -123,7 +179,32 @@ def test_its_own_tests_pass(
     """The client's tests pass with every feed, with padding on either side, and quantized."""
     path: Path = request.getfixturevalue(model)
     folder = with_packages_of(client, write("node", tmp_path / "client", path))
-    assert own_tests(folder, path) > 60
+    passed, failed = own_tests(folder, path)
+    assert not failed
+    assert passed > 50
+
+
+@pytest.mark.planted
+@pytest.mark.parametrize("model", ["every_feed", "every_feed_left", "every_feed_int8"])
+def test_without_a_fault_its_tests_pass(
+    client: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """What a planted fault is compared with."""
+    test_its_own_tests_pass(client, model, tmp_path, request)
+
+
+@pytest.mark.planted
+@faults("node")
+def test_its_own_tests_catch(
+    client: Path, fault: Fault, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """A fault fails the few tests that are about it, and no module is left that does not load."""
+    path: Path = request.getfixturevalue(fault.model)
+    folder = with_packages_of(client, write("node", tmp_path / "client", path))
+    fault.plant(folder)
+    passed, failed = own_tests(folder, path)
+    assert 1 <= len(failed) <= 8
+    assert passed > 45
 
 
 def test_its_tests_need_a_model(client: Path) -> None:
@@ -144,25 +225,25 @@ def test_hostile_prompts_stay_text(client: Path, tmp_path: Path) -> None:
     """A client for a model with hostile prompts compiles and passes its own tests."""
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
     folder = with_packages_of(client, write("node", tmp_path / "client", model))
-    assert own_tests(folder, model) > 60
+    run("npm", "run", "types", cwd=folder)
+    assert not own_tests(folder, model)[1]
+
+
+def test_it_says_of_damaged_heads_what_every_reader_says(client: Path, tmp_path: Path) -> None:
+    """One harness opens every file of fixtures/heads in turn."""
+    check_heads(with_packages_of(client, write_heads_client("node", tmp_path / "client")), tmp_path)
 
 
 def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:
-    """One answer a line, ASCII only; nothing that another library prints comes between."""
+    """One answer a line, ASCII only, of the kinds that the protocol has."""
     requests = [
-        {"cmd": "embed", "texts": ["too early"], "prompt": None},
         {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "tpu"},
-        {"cmd": "start", "protocol": 1, "model": "no such file.onnx", "device": "cpu"},
         {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
         {"cmd": "tokenize", "texts": ["a", "\U0001f469 \u2028"], "prompt": None},
         {"cmd": "embed_ids", "input_ids": [[2, 4, 3], []], "prompt": "query"},
-        {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},
         {"cmd": "embed", "texts": ["a"], "prompt": "\u00e9"},
-        {"cmd": "toString"},
         {"cmd": "self_check"},
-        {"cmd": "stop"},
     ]
-    run("npm", "run", "build", cwd=client)
     settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
     done = subprocess.run(
         settings["run"],
@@ -174,10 +255,8 @@ def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["seq"] for answer in answers] == list(range(len(requests)))
-    early, device, file, start, tokens, vectors, invalid, unknown, skipped, checked, stop = answers
-    assert [early["kind"], device["kind"], file["kind"]] == ["internal", "device", "wrong_model"]
+    device, start, tokens, vectors, unknown, checked = map(json.loads, done.stdout.splitlines())
+    assert device["kind"] == "device"
     assert start["results"]["client"]["language"] == "node"
     assert start["results"]["provider"] == {
         "requested": "cpu",
@@ -186,43 +265,179 @@ def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None
     }
     assert len(tokens["results"]) == 2
     assert vectors["results"]["shape"] == [2, 7]
-    assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
-    assert unknown["kind"] == "unknown_prompt"
     assert unknown["message"] == 'unknown prompt "\u00e9"; choose one of: document, query'
-    assert skipped["skipped"]
     assert 0 <= checked["results"] < 1e-5
-    assert stop["results"] is None
 
 
-def test_the_package_holds_the_library_alone(package: Path) -> None:
-    """Neither tests nor the harness are shipped; code, types and README are."""
-    with tarfile.open(package) as archive:
-        names = {name.removeprefix("package/") for name in archive.getnames()}
-    others = {name for name in names if not name.startswith("dist/src/")}
-    assert others == {"package.json", "README.md"}
-    assert {"dist/src/index.js", "dist/src/index.d.ts"} <= names
+def test_the_package_holds_the_library_alone(client: Path) -> None:
+    """Neither tests nor the harness are packed; code, types and README are."""
+    (packed,) = json.loads(run("npm", "pack", "--dry-run", "--json", "--silent", cwd=client))
+    names = {file["path"] for file in packed["files"]}
+    assert {name for name in names if not name.startswith("src/")} == {
+        "README.md",
+        "index.d.ts",
+        "package.json",
+    }
 
 
-def test_the_package_works_elsewhere(client: Path, project: Path, every_feed: Path) -> None:
-    """The tarball, installed in an empty project, runs the README's three lines."""
-    block = re.search(r"```js\n(.*?)```", (client / "README.md").read_text(), re.DOTALL)
-    assert block
+def test_the_three_lines_run(project: Path, every_feed: Path) -> None:
+    """They are all that a new user needs."""
+    three_lines, *_ = blocks(project / "clients/node", "js")
     assert " " in str(every_feed)
     script = project / "three lines.js"
-    script.write_text(block[1].replace("every-feed.onnx", str(every_feed)))
+    script.write_text(three_lines.replace("every-feed.onnx", str(every_feed)))
     assert "Float32Array(7) [" in run("node", script, cwd=project)
 
 
-def test_its_types_are_whole(client: Path, project: Path) -> None:
-    """A strict project compiles against the package's types, library declarations included."""
-    (project / "typed.ts").write_text(
-        'import { Embedder, type EmbedOptions } from "every-feed";\n'
-        'const options: EmbedOptions = { prompt: "query" };\n'
-        'await using embedder = await Embedder.open("m.onnx", { device: "cpu", threads: 1 });\n'
-        'const vectors: Float32Array[] = await embedder.embed(["a"], options);\n'
-        "console.log(vectors);\n"
+def test_the_recipe_runs(project: Path, every_feed: Path) -> None:
+    """The AI SDK takes the client for a model of its own."""
+    _, recipe = blocks(project / "clients/node", "js")
+    assert "npm install ai" in (project / "clients/node/README.md").read_text()
+    run("npm", "install", "ai", cwd=project, ONNXRUNTIME_NODE_INSTALL="skip")
+    script = project / "recipe.js"
+    script.write_text(recipe.replace("every-feed.onnx", str(every_feed)))
+    cat, shares = json.loads(run("node", script, cwd=project))
+    assert -1 <= min(cat, shares) < max(cat, shares) <= 1
+
+
+def test_it_can_be_required(project: Path, every_feed: Path) -> None:
+    """A CommonJS module requires it, without a flag."""
+    script = project / "required.cjs"
+    script.write_text(
+        'const { Embedder } = require("every-feed");\n'
+        f"Embedder.open({json.dumps(str(every_feed))})"
+        ".then((embedder) => embedder.selfCheck()).then(console.log);\n"
     )
-    tsc = client / "node_modules/.bin/tsc"
-    types = client / "node_modules/@types"
-    options = ("--strict", "--module", "nodenext", "--target", "es2022", "--noEmit")
-    run(tsc, *options, "--typeRoots", types, "--types", "node", "typed.ts", cwd=project)
+    assert float(run("node", script, cwd=project).splitlines()[0]) < 1e-5
+
+
+def test_it_is_a_workspace(every_feed: Path, tmp_path: Path) -> None:
+    """Another workspace imports it by name, and its file: URL opens the model beside it."""
+    write("node", tmp_path / "clients/node", every_feed)
+    (tmp_path / "app").mkdir()
+    (tmp_path / "package.json").write_text('{"private": true, "workspaces": ["clients/*", "app"]}')
+    settings = {"name": "app", "type": "module", "dependencies": {"every-feed": "*"}}
+    (tmp_path / "app/package.json").write_text(json.dumps(settings))
+    (tmp_path / "app/m.onnx").symlink_to(every_feed)
+    (tmp_path / "app/app.js").write_text(
+        'import { Embedder } from "every-feed";\n'
+        'const embedder = await Embedder.open(new URL("./m.onnx", import.meta.url));\n'
+        "console.log(await embedder.selfCheck());\n"
+    )
+    run("npm", "install", "--omit=dev", cwd=tmp_path, ONNXRUNTIME_NODE_INSTALL="skip")
+    assert float(run("node", "app/app.js", cwd=tmp_path)) < 1e-5
+
+
+TYPED = """
+import { Embedder, type EmbedOptions, type Vector } from "every-feed";
+import { EmbedderError, InvalidTextError } from "every-feed";
+const options: EmbedOptions = { prompt: "query" };
+export async function main(): Promise<number> {
+  await using embedder = await Embedder.open("m.onnx", { device: "cpu", threads: 1, spin: true });
+  const vectors: Float32Array[] = await embedder.embed(new Array("a").values(), options);
+  const vector: Vector = await embedder.embedQuery("a");
+  try {
+    await embedder.embedIds([[1], new BigInt64Array(1)], {});
+  } catch (error) {
+    if (error instanceof InvalidTextError) return error.index;
+    if (error instanceof EmbedderError) throw error;
+  }
+  // @ts-expect-error a string is no list of texts
+  await embedder.embed("a");
+  // @ts-expect-error there is no such option
+  await embedder.embed(["a"], { promt: "query" });
+  // @ts-expect-error it is opened, not made
+  new Embedder();
+  return vectors.length + vector.length;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--module nodenext --types node",
+        "--module nodenext --lib es2022",
+        "--module esnext --moduleResolution bundler --lib es2022",
+    ],
+)
+def test_its_types_reach_users(project: Path, options: str) -> None:
+    """A strict project compiles, with and without Node's own types; declarations are checked."""
+    (project / "typed.ts").write_text(TYPED)
+    tsc = project / "node_modules/.bin/tsc"
+    strict = ("--strict", "--target", "es2022", "--noEmit", "--skipLibCheck", "false")
+    run(tsc, *strict, *options.split(), "typed.ts", cwd=project)
+
+
+def test_nothing_leaves_the_machine(client: Path, every_feed: Path, tmp_path: Path) -> None:
+    """A fresh home stays empty, and no name is looked up."""
+    home, trace = tmp_path / "home", tmp_path / "trace"
+    home.mkdir()
+    unset = [f"-u{key}" for key in os.environ if key.startswith(("XDG_", "ORT_"))]
+    strace = ["strace", "-f", "-e", "trace=socket,connect,openat", "-o", str(trace)]
+    before = ["env", *unset, *(strace if shutil.which("strace") else [])]
+    script = 'await embedder.embed(["a"]); await embedder.close();'
+    evaluate(script, *before, cwd=home, client=client, model=every_feed, HOME=str(home))
+    assert list(home.iterdir()) == []
+    if trace.exists():
+        seen = trace.read_text(errors="replace")
+        assert "AF_INET" not in seen
+        assert "/etc/resolv.conf" not in seen
+
+
+@pytest.mark.minilm
+def test_close_gives_memory_back(client: Path, baked_minilm: Path, tmp_path: Path) -> None:
+    """Ten embedders, one after the other, leave what one leaves."""
+    folder = with_packages_of(client, write("node", tmp_path / "client", baked_minilm))
+    script = """
+    import { readFileSync } from "node:fs";
+    const left = [];
+    for (let turn = 0; turn < 10; turn++) {
+      const embedder = await Embedder.open(process.env.MODEL);
+      await embedder.embed(["a", "b c"]);
+      await embedder.close();
+      left.push(Number(/VmRSS:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]));
+    }
+    console.log(JSON.stringify(left));
+    """
+    # By default glibc keeps what is freed, and more of it from turn to turn.
+    malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
+    settings = {"cwd": folder, "client": folder, "model": baked_minilm}
+    printed = evaluate("await embedder.close();" + script, **settings, **malloc)
+    left = json.loads(printed)
+    assert left[9] < 1.3 * left[0]
+
+
+def test_a_process_ends_with_an_open_embedder(client: Path, every_feed: Path) -> None:
+    """Who forgets close, or leaves by process.exit between runs, gets no abort."""
+    for end in ("", "process.exit(0);"):
+        script = f'await embedder.embed(["a"]); {end}'
+        evaluate(script, cwd=client, client=client, model=every_feed)
+
+
+def test_a_worker_ends_in_the_safe_order(client: Path, every_feed: Path, tmp_path: Path) -> None:
+    """A message, close, then the end: as the README says, in the midst of a call."""
+    worker = tmp_path / "worker.mjs"
+    worker.write_text(
+        'import { parentPort } from "node:worker_threads";'
+        + OPEN
+        + """
+        const call = embedder.embed(Array.from({ length: 5000 }, (_, i) => `text ${i}`));
+        parentPort.once("message", async () => {
+          await embedder.close();
+          parentPort.postMessage((await call).length);
+        });
+        parentPort.postMessage("started");
+        """
+    )
+    script = f"""
+    import {{ once }} from "node:events";
+    import {{ Worker }} from "node:worker_threads";
+    const worker = new Worker({json.dumps(str(worker))}, {{ execArgv: [] }});
+    await once(worker, "message");
+    worker.postMessage("stop");
+    const [vectors] = await once(worker, "message");
+    await worker.terminate();
+    console.log(vectors);
+    """
+    assert evaluate(script, cwd=client, client=client, model=every_feed) == "5000\n"

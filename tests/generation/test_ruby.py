@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,17 @@ import pytest
 
 from models.every_feed import write_every_feed_model
 from polybake.modelfile.container import read_head
+from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
+from support.planted import Fault, faults
 from support.rendered import NAMES, OUTPUTS, run, write
 
 pytestmark = pytest.mark.ruby
+
+#: For what must end: a hang is what these tests look for.
+SECONDS = 300
+
+MODELS = ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +43,54 @@ def client(gems: str, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-def own_tests(folder: Path, model: Path, gems: str) -> str:
-    run("bundle", "install", "--quiet", "--local", cwd=folder, BUNDLE_PATH=gems)
-    return run(
-        "bundle", "exec", "rake", "test", cwd=folder, BUNDLE_PATH=gems, POLYBAKE_MODEL=str(model)
+@pytest.fixture(scope="module")
+def baked_minilm(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model file of MiniLM: large enough to be missed where it is not freed."""
+    path = tmp_path_factory.mktemp("minilm") / "all-minilm-l6-v2.onnx"
+    command = ["-m", "polybake.cli", "bake", minilm, "--name", path.stem, "--output", path]
+    run(sys.executable, *command, cwd=path.parent)
+    return path
+
+
+def ruby(
+    client: Path,
+    gems: str,
+    *arguments: str | Path,
+    before: tuple[str | Path, ...] = (),
+    **more: str,
+) -> subprocess.CompletedProcess[str]:
+    """Run Ruby with the client and its gems, and with nothing else of this environment."""
+    (gem_path,) = Path(gems).glob("ruby/*")
+    return subprocess.run(
+        [str(part) for part in (*before, "ruby", "-I", client / "lib", *arguments)],
+        cwd=client,
+        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "GEM_PATH": str(gem_path)} | more,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
     )
+
+
+def evaluate(client: Path, gems: str, model: Path, script: str, **more: str) -> str:
+    """What a script printed that must succeed; ``MODEL`` is the model's path."""
+    name = client.joinpath("lib").glob("*.rb").__next__().stem
+    done = ruby(client, gems, "-w", "-r", name, "-e", script, MODEL=str(model), **more)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def blocks(client: Path, model: Path) -> list[str]:
+    """The Ruby code of the client's README, with the model's path put in."""
+    readme = (client / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"```ruby\n(.*?)```", readme, re.DOTALL)
+    return [block.replace(f"{model.stem}.onnx", str(model)) for block in found]
+
+
+def own_tests(folder: Path, model: Path, gems: str) -> subprocess.CompletedProcess[str]:
+    """Run the client's own tests, as its Rakefile does."""
+    script = 'Dir["test/**/*_test.rb"].each { |path| require "./#{path}" }'
+    return ruby(folder, gems, "-w", "-e", script, POLYBAKE_MODEL=str(model))
 
 
 def test_every_render_is_clean(client: Path, gems: str, every_feed: Path, tmp_path: Path) -> None:
@@ -71,23 +124,41 @@ def test_the_contract_is_rendered_exactly(every_feed: Path, tmp_path: Path, cont
 
 
 @pytest.mark.usefixtures("client")
-@pytest.mark.parametrize(
-    "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
-)
+@pytest.mark.parametrize("model", MODELS)
 def test_its_own_tests_pass(
     gems: str, model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """The client's tests pass with every feed, with padding on either side, and quantized."""
     path: Path = request.getfixturevalue(model)
-    printed = own_tests(write("ruby", tmp_path, path), path, gems)
-    assert re.search(r"\b[4-9]\d runs, .* 0 failures, 0 errors, 0 skips", printed), printed
+    done = own_tests(write("ruby", tmp_path, path), path, gems)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"\b[6-9]\d runs, .* 0 failures, 0 errors, 0 skips", done.stdout), done.stdout
 
 
-def test_its_tests_need_a_model(client: Path, gems: str) -> None:
-    """Without POLYBAKE_MODEL the tests fail and say what to set."""
+@pytest.mark.planted
+@pytest.mark.usefixtures("client")
+@faults("ruby")
+def test_its_own_tests_catch(
+    fault: Fault, gems: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The client's tests run to their end and fail when a fault is planted into it."""
+    model: Path = request.getfixturevalue(fault.model)
+    folder = write("ruby", tmp_path, model)
+    fault.plant(folder)
+    done = own_tests(folder, model, gems)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"\b[1-9]\d* (failures|errors)", done.stdout), done.stdout + done.stderr
+
+
+def test_its_tests_run_with_rake_and_need_a_model(
+    client: Path, gems: str, every_feed: Path
+) -> None:
+    """With POLYBAKE_MODEL they pass; without, they fail and say what to set."""
+    command = ("bundle", "exec", "rake", "test")
+    run(*command, cwd=client, BUNDLE_PATH=gems, POLYBAKE_MODEL=str(every_feed))
     environment = {key: value for key, value in os.environ.items() if key != "POLYBAKE_MODEL"}
     done = subprocess.run(
-        ["bundle", "exec", "rake", "test"],
+        command,
         cwd=client,
         env=environment | {"BUNDLE_PATH": gems},
         capture_output=True,
@@ -102,7 +173,17 @@ def test_its_tests_need_a_model(client: Path, gems: str) -> None:
 def test_hostile_prompts_stay_text(gems: str, tmp_path: Path) -> None:
     """A client for a model with hostile prompts passes its own tests."""
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
-    own_tests(write("ruby", tmp_path / "client", model), model, gems)
+    done = own_tests(write("ruby", tmp_path / "client", model), model, gems)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_damaged_heads_are_refused_in_the_same_words(gems: str, tmp_path: Path) -> None:
+    """The client says of every file of fixtures/heads what each reader must say."""
+    client = write_heads_client("ruby", tmp_path / "client")
+    (client / "vendor").mkdir()
+    (client / "vendor/bundle").symlink_to(gems)
+    run("bundle", "install", "--quiet", cwd=client, BUNDLE_PATH=gems)
+    check_heads(client, tmp_path)
 
 
 def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Path) -> None:
@@ -113,6 +194,7 @@ def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Pa
         {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},
         {"cmd": "embed", "texts": ["a"], "prompt": "é"},
         {"cmd": "dance"},
+        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
         {"cmd": "self_check"},
         {"cmd": "stop"},
     ]
@@ -127,7 +209,7 @@ def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Pa
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    start, tokens, invalid, unknown, skipped, checked, stopped = map(
+    start, tokens, invalid, unknown, skipped, again, checked, stopped = map(
         json.loads, done.stdout.splitlines()
     )
     assert start["results"]["provider"]["active"] == "CPUExecutionProvider"
@@ -137,24 +219,244 @@ def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Pa
     assert unknown["kind"] == "unknown_prompt"
     assert unknown["message"] == 'unknown prompt "é"; choose one of: document, query'
     assert skipped["skipped"]
+    assert again["results"] == start["results"]
     assert 0 <= checked["results"] < 1e-5
-    assert stopped == {"seq": 6, "results": None}
+    assert stopped == {"seq": 7, "results": None}
 
 
-def test_the_package_works_elsewhere(
+@pytest.mark.parametrize("model", ["every_feed", "every_feed_bits"])
+def test_the_readme_works_in_an_empty_project(
+    gems: str, model: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Its line of a Gemfile, its three lines and its search do what they say."""
+    path: Path = request.getfixturevalue(model)
+    client = write("ruby", tmp_path / "clients/ruby", path)
+    gem, three_lines, search, _ = blocks(client, path)
+    project = tmp_path / "an empty project"
+    project.mkdir()
+    source = (client / "Gemfile").read_text().splitlines()[0]
+    gemfile = f"{source}\n\n{gem}".replace("clients/ruby", str(client))
+    (project / "Gemfile").write_text(gemfile)
+    run("bundle", "install", "--quiet", cwd=project, BUNDLE_PATH=gems)
+    command = ("bundle", "exec", "ruby", "-w", "-e")
+    assert run(*command, three_lines, cwd=project, BUNDLE_PATH=gems) == "7\n"
+    texts = re.findall(r'"(The cat[^"]+|Interest[^"]+)"', search)
+    assert run(*command, search, cwd=project, BUNDLE_PATH=gems).strip() in texts
+    index = project / "index.json"
+    index.write_text(index.read_text().replace(read_head(path).manifest.fingerprint, "another"))
+    only_search = re.sub(r"^File\.write.*\n", "", search, flags=re.MULTILINE)
+    with pytest.raises(AssertionError, match="is of another model: write it anew"):
+        run(*command, only_search, cwd=project, BUNDLE_PATH=gems)
+
+
+def test_the_gem_holds_what_it_needs(
     client: Path, gems: str, every_feed: Path, tmp_path: Path
 ) -> None:
-    """The gem, installed in an empty project, runs the README's three lines."""
-    project = tmp_path / "an empty project"
-    cache = project / "vendor/cache"  # where Bundler looks first
+    """Built and installed in an empty project it runs; no public server would take it."""
+    cache = tmp_path / "vendor/cache"  # where Bundler looks first
     cache.mkdir(parents=True)
     built = cache / "every_feed-0.1.0.gem"
     run("gem", "build", "every_feed.gemspec", "--output", built, cwd=client)
     source = (client / "Gemfile").read_text().splitlines()[0]
-    (project / "Gemfile").write_text(f'{source}\n\ngem "every_feed"\n')
-    run("bundle", "install", "--quiet", cwd=project, BUNDLE_PATH=gems)
-    block = re.search(r"```ruby\n(.*?)```", (client / "README.md").read_text(), re.DOTALL)
-    assert block
-    lines = block[1].replace("every-feed.onnx", str(every_feed))
-    assert " " in str(every_feed)
-    assert run("bundle", "exec", "ruby", "-w", "-e", lines, cwd=project, BUNDLE_PATH=gems) == "7\n"
+    (tmp_path / "Gemfile").write_text(f'{source}\n\ngem "every_feed"\n')
+    run("bundle", "install", "--quiet", cwd=tmp_path, BUNDLE_PATH=gems)
+    command = ("bundle", "exec", "ruby", "-w", "-e")
+    three_lines = blocks(client, every_feed)[1]
+    assert run(*command, three_lines, cwd=tmp_path, BUNDLE_PATH=gems) == "7\n"
+    show = 's = Gem.loaded_specs["every_feed"]; puts s.version, s.license, s.metadata, s.files'
+    printed = run(*command, show, cwd=tmp_path, BUNDLE_PATH=gems)
+    assert printed.startswith('0.1.0\nApache-2.0\n{"allowed_push_host"=>"none"}\n')
+    assert "sig/every_feed.rbs" in printed
+
+
+def test_the_signatures_name_every_public_method(client: Path, gems: str, every_feed: Path) -> None:
+    """sig/ has what the embedder and the errors have; rbs parses it where it is there."""
+    show = """
+    require "json"
+    errors = EveryFeed.constants.grep(/Error/).flat_map { |name|
+      EveryFeed.const_get(name).public_instance_methods(false)
+    }
+    names = EveryFeed::Embedder.public_instance_methods(false) + errors + [:initialize, :open]
+    puts JSON.generate(names.map(&:to_s).uniq.sort - %w[marshal_dump marshal_load])
+    """
+    signatures = client / "sig/every_feed.rbs"
+    text = signatures.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:def (?:self\.)?|attr_reader )(\w+):", text))
+    assert sorted(named) == json.loads(evaluate(client, gems, every_feed, show))
+    parse = "require 'rbs'; RBS::Parser.parse_signature(File.read(ARGV[0]))"
+    done = ruby(client, gems, "-e", parse, signatures)
+    if "cannot load such file -- rbs" not in done.stderr:
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("wish", "left"), [({}, False), ({"ORT_DISABLE_TELEMETRY": "0"}, True)])
+def test_nothing_leaves_the_machine_unless_it_is_wished(
+    client: Path, gems: str, every_feed: Path, tmp_path: Path, wish: dict[str, str], *, left: bool
+) -> None:
+    """Opening, embedding and ending leave an empty home empty, and look up no name."""
+    home, trace = tmp_path / "home", tmp_path / "trace"
+    home.mkdir()
+    strace = ("strace", "-f", "-e", "trace=socket,connect,openat", "-o", trace)
+    script = 'EveryFeed::Embedder.open(ENV.fetch("MODEL")) { |embedder| embedder.embed(["a"]) }'
+    done = ruby(
+        *(client, gems, "-w", "-r", "every_feed", "-e", script),
+        before=strace if shutil.which("strace") else (),
+        HOME=str(home),
+        MODEL=str(every_feed),
+        **wish,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert any(home.iterdir()) == left
+    if trace.exists() and not left:
+        seen = trace.read_text(errors="replace")
+        assert "AF_INET" not in seen
+        assert "/etc/resolv.conf" not in seen
+
+
+@pytest.mark.minilm
+@pytest.mark.usefixtures("client")
+def test_close_gives_memory_back(gems: str, baked_minilm: Path, tmp_path: Path) -> None:
+    """Ten embedders, one after the other, leave what one leaves."""
+    folder = write("ruby", tmp_path / "client", baked_minilm)
+    script = """
+    left = Array.new(10) do
+      AllMinilmL6V2::Embedder.open(ENV.fetch("MODEL")) { |embedder| embedder.embed(["a", "b c"]) }
+      File.read("/proc/self/status")[/VmRSS:\\s+(\\d+)/, 1].to_i
+    end
+    puts left.inspect
+    """
+    # By default glibc keeps some of what is freed, and more of it from turn to turn.
+    malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
+    left = json.loads(evaluate(folder, gems, baked_minilm, script, **malloc))
+    assert max(left) < 1.3 * left[0]
+
+
+@pytest.mark.minilm
+@pytest.mark.usefixtures("client")
+def test_an_open_embedder_keeps_no_part_of_the_head(
+    gems: str, baked_minilm: Path, tmp_path: Path
+) -> None:
+    """Neither the tokenizer's JSON nor the golden cases outlive the opening."""
+    folder = write("ruby", tmp_path / "client", baked_minilm)
+    script = """
+    embedder = AllMinilmL6V2::Embedder.new(ENV.fetch("MODEL"))
+    embedder.embed(["a"])
+    GC.start
+    puts ObjectSpace.each_object(String).map(&:bytesize).max
+    """
+    assert int(evaluate(folder, gems, baked_minilm, script)) < 100_000
+
+
+def test_a_server_that_forks_its_workers_after_loading(
+    client: Path, gems: str, every_feed: Path
+) -> None:
+    """The README's initializer, as under Puma's preload_app!: each worker answers and ends."""
+    script = f"""
+    require "json"
+    require "socket"
+    {blocks(client, every_feed)[3]}
+    expected = EMBEDDER.embed_query("a")
+    server = TCPServer.new("127.0.0.1", 0)
+    workers = Array.new(2) do
+      fork do
+        loop do
+          connection = server.accept
+          text = connection.gets.chomp
+          connection.puts(JSON.generate([Process.pid, EMBEDDER.embed_query(text)]))
+          connection.close
+        end
+      end
+    end
+    # A worker serves one connection at a time, so two at once reach both.
+    served = Array.new(2) do
+      connections = Array.new(2) {{ TCPSocket.new("127.0.0.1", server.addr[1]) }}
+      connections.each {{ |connection| connection.puts("a") }}
+      connections.map {{ |connection| JSON.parse(connection.gets) }}
+    end.flatten(1)
+    workers.each {{ |pid| Process.kill(:TERM, pid) }}
+    signals = workers.map {{ |pid| Process.wait2(pid).last.termsig }}
+    puts JSON.generate([served.map(&:first).uniq.sort == workers.sort,
+      served.map(&:last).uniq == [expected], signals])
+    """
+    printed = evaluate(client, gems, every_feed, script, EMBEDDER_MODEL=str(every_feed))
+    assert json.loads(printed) == [True, True, [15, 15]]
+
+
+def test_a_daemon_uses_it_and_ends(
+    client: Path, gems: str, every_feed: Path, tmp_path: Path
+) -> None:
+    """After Process.daemon the embedder goes on, from another folder, and the daemon ends."""
+    said = tmp_path / "said"
+    script = """
+    require "json"
+    embedder = EveryFeed::Embedder.new(File.basename(ENV.fetch("MODEL")))
+    expected = embedder.embed(["a"])
+    Process.daemon
+    found = embedder.embed(["a"]) == expected
+    File.write(ENV.fetch("SAID") + ".part", JSON.generate([Process.pid, found, Dir.pwd]))
+    File.rename(ENV.fetch("SAID") + ".part", ENV.fetch("SAID"))
+    """
+    script = 'Dir.chdir(File.dirname(ENV.fetch("MODEL")))\n' + script
+    evaluate(client, gems, every_feed, script, SAID=str(said))
+    deadline = time.monotonic() + SECONDS
+    while not said.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process, found, folder = json.loads(said.read_text())
+    assert (found, folder) == (True, "/")
+    status = Path(f"/proc/{process}/stat")
+    while time.monotonic() < deadline:
+        # A zombie has ended, where nobody waits for it.
+        if not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    os.kill(process, 9)
+    pytest.fail("the daemon does not end")
+
+
+def test_a_gem_of_another_form_is_refused(client: Path, gems: str, every_feed: Path) -> None:
+    """Where the private parts of onnxruntime are not what they were, opening fails and says so."""
+    script = """
+    OnnxRuntime::InferenceSession.prepend(Module.new do
+      private
+
+      def load_session(...)
+        (@kept = super).to_ptr
+      end
+    end)
+    begin
+      EveryFeed::Embedder.new(ENV.fetch("MODEL"))
+    rescue EveryFeed::Error => error
+      puts error.message
+    end
+    """
+    expected = r"onnxruntime 0\.11\.\d+ has another form than this client knows; .*\n"
+    assert re.fullmatch(expected, evaluate(client, gems, every_feed, script))
+
+
+def test_a_library_that_is_not_there(client: Path, gems: str, every_feed: Path) -> None:
+    """A wrong OnnxRuntime.ffi_lib is the client's own error, with the cause."""
+    script = """
+    OnnxRuntime.ffi_lib = "/no/libonnxruntime.so"
+    begin
+      EveryFeed::Embedder.new(ENV.fetch("MODEL"))
+    rescue EveryFeed::DeviceError => error
+      puts error.message, error.cause.class
+    end
+    """
+    printed = evaluate(client, gems, every_feed, script)
+    assert printed.startswith("ONNX Runtime cannot be loaded (Could not open library")
+    assert printed.endswith("correct OnnxRuntime.ffi_lib\nLoadError\n")
+
+
+def test_long_texts_let_other_threads_go_on(client: Path, gems: str, every_feed: Path) -> None:
+    """Ruby's lock is free while the tokenizer works."""
+    script = """
+    embedder = EveryFeed::Embedder.new(ENV.fetch("MODEL"))
+    ticks = 0
+    Thread.new { loop { sleep 0.005; ticks += 1 } }
+    sleep 0.05
+    before = ticks
+    embedder.tokenize(["a b c d e f g h " * 200_000])
+    puts ticks - before
+    """
+    assert int(evaluate(client, gems, every_feed, script)) > 10

@@ -16,6 +16,7 @@ from models.tiny_onnx import encoder, write_encoder
 from polybake.baking.bake import bake
 from polybake.modelfile.container import read_head
 from polybake.recipe.resolve import resolve
+from polybake.runtime.embedder import Embedder
 from polybake.sources import open_source
 from polybake.steps import (
     LeaveOut,
@@ -23,6 +24,8 @@ from polybake.steps import (
     OnnxFragment,
     Pool,
     Quantize,
+    Route,
+    Scale,
     Step,
     Subtract,
     Truncate,
@@ -220,3 +223,18 @@ def test_a_step_that_tells_the_next_one_more_stays_flat(tmp_path: Path) -> None:
     assert [case.embeddings for case in ours] == [case.embeddings for case in theirs]
     functions = onnx.load(made.path, load_external_data=False).functions
     assert [function.name for function in functions] == ["Pool"]
+
+
+def test_literals_that_only_branches_read_stay(tmp_path: Path) -> None:
+    """A route that tells the next steps something is no function, and its branches keep theirs."""
+    source = open_source(write_bert(tmp_path / "model"))
+    routes: dict[str, tuple[Step, ...]] = {"a": (LeaveOut(ids=(5,)),), "b": (Scale(factor=2.5),)}
+    steps = [Route(routes=routes, default="b"), Pool(mode="mean"), Normalize()]
+    found = []
+    for functions in (False, True):
+        out = tmp_path / f"{functions}.onnx"
+        bake(source, steps, out, name="tiny", functions=functions)
+        found.append(Embedder(out).embed(["the river", "water"], prompt="b"))
+    assert found[0].tobytes() == found[1].tobytes()
+    names = {node.op_type for node in onnx.load(out).graph.node}
+    assert {"If", "Pool", "Normalize"} <= names

@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 from models.network_numpy import draw, linear_shapes
 from polybake.errors import InputError
 from polybake.layers.convolution import BatchNorm
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 from polybake.layers.network import write_network
 
 

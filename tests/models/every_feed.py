@@ -112,6 +112,7 @@ def write_every_feed_model(
     pad_side: str = "right",
     name: str = "every-feed",
     prompts: dict[str, str] = PROMPTS,
+    default_prompt: str | None = None,
     precision: str = "float32",
 ) -> Path:
     """Write the model file, with golden cases made by ``expected``."""
@@ -148,6 +149,7 @@ def write_every_feed_model(
         pad_id=0,
         pad_side=pad_side,
         prompts=prompts,
+        default_prompt=default_prompt,
     )
     words = tokenizer()
     text = words.to_str()
@@ -172,9 +174,10 @@ def write_every_feed_model(
     for case, prompt, texts in [*TEXTS, *cases_with_prompts]:
         if prompt is not None and prompt not in prompts:
             continue
-        prefix = prompts[prompt] if prompt is not None else ""
+        used = prompt or default_prompt
+        prefix = prompts[used] if used is not None else ""
         ids = [words.encode(prefix + text).ids for text in texts]
-        value, dimensions = values[prompt or ""], quantization.dimensions
+        value, dimensions = values[used or ""], quantization.dimensions
         vectors = np.stack([expected(row, value, pad_side, dimensions) for row in ids])
         cases.append(
             Case(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import onnx.parser
 import onnxruntime as ort
 import pytest
 
 from models.tiny_onnx import encoder, write_encoder
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.runtime.processors import processors
-from polybake.runtime.session import open_session
+from polybake.runtime.session import open_session, run
 
 
 def test_opens_on_the_cpu(tmp_path: Path) -> None:
@@ -74,3 +76,24 @@ def test_a_limited_process_has_as_many_threads(
     monkeypatch.setattr("polybake.runtime.session.limited", lambda: True)
     monkeypatch.setattr("polybake.runtime.session.processors", lambda: 1)
     assert open_session(path).get_session_options().intra_op_num_threads == 1
+
+
+ENDLESS = """
+<ir_version: 8, opset_import: ["" : 18]>
+endless (int64[1] x) => (int64[1] y) {
+    always = Constant <value = bool {1}> ()
+    y = Loop (, always, x) <body = loop (int64 i, bool go, int64[1] a) => (bool go_on, int64[1] b) {
+        go_on = Identity (go)
+        b = Identity (a)
+    }>
+}
+"""
+
+
+def test_a_run_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph may come from anywhere, and hold a loop that goes on for ever."""
+    model = onnx.parser.parse_model(ENDLESS)
+    session = open_session(model.SerializeToString())
+    monkeypatch.setattr("polybake.runtime.session.TIME_LIMIT", 0.5)
+    with pytest.raises(CheckFailed, match=r"does not end on x \[1\] within 0.5 seconds; export"):
+        run(session, ["y"], {"x": np.zeros(1, np.int64)})

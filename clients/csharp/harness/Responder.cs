@@ -49,8 +49,11 @@ internal sealed class Responder : IDisposable
 
     private object Start(JsonElement request)
     {
+        _embedder?.Dispose();
+        _embedder = null;
         var device = request.GetProperty("device").GetString()!;
-        _embedder = Embedder.Open(request.GetProperty("model").GetString()!, new EmbedderOptions { Device = device });
+        var options = new EmbedderOptions { Device = Enum.Parse<EmbedderDevice>(device, ignoreCase: true) };
+        _embedder = Embedder.Open(request.GetProperty("model").GetString()!, options);
         return new
         {
             protocol = 1,

@@ -6,21 +6,44 @@ namespace AllMinilmL6V2;
 /// <content>The interface by which .NET libraries use any embedding model.</content>
 public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<float>>
 {
+    /// <summary>A generator whose texts are search queries: it puts the model's prompt for queries before them.</summary>
+    /// <returns>A view of this embedder, which stays its owner's to dispose.</returns>
+    public IEmbeddingGenerator<string, Embedding<float>> AsQueryGenerator() => new Generator(this, ModelContract.QueryPrompt);
+
+    /// <summary>A generator whose texts are documents: it puts the model's prompt for documents before them.</summary>
+    /// <returns>A view of this embedder, which stays its owner's to dispose.</returns>
+    public IEmbeddingGenerator<string, Embedding<float>> AsDocumentGenerator() => new Generator(this, ModelContract.DocumentPrompt);
+
     /// <inheritdoc/>
-    async Task<GeneratedEmbeddings<Embedding<float>>> IEmbeddingGenerator<string, Embedding<float>>.GenerateAsync(
-        IEnumerable<string> values, EmbeddingGenerationOptions? options, CancellationToken cancellationToken)
+    Task<GeneratedEmbeddings<Embedding<float>>> IEmbeddingGenerator<string, Embedding<float>>.GenerateAsync(
+        IEnumerable<string> values, EmbeddingGenerationOptions? options, CancellationToken cancellationToken) =>
+        GenerateAsync(values, ModelContract.Expected.DefaultPrompt, options, cancellationToken);
+
+    /// <inheritdoc/>
+    object? IEmbeddingGenerator.GetService(Type serviceType, object? serviceKey) => Service(this, serviceType, serviceKey);
+
+    private async Task<GeneratedEmbeddings<Embedding<float>>> GenerateAsync(
+        IEnumerable<string> texts, string? prompt, EmbeddingGenerationOptions? options, CancellationToken cancellationToken)
     {
         if (options?.Dimensions is { } dimensions && dimensions != Dimension)
         {
             throw new NotSupportedException($"{Name} gives {Dimension} dimensions; {dimensions} were asked for");
         }
 
-        var vectors = await EmbedAsync(values, prompt: null, cancellationToken).ConfigureAwait(false);
-        return new(vectors.Select(vector => new Embedding<float>(vector) { ModelId = Name }));
+        if (options?.AdditionalProperties?.TryGetValue("prompt", out var named) is true && named is not null)
+        {
+            prompt = named as string
+                ?? throw new ArgumentException($"prompt is {Arguments.TypeOf(named)}; expected a string", nameof(options));
+        }
+
+        var (vectors, tokens) = await Task.Run(() => EmbedTexts(texts, prompt, cancellationToken), cancellationToken).ConfigureAwait(false);
+        return new(vectors.Select(vector => new Embedding<float>(vector) { ModelId = Name }))
+        {
+            Usage = new() { InputTokenCount = tokens, TotalTokenCount = tokens },
+        };
     }
 
-    /// <inheritdoc/>
-    object? IEmbeddingGenerator.GetService(Type serviceType, object? serviceKey)
+    private object? Service(object generator, Type serviceType, object? serviceKey)
     {
         ArgumentNullException.ThrowIfNull(serviceType);
         if (serviceKey is not null)
@@ -30,6 +53,20 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
 
         return serviceType == typeof(EmbeddingGeneratorMetadata)
             ? new EmbeddingGeneratorMetadata("onnxruntime", defaultModelId: Name, defaultModelDimensions: Dimension)
+            : serviceType.IsInstanceOfType(generator) ? generator
             : serviceType.IsInstanceOfType(this) ? this : null;
+    }
+
+    private sealed class Generator(Embedder embedder, string? prompt) : IEmbeddingGenerator<string, Embedding<float>>
+    {
+        public Task<GeneratedEmbeddings<Embedding<float>>> GenerateAsync(
+            IEnumerable<string> values, EmbeddingGenerationOptions? options, CancellationToken cancellationToken) =>
+            embedder.GenerateAsync(values, prompt, options, cancellationToken);
+
+        public object? GetService(Type serviceType, object? serviceKey) => embedder.Service(this, serviceType, serviceKey);
+
+        public void Dispose()
+        {
+        }
     }
 }

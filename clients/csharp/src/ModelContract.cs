@@ -10,21 +10,14 @@ internal static class ModelContract
             new(
                 Name: "input_ids",
                 Dtype: "int64",
-                Feed: "input_ids",
+                Feed: Feed.InputIds,
                 Values: new Dictionary<string, long>
                 {
                 }),
             new(
                 Name: "attention_mask",
                 Dtype: "int64",
-                Feed: "attention_mask",
-                Values: new Dictionary<string, long>
-                {
-                }),
-            new(
-                Name: "token_type_ids",
-                Dtype: "int64",
-                Feed: "token_type_ids",
+                Feed: Feed.AttentionMask,
                 Values: new Dictionary<string, long>
                 {
                 }),

@@ -7,11 +7,11 @@ namespace AllMinilmL6V2;
 internal static class ProviderProfile
 {
     /// <summary>Run a case in a profiled session of its own.</summary>
-    internal static IReadOnlyList<ProfiledNode> Run(string path, Device device, GoldenCase golden)
+    internal static IReadOnlyList<ProfiledNode> Run(string path, ExecutionProvider provider, GoldenCase golden)
     {
-        var prefix = Path.Combine(Path.GetTempPath(), Path.GetRandomFileName());
-        using var session = Session.Open(path, device, threads: null, prefix);
-        session.Run(golden.InputIds, golden.Prompt ?? ModelContract.Expected.DefaultPrompt);
+        var prefix = Path.Join(Path.GetTempPath(), Path.GetRandomFileName());
+        using var session = Session.Open(path, provider, threads: null, spin: false, prefix);
+        session.Run(golden.InputIds, golden.Prompt ?? ModelContract.Expected.DefaultPrompt, CancellationToken.None);
         var profile = session.EndProfiling();
         try
         {
@@ -26,19 +26,19 @@ internal static class ProviderProfile
 
     /// <summary>Check that the device ran every matrix product.</summary>
     /// <exception cref="DeviceException">One ran elsewhere, or no node at all ran on the device.</exception>
-    internal static void Check(Device device, IReadOnlyList<ProfiledNode> nodes)
+    internal static void Check(ExecutionProvider provider, IReadOnlyList<ProfiledNode> nodes)
     {
-        if (nodes.FirstOrDefault(node => IsMatrixProduct(node) && node.Provider != device.Provider) is { } stray)
+        if (nodes.FirstOrDefault(node => IsMatrixProduct(node) && node.Provider != provider.Name) is { } stray)
         {
             throw new DeviceException(
-                $"device \"{device.Name}\" does not run the graph: {stray.Operator} ran on {stray.Provider}; "
-                + $"use an ONNX Runtime whose {device.Provider} has {stray.Operator}");
+                $"device \"{provider.Device}\" does not run the graph: {stray.Operator} ran on {stray.Provider}; "
+                + $"use an ONNX Runtime whose {provider.Name} has {stray.Operator}");
         }
 
-        if (!nodes.Any(node => node.Provider == device.Provider))
+        if (!nodes.Any(node => node.Provider == provider.Name))
         {
             throw new DeviceException(
-                $"device \"{device.Name}\" does not run the graph: no node ran on {device.Provider}; use device \"cpu\"");
+                $"device \"{provider.Device}\" does not run the graph: no node ran on {provider.Name}; use device \"cpu\"");
         }
     }
 
@@ -55,3 +55,6 @@ internal static class ProviderProfile
         || node.Operator.Contains("Gemm", StringComparison.Ordinal)
         || node.Operator.Contains("Attention", StringComparison.Ordinal);
 }
+
+/// <summary>A node of the graph that ran, and the execution provider that ran it.</summary>
+internal sealed record ProfiledNode(string Operator, string Provider);

@@ -9,30 +9,39 @@ internal sealed class Session : IDisposable
     private static readonly string[] OutputNames = [ModelContract.Expected.Output.Name];
     private static readonly string[] InputNames = [.. ModelContract.Expected.Inputs.Select(input => input.Name)];
 
+    private readonly string _path;
     private readonly InferenceSession _session;
 
-    private Session(InferenceSession session) => _session = session;
+    private Session(string path, InferenceSession session)
+    {
+        _path = path;
+        _session = session;
+    }
+
+    public void Dispose() => _session.Dispose();
 
     /// <summary>Open the graph.</summary>
     /// <exception cref="DeviceException">The device is not there.</exception>
     /// <exception cref="ModelException">ONNX Runtime cannot load the graph.</exception>
-    internal static Session Open(string path, Device device, int? threads, string? profilePrefix = null)
+    internal static Session Open(string path, ExecutionProvider provider, int? threads, bool spin, string? profilePrefix = null)
     {
+        Telemetry.TurnOff();
         using var options = new SessionOptions
         {
             LogSeverityLevel = OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR,
-            IntraOpNumThreads = threads ?? 0,
+            IntraOpNumThreads = threads ?? Processors.DefaultThreads,
         };
+        options.AddSessionConfigEntry("session.intra_op.allow_spinning", spin ? "1" : "0");
         if (profilePrefix is not null)
         {
             options.ProfileOutputPathPrefix = profilePrefix;
             options.EnableProfiling = true;
         }
 
-        device.AppendTo(options);
+        provider.AppendTo(options);
         try
         {
-            return new Session(new InferenceSession(path, options));
+            return new(path, new InferenceSession(path, options));
         }
         catch (OnnxRuntimeException error)
         {
@@ -42,33 +51,28 @@ internal sealed class Session : IDisposable
 
     /// <summary>Run rows of token ids as one batch.</summary>
     /// <returns>One embedding a row.</returns>
-    internal float[][] Run(IReadOnlyList<int[]> rows, string? prompt)
+    /// <exception cref="ModelException">ONNX Runtime cannot run the graph.</exception>
+    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
+    internal float[][] Run(int[][] rows, string? prompt, CancellationToken cancellationToken)
     {
-        var batch = new PaddedBatch(rows);
-        var inputs = new List<OrtValue>();
+        using var batch = new PaddedBatch(rows, prompt);
+        using var options = new RunOptions();
+        using var cancellation = cancellationToken.Register(() => options.Terminate = true);
         try
         {
-            foreach (var input in ModelContract.Expected.Inputs)
-            {
-                var (values, shape) = batch.Feed(input, prompt);
-                inputs.Add(OrtValue.CreateTensorValueFromMemory(values, shape));
-            }
-
-            using var options = new RunOptions();
-            using var outputs = _session.Run(options, InputNames, inputs, OutputNames);
-            return Rows(outputs[0].GetTensorDataAsSpan<float>(), rows.Count);
+            using var outputs = _session.Run(options, InputNames, batch.Inputs, OutputNames);
+            return Rows(outputs[0].GetTensorDataAsSpan<float>(), rows.Length);
         }
-        finally
+        catch (OnnxRuntimeException error)
         {
-            inputs.ForEach(input => input.Dispose()); // each pins its array until then
+            cancellationToken.ThrowIfCancellationRequested();
+            throw new ModelException($"{_path}: onnxruntime cannot run the graph: {error.Message}", error);
         }
     }
 
     /// <summary>Stop profiling.</summary>
     /// <returns>The path of the profile.</returns>
     internal string EndProfiling() => _session.EndProfiling();
-
-    public void Dispose() => _session.Dispose();
 
     private static float[][] Rows(ReadOnlySpan<float> values, int count)
     {

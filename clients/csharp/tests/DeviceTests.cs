@@ -3,18 +3,13 @@ namespace AllMinilmL6V2.Tests;
 
 public sealed class DeviceTests
 {
-    /// <summary>A device that does not exist is an error that lists those that do.</summary>
-    [Fact]
-    public void AnUnknownDeviceIsRefused() =>
-        Assert.Equal("unknown device \"tpu\"; choose one of: cpu, cuda", Refused("tpu").Message);
-
     /// <summary>Asking for CUDA gives the CUDA provider or an error naming the remedy, never the CPU.</summary>
     [Fact]
     public void CudaIsHadOrRefused()
     {
         try
         {
-            using var embedder = Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Device = "cuda" });
+            using var embedder = Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Device = EmbedderDevice.Cuda });
             Assert.Equal("CUDAExecutionProvider", embedder.Provider);
         }
         catch (DeviceException error)
@@ -23,11 +18,26 @@ public sealed class DeviceTests
         }
     }
 
-    /// <summary>Fewer threads than one are refused.</summary>
+    /// <summary>The profile names every node that ran and its provider, and no file is left.</summary>
     [Fact]
-    public void NoThreadsAreRefused() => Assert.Throws<ArgumentOutOfRangeException>(
-        () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Threads = 0 }));
+    public void TheProfileShowsTheProvider()
+    {
+        var golden = new ModelFile(ModelUnderTest.Path).ReadFixture().Cases[0];
+        var nodes = ProviderProfile.Run(ModelUnderTest.Path, ExecutionProvider.Cpu, golden);
+        Assert.NotEmpty(nodes);
+        Assert.All(nodes, node => Assert.Equal("CPUExecutionProvider", node.Provider));
+        ProviderProfile.Check(ExecutionProvider.Cpu, nodes);
+    }
 
-    private static DeviceException Refused(string device) => Assert.Throws<DeviceException>(
-        () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Device = device }));
+    /// <summary>One matrix product on another provider fails; other operators may run anywhere.</summary>
+    [Fact]
+    public void AMatrixProductElsewhereIsRefused()
+    {
+        var (cuda, cpu) = (ExecutionProvider.Cuda.Name, ExecutionProvider.Cpu.Name);
+        ProviderProfile.Check(ExecutionProvider.Cuda, [new("FusedMatMul", cuda), new("Shape", cpu)]);
+        var error = Assert.Throws<DeviceException>(
+            () => ProviderProfile.Check(ExecutionProvider.Cuda, [new("MatMul", cuda), new("FusedMatMul", cpu)]));
+        Assert.Contains("FusedMatMul ran on CPUExecutionProvider", error.Message, StringComparison.Ordinal);
+        Assert.Throws<DeviceException>(() => ProviderProfile.Check(ExecutionProvider.Cuda, [new("Gather", cpu)]));
+    }
 }

@@ -45,71 +45,56 @@ public sealed class EmbedderTests(ModelUnderTest model)
         }
     }
 
+    /// <summary>A list is taken in parts, of which none is lost.</summary>
+    [Fact]
+    public void ALongListIsEmbeddedWhole()
+    {
+        var vectors = _embedder.Embed(Enumerable.Repeat(string.Empty, 8192).Append("last"));
+        Assert.Equal(8193, vectors.Length);
+        Near.Equal(_embedder.Embed(["last"])[0], vectors[^1]);
+    }
+
     /// <summary>A named prompt gives the ids of prompt and text as one string.</summary>
     [Fact]
-    public void PromptsArePutBeforeTheText() =>
-        Assert.All(_embedder.Prompts, prompt => Assert.Equal(
-            _embedder.TokenizeTexts([prompt.Value + "x y"], prompt: null), _embedder.Tokenize(["x y"], prompt.Key)));
+    public void PromptsArePutBeforeTheText() => Assert.All(_embedder.Prompts, prompt => Assert.Equal(
+        _embedder.Model.Tokenize([prompt.Value + "x y"], prompt: null), _embedder.Tokenize(["x y"], prompt.Key)));
 
-    /// <summary>Where no prompt is named the model's default applies.</summary>
+    /// <summary>Where no prompt is named the model's default applies, to texts and to ids.</summary>
     [Fact]
-    public void TheDefaultPromptApplies() =>
-        Near.Equal(_embedder.EmbedTexts(Texts, ModelContract.Expected.DefaultPrompt, default), _embedder.Embed(Texts));
+    public void TheDefaultPromptApplies()
+    {
+        var standard = ModelContract.Expected.DefaultPrompt;
+        var rows = _embedder.Model.Tokenize(Texts, standard);
+        Assert.Equal(rows, _embedder.Tokenize(Texts));
+        Near.Equal(_embedder.Model.Run(rows, standard), _embedder.EmbedIds(rows));
+        Near.Equal(_embedder.Model.Embed(Texts, standard).Vectors, _embedder.Embed(Texts));
+    }
 
     /// <summary>A query takes the prompt named query, documents that of documents, or none, not even the default.</summary>
     [Fact]
-    public void QueriesAndDocumentsTakeTheirPrompts()
+    public async Task QueriesAndDocumentsTakeTheirPrompts()
     {
-        var query = _embedder.Prompts.Keys.FirstOrDefault(name => name == "query");
+        var (queries, _) = _embedder.Model.Embed(Texts, _embedder.Prompts.Keys.FirstOrDefault(name => name == "query"));
+        Near.Equal(queries[0], _embedder.EmbedQuery(Texts[0]));
+        Near.Equal(queries[0], await _embedder.EmbedQueryAsync(Texts[0]));
+        Near.Equal(queries, _embedder.EmbedQueries(Texts));
+        Near.Equal(queries, await _embedder.EmbedQueriesAsync(Texts));
+
         string[] names = ["document", "passage", "corpus"];
-        var document = names.FirstOrDefault(_embedder.Prompts.ContainsKey);
-        Near.Equal(_embedder.EmbedTexts(["where"], query, default)[0], _embedder.EmbedQuery("where"));
-        Near.Equal(_embedder.EmbedTexts(Texts, document, default), _embedder.EmbedDocuments(Texts));
+        var (documents, _) = _embedder.Model.Embed(Texts, names.FirstOrDefault(_embedder.Prompts.ContainsKey));
+        Near.Equal(documents, _embedder.EmbedDocuments(Texts));
+        Near.Equal(documents, await _embedder.EmbedDocumentsAsync(Texts));
     }
 
-    /// <summary>No texts give no vectors, and no ids.</summary>
+    /// <summary>No texts give no vectors, and no ids; a row without ids is all padding, and gives a vector.</summary>
     [Fact]
-    public void NoTextsGiveNothing()
+    public void NothingGivesNothing()
     {
         Assert.Empty(_embedder.Embed([]));
         Assert.Empty(_embedder.EmbedDocuments([]));
         Assert.Empty(_embedder.EmbedIds([]));
         Assert.Empty(_embedder.Tokenize([]));
-    }
-
-    /// <summary>A row without ids is all padding, and still gives a vector.</summary>
-    [Fact]
-    public void ARowWithoutIdsGivesAVector() => Assert.Equal(_embedder.Dimension, _embedder.EmbedIds([[]])[0].Length);
-
-    /// <summary>A text that is null is an error naming its index.</summary>
-    [Fact]
-    public void NullIsRefused() => Assert.StartsWith(
-        "texts[1] is null; expected a string",
-        Assert.Throws<ArgumentException>(() => _embedder.Embed(["a", null!])).Message,
-        StringComparison.Ordinal);
-
-    /// <summary>A lone surrogate is an error with the index of its text.</summary>
-    [Fact]
-    public void InvalidUnicodeIsRefused()
-    {
-        string[] invalid = ["high \ud800", "\udc00 low"];
-        Assert.All(invalid, text =>
-        {
-            var error = Assert.Throws<InvalidTextException>(() => _embedder.Embed(["a", "b", text]));
-            Assert.Equal(2, error.Index);
-            Assert.Equal("texts[2] is not valid Unicode; repair or drop it", error.Message);
-        });
-    }
-
-    /// <summary>An unknown prompt is an error that lists the choices, for texts and for ids.</summary>
-    [Fact]
-    public void AnUnknownPromptIsRefused()
-    {
-        var names = string.Join(", ", _embedder.Prompts.Keys);
-        var remedy = names.Length > 0 ? $"choose one of: {names}" : "this model has none";
-        var error = Assert.Throws<UnknownPromptException>(() => _embedder.Embed(["a"], "no such prompt"));
-        Assert.Equal($"unknown prompt \"no such prompt\"; {remedy}", error.Message);
-        Assert.Throws<UnknownPromptException>(() => _embedder.EmbedIds([[1]], "no such prompt"));
+        Assert.Equal(_embedder.Dimension, _embedder.EmbedIds([[]])[0].Length);
     }
 
     /// <summary>Four threads at once get what one gets.</summary>
@@ -120,19 +105,29 @@ public sealed class EmbedderTests(ModelUnderTest model)
         Parallel.For(0, 4, _ => Near.Equal(expected, _embedder.Embed(Texts)));
     }
 
-    /// <summary>The asynchronous call gives the same vectors.</summary>
+    /// <summary>The asynchronous call gives the same vectors, and ends when it is cancelled.</summary>
     [Fact]
-    public async Task TheAsynchronousCallGivesTheSame() =>
-        Near.Equal(_embedder.Embed(Texts), await _embedder.EmbedAsync(Texts));
-
-    /// <summary>A cancelled call ends before the next batch.</summary>
-    [Fact]
-    public async Task ACancelledCallEnds()
+    public async Task TheAsynchronousCallGivesTheSame()
     {
+        Near.Equal(_embedder.Embed(Texts), await _embedder.EmbedAsync(Texts));
         using var source = new CancellationTokenSource();
-        var task = _embedder.EmbedAsync(CancelThenGive(source), cancellationToken: source.Token);
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => task);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => _embedder.EmbedAsync(CancelThenGive(source), cancellationToken: source.Token));
     }
+
+    /// <summary>A cancelled token ends tokenizing between two texts, and a graph between two operators.</summary>
+    [Fact]
+    public void CancellationReachesTokenizerAndGraph()
+    {
+        var cancelled = new CancellationToken(canceled: true);
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.Model.Tokenize(Texts, prompt: null, cancelled));
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.Model.Run([[0]], prompt: null, cancelled));
+    }
+
+    /// <summary>In a debugger or a log an embedder is one short line.</summary>
+    [Fact]
+    public void ItIsDescribedInALine() => Assert.Equal(
+        $"Embedder({_embedder.Name}, float[{_embedder.Dimension}], CPUExecutionProvider, open)", _embedder.ToString());
 
     private static IEnumerable<string> CancelThenGive(CancellationTokenSource source)
     {

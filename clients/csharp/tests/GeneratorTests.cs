@@ -6,36 +6,77 @@ namespace AllMinilmL6V2.Tests;
 [Collection(ModelCollection.Name)]
 public sealed class GeneratorTests(ModelUnderTest model)
 {
-    private readonly IEmbeddingGenerator<string, Embedding<float>> _generator = model.Embedder;
+    private static readonly string[] Texts = ["a", "two words"];
 
-    /// <summary>The generator gives what embed gives.</summary>
+    private readonly Embedder _embedder = model.Embedder;
+
+    private IEmbeddingGenerator<string, Embedding<float>> Generator => _embedder;
+
+    /// <summary>The generator gives what embed gives, and counts the tokens.</summary>
     [Fact]
     public async Task TheGeneratorGivesTheSame()
     {
-        string[] texts = ["a", "two words"];
-        var generated = await _generator.GenerateAsync(texts);
-        Near.Equal(model.Embedder.Embed(texts), [.. generated.Select(embedding => embedding.Vector.ToArray())]);
+        var generated = await Generator.GenerateAsync(Texts);
+        Near.Equal(_embedder.Embed(Texts), Vectors(generated));
+        var tokens = _embedder.Tokenize(Texts).Sum(row => row.Length);
+        Assert.Equal(tokens, generated.Usage?.InputTokenCount);
+        Assert.Equal(tokens, generated.Usage?.TotalTokenCount);
+    }
+
+    /// <summary>A view for queries takes their prompt, one for documents theirs; disposing a view leaves the embedder.</summary>
+    [Fact]
+    public async Task ViewsTakeTheirPrompts()
+    {
+        using (var queries = _embedder.AsQueryGenerator())
+        using (var documents = _embedder.AsDocumentGenerator())
+        {
+            Near.Equal(_embedder.EmbedQueries(Texts), Vectors(await queries.GenerateAsync(Texts)));
+            Near.Equal(_embedder.EmbedDocuments(Texts), Vectors(await documents.GenerateAsync(Texts)));
+            Assert.Same(_embedder, queries.GetService<Embedder>());
+            Assert.Same(queries, queries.GetService<IEmbeddingGenerator<string, Embedding<float>>>());
+        }
+
+        _embedder.Tokenize(Texts);
+    }
+
+    /// <summary>A prompt that the options name is used, and never dropped.</summary>
+    [Fact]
+    public async Task OptionsNameAPrompt()
+    {
+        foreach (var prompt in _embedder.Prompts.Keys)
+        {
+            Near.Equal(_embedder.Embed(Texts, prompt), Vectors(await Generator.GenerateAsync(Texts, Prompt(prompt))));
+        }
+
+        await Assert.ThrowsAsync<UnknownPromptException>(() => Generator.GenerateAsync(Texts, Prompt("no such")));
+        var error = await Assert.ThrowsAsync<ArgumentException>(() => Generator.GenerateAsync(Texts, Prompt(7)));
+        Assert.StartsWith("prompt is Int32; expected a string", error.Message, StringComparison.Ordinal);
     }
 
     /// <summary>A cancelled token ends the call.</summary>
     [Fact]
     public async Task ACancelledCallEnds() => await Assert.ThrowsAnyAsync<OperationCanceledException>(
-        () => _generator.GenerateAsync(["a"], cancellationToken: new CancellationToken(canceled: true)));
+        () => Generator.GenerateAsync(Texts, cancellationToken: new CancellationToken(canceled: true)));
 
     /// <summary>Other dimensions than the model's are refused, not ignored.</summary>
     [Fact]
     public async Task OtherDimensionsAreRefused() => await Assert.ThrowsAsync<NotSupportedException>(
-        () => _generator.GenerateAsync(["a"], new() { Dimensions = model.Embedder.Dimension + 1 }));
+        () => Generator.GenerateAsync(Texts, new() { Dimensions = _embedder.Dimension + 1 }));
 
     /// <summary>The metadata names the model and its dimensions, and the embedder is found by its type.</summary>
     [Fact]
     public void ServicesAreFound()
     {
-        var metadata = _generator.GetService<EmbeddingGeneratorMetadata>();
-        Assert.Equal(model.Embedder.Name, metadata?.DefaultModelId);
-        Assert.Equal(model.Embedder.Dimension, metadata?.DefaultModelDimensions);
-        Assert.Same(model.Embedder, _generator.GetService<Embedder>());
-        Assert.Null(_generator.GetService<Embedder>("a key"));
-        Assert.Null(_generator.GetService<string>());
+        var metadata = Generator.GetService<EmbeddingGeneratorMetadata>();
+        Assert.Equal(_embedder.Name, metadata?.DefaultModelId);
+        Assert.Equal(_embedder.Dimension, metadata?.DefaultModelDimensions);
+        Assert.Same(_embedder, Generator.GetService<Embedder>());
+        Assert.Null(Generator.GetService<Embedder>("a key"));
+        Assert.Null(Generator.GetService<string>());
     }
+
+    private static EmbeddingGenerationOptions Prompt(object prompt) => new() { AdditionalProperties = new() { ["prompt"] = prompt } };
+
+    private static float[][] Vectors(IEnumerable<Embedding<float>> generated) =>
+        [.. generated.Select(embedding => embedding.Vector.ToArray())];
 }

@@ -6,63 +6,69 @@ using System.Text.Json.Nodes;
 
 namespace AllMinilmL6V2.Tests;
 
-/// <summary>Writes changed copies of the model file.</summary>
-internal static class ModelCopy
+/// <summary>A changed copy of the model file, deleted when the test ends.</summary>
+internal sealed class ModelCopy : IDisposable
 {
-    private const byte MetadataProps = 0x72; // field 14, wire type 2
-    private const byte Key = 0x0A; // field 1, wire type 2
-    private const byte Value = 0x12; // field 2, wire type 2
+    private const byte MetadataProps = 0x72; // ModelProto, field 14, wire type 2
+    private const byte Key = 0x0A; // StringStringEntryProto, field 1
+    private const byte Value = 0x12; // and field 2
 
-    /// <summary>Copy the file with one entry changed, whose digest is made anew.</summary>
-    internal static TemporaryFile With(string part, Action<JsonNode> change)
+    private ModelCopy()
     {
-        var node = JsonNode.Parse(MetadataReader.Read(ModelUnderTest.Path).Entries[$"polybake.{part}"])!;
-        change(node);
-        return With(part, Bytes(node));
     }
 
-    /// <summary>Copy the file with other bytes in one entry, whose digest is made anew.</summary>
-    internal static TemporaryFile With(string part, byte[] value)
-    {
-        var metadata = MetadataReader.Read(ModelUnderTest.Path);
-        var entries = new Dictionary<string, byte[]>(metadata.Entries) { [$"polybake.{part}"] = value };
-        var digests = JsonNode.Parse(entries["polybake.digests"])!;
-        digests[part] = Convert.ToHexStringLower(SHA256.HashData(value));
-        entries["polybake.digests"] = Bytes(digests);
-        return Write(entries, metadata.TailOffset);
-    }
+    internal string Path { get; } = System.IO.Path.Join(System.IO.Path.GetTempPath(), System.IO.Path.GetRandomFileName());
 
-    /// <summary>Copy the file without one entry.</summary>
-    internal static TemporaryFile Without(string key)
-    {
-        var metadata = MetadataReader.Read(ModelUnderTest.Path);
-        return Write(metadata.Entries.Where(entry => entry.Key != key), metadata.TailOffset);
-    }
+    public void Dispose() => File.Delete(Path);
 
-    /// <summary>One metadata entry of a ModelProto.</summary>
-    internal static byte[] Entry(string key, byte[] value)
+    /// <summary>Change one entry, and make its digest anew. In place of the graph stand as many zeros.</summary>
+    internal static ModelCopy With(string part, Action<JsonNode> change)
     {
-        var name = Encoding.ASCII.GetBytes(key);
-        byte[] body = [Key, .. Varint(name.Length), .. name, Value, .. Varint(value.Length), .. value];
-        return [MetadataProps, .. Varint(body.Length), .. body];
-    }
-
-    private static TemporaryFile Write(IEnumerable<KeyValuePair<string, byte[]>> entries, long tailOffset)
-    {
-        var copy = new TemporaryFile([]);
-        using var target = File.OpenWrite(copy.Path);
-        foreach (var (key, value) in entries)
+        var head = Head.Read(ModelUnderTest.Path);
+        var entries = head.Values.ToDictionary();
+        entries[$"polybake.{part}"] = Changed(entries[$"polybake.{part}"], change);
+        if (part != "digests")
         {
-            target.Write(Entry(key, value));
+            var digest = Convert.ToHexStringLower(SHA256.HashData(entries[$"polybake.{part}"]));
+            entries[Head.DigestsKey] = Changed(entries[Head.DigestsKey], digests => digests[part] = digest);
         }
 
-        using var model = File.OpenRead(ModelUnderTest.Path);
-        model.Seek(tailOffset, SeekOrigin.Begin);
-        model.CopyTo(target);
+        var copy = new ModelCopy();
+        using var file = File.Create(copy.Path);
+        foreach (var (key, value) in entries)
+        {
+            file.Write(Entry(key, value));
+        }
+
+        file.SetLength(file.Position + head.TailLength);
         return copy;
     }
 
-    private static byte[] Bytes(JsonNode node) => JsonSerializer.SerializeToUtf8Bytes(node);
+    /// <summary>Copy the graph as well.</summary>
+    internal ModelCopy WithGraph()
+    {
+        using var model = File.OpenRead(ModelUnderTest.Path);
+        using var file = File.OpenWrite(Path);
+        var length = Head.Read(ModelUnderTest.Path).TailLength;
+        model.Seek(-length, SeekOrigin.End);
+        file.Seek(-length, SeekOrigin.End);
+        model.CopyTo(file);
+        return this;
+    }
+
+    private static byte[] Changed(byte[] json, Action<JsonNode> change)
+    {
+        var node = JsonNode.Parse(json)!;
+        change(node);
+        return JsonSerializer.SerializeToUtf8Bytes(node);
+    }
+
+    private static byte[] Entry(string key, byte[] value)
+    {
+        var name = Encoding.ASCII.GetBytes(key);
+        byte[] content = [Key, .. Varint(name.Length), .. name, Value, .. Varint(value.Length), .. value];
+        return [MetadataProps, .. Varint(content.Length), .. content];
+    }
 
     private static byte[] Varint(int value) =>
         value < 0x80 ? [(byte)value] : [(byte)(value & 0x7F | 0x80), .. Varint(value >> 7)];

@@ -6,9 +6,9 @@ import os
 import platform
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
-import onnxruntime
 import tokenizers
 from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ from all_minilm_l6_v2 import (
     ModelError,
     UnknownPromptError,
 )
+from all_minilm_l6_v2.runtime import onnxruntime
 
 KINDS: dict[type[Exception], str] = {
     InvalidTextError: "invalid_text",
@@ -29,9 +30,10 @@ KINDS: dict[type[Exception], str] = {
 
 
 class Harness:
-    """Answers one request after another; the first must be ``start``."""
+    """Answers one request after another."""
 
     def __init__(self) -> None:
+        self.opened = ExitStack()
         self.embedder: Embedder
         self.commands: dict[str, Callable[[dict[str, Any]], Any]] = {
             "start": self.start,
@@ -49,7 +51,9 @@ class Harness:
         }
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:
-        self.embedder = Embedder(request["model"], device=request["device"])
+        self.opened.close()
+        opened = Embedder(request["model"], device=request["device"])
+        self.embedder = self.opened.enter_context(opened)
         return {
             "protocol": 1,
             "client": {

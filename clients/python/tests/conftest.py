@@ -14,7 +14,7 @@ def model() -> Path:
     path = os.environ.get("POLYBAKE_MODEL")
     if not path:
         pytest.fail("set POLYBAKE_MODEL to the path of the baked .onnx file")
-    return Path(path)
+    return Path(path).resolve()
 
 
 @pytest.fixture(scope="session")

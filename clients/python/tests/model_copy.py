@@ -8,46 +8,46 @@ from typing import Any
 
 from all_minilm_l6_v2.modelfile import read_head
 
-Entries = dict[str, bytes]
 
-
-def copy_with_fixture(model: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """Copy a model file with a changed fixture, whose digest is made anew."""
-    return copy_with_entries(model, target, "fixture", change)
-
-
-def copy_with_manifest(model: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """Copy a model file with a changed manifest, whose digest is made anew."""
-    return copy_with_entries(model, target, "manifest", change)
-
-
-def copy_with_entries(
-    model: Path, target: Path, part: str, change: Callable[[dict[str, Any]], None]
+def copy_with(
+    part: str,
+    model: Path,
+    target: Path,
+    change: Callable[[dict[str, Any]], object],
+    *,
+    graph: bool = False,
 ) -> Path:
-    head = read_head(model)
+    """Copy a model file with its manifest, fixture or digests changed, and digests that fit.
+
+    Its graph, which may be large, is only copied for those who run it.
+    """
+    head = read_head(str(model))
+    tail = model.read_bytes()[head.tail_offset :] if graph else b"\x08\x08"
     parts: dict[str, Any] = {
         "manifest": head.manifest,
         "tokenizer": json.loads(head.tokenizer),
-        "fixture": head.fixture,
+        "fixture": json.loads(head.fixture),
+        "digests": {"tail": head.tail_digest, "tail_length": len(tail)},
     }
-    change(parts[part])
-    entries = {name: json.dumps(value).encode("ascii") for name, value in parts.items()}
-    digests = {name: hashlib.sha256(value).hexdigest() for name, value in entries.items()}
-    digests["tail"] = head.tail_digest
-    entries["digests"] = json.dumps(digests).encode("ascii")
-    tail = model.read_bytes()[head.tail_offset :]
-    written = b"".join(entry(f"polybake.{name}", value) for name, value in entries.items())
+    written = b""
+    for name, value in parts.items():
+        if name == part:
+            change(value)
+        data = json.dumps(value).encode("ascii")
+        parts["digests"].setdefault(name, hashlib.sha256(data).hexdigest())
+        written += entry(f"polybake.{name}", data)
     target.write_bytes(written + tail)
     return target
 
 
 def entry(key: str, value: bytes) -> bytes:
     """One metadata entry: field 14 of a ModelProto."""
-    name = key.encode("ascii")
-    body = b"\x0a" + varint(len(name)) + name + b"\x12" + varint(len(value)) + value
-    return b"\x72" + varint(len(body)) + body
+    return field(b"\x72", field(b"\x0a", key.encode("ascii")) + field(b"\x12", value))
 
 
-def varint(value: int) -> bytes:
-    low, rest = value & 0x7F, value >> 7
-    return bytes([low | 0x80]) + varint(rest) if rest else bytes([low])
+def field(tag: bytes, content: bytes) -> bytes:
+    length, written = len(content), b""
+    while length > 0x7F:
+        written += bytes([length & 0x7F | 0x80])
+        length >>= 7
+    return tag + written + bytes([length]) + content

@@ -5,9 +5,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_copy import copy_with_manifest, entry
+from model_copy import copy_with, entry
 
 from all_minilm_l6_v2 import Embedder, ModelError
+from all_minilm_l6_v2.contract import CONTRACT
+
+
+@pytest.fixture
+def damaged(model: Path, tmp_path: Path) -> Callable[[Callable[[bytes], bytes]], Path]:
+    """Write a copy of the head with its bytes changed."""
+    path = copy_with("manifest", model, tmp_path / "damaged.onnx", dict)
+    data = path.read_bytes()
+
+    def write(change: Callable[[bytes], bytes]) -> Path:
+        path.write_bytes(change(data))
+        return path
+
+    return write
 
 
 def refused(path: Path, message: str) -> None:
@@ -16,42 +30,26 @@ def refused(path: Path, message: str) -> None:
     assert str(caught.value).startswith(f"{path}: {message}")
 
 
-@pytest.fixture
-def damaged(model: Path, tmp_path: Path) -> Callable[[Callable[[bytes], bytes]], Path]:
-    """Write a copy of the model file with its bytes changed."""
-
-    def write(change: Callable[[bytes], bytes]) -> Path:
-        path = tmp_path / "damaged.onnx"
-        path.write_bytes(change(model.read_bytes()))
-        return path
-
-    return write
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    """A path that does not exist, a folder, and a path that no system takes."""
+    remedy = "give the path of a baked .onnx file"
+    refused(tmp_path / "none.onnx", f"cannot be read (No such file or directory); {remedy}")
+    refused(tmp_path, f"cannot be read (Is a directory); {remedy}")
+    refused(tmp_path / "a\0b", f"cannot be read (embedded null byte); {remedy}")
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    """A path that does not exist is named, with the remedy."""
-    refused(tmp_path / "none.onnx", "cannot be read (No such file or directory); give the path of")
-
-
-def test_an_empty_file(damaged: Any) -> None:
-    """An empty file has no graph."""
-    refused(damaged(lambda data: b""), "has no graph; give the path of a baked .onnx file")
+def test_a_file_that_was_not_baked(damaged: Any) -> None:
+    """An ONNX file, or anything else, lacks the manifest."""
+    refused(damaged(lambda data: b""), "has no polybake.manifest; write the file with:")
+    refused(damaged(lambda data: b"\x08\x08"), "has no polybake.manifest; write the file with:")
 
 
 def test_a_file_cut_short(damaged: Any) -> None:
-    """A file cut in the head or in the graph is not whole."""
+    """A file cut in its head is not whole, one cut in its graph has another size."""
     refused(damaged(lambda data: data[:20]), "is not a whole ONNX file (byte 0); copy the file")
-    refused(damaged(lambda data: data[:-1]), "is not a whole ONNX file (byte ")
-
-
-def test_a_file_that_is_no_onnx(damaged: Any) -> None:
-    """Text is refused at its first byte that no ModelProto has."""
-    refused(damaged(lambda data: b"\x07text"), "is not a whole ONNX file (byte 0); copy the file")
-
-
-def test_a_graph_that_was_not_baked(damaged: Any) -> None:
-    """A plain ONNX file lacks the manifest."""
-    refused(damaged(lambda data: b"\x08\x08"), "has no polybake.manifest; write the file with:")
+    remedy = "bytes after its head, expected 2; copy the file again"
+    refused(damaged(lambda data: data[:-1]), f"has 1 {remedy}")
+    refused(damaged(lambda data: data + b"\0"), f"has 3 {remedy}")
 
 
 def test_an_entry_twice(damaged: Any) -> None:
@@ -60,38 +58,68 @@ def test_an_entry_twice(damaged: Any) -> None:
     refused(damaged(lambda data: second + data), "polybake.manifest occurs twice; copy the")
 
 
-def test_an_entry_after_the_graph(damaged: Any) -> None:
-    """An entry in the tail would escape the readers of the head."""
-    late = entry("polybake.extra", b"{}")
-    refused(damaged(lambda data: data + late), "polybake.extra stands after the graph; copy the")
+@pytest.mark.parametrize("part", ["manifest", "tokenizer", "fixture"])
+def test_another_digest(model: Path, tmp_path: Path, part: str) -> None:
+    """Each part of the head is compared with its digest, letter by letter."""
+    for name, change in {
+        "other": lambda digests: digests.update({part: "0" * 64}),
+        "upper": lambda digests: digests.update({part: digests[part].upper()}),
+    }.items():
+        path = copy_with("digests", model, tmp_path / f"{name}.onnx", change)
+        refused(path, f"polybake.{part} does not match its digest; copy the file again")
 
 
-def test_a_changed_byte_of_the_head(damaged: Any) -> None:
-    """A changed tokenizer does not match its digest."""
-
-    def change(data: bytes) -> bytes:
-        place = data.index(b'"version"', data.index(b"polybake.tokenizer"))
-        return data[:place] + b'"Version"' + data[place + 9 :]
-
-    refused(damaged(change), "polybake.tokenizer does not match its digest; copy the file again")
+@pytest.mark.parametrize("change", [str.upper, lambda digest: "0" * 64])
+def test_another_graph(model: Path, tmp_path: Path, change: Callable[[str], str]) -> None:
+    """The graph is compared with its digest when the embedder checks itself."""
+    path = copy_with(
+        "digests",
+        model,
+        tmp_path / "m.onnx",
+        lambda digests: digests.update(tail=change(digests["tail"])),
+        graph=True,
+    )
+    with Embedder(path) as opened, pytest.raises(ModelError, match="the graph does not match its"):
+        opened.self_check()
 
 
 def test_a_newer_format(model: Path, tmp_path: Path) -> None:
     """A manifest of a later format names the version that wrote it."""
-
-    def change(manifest: dict[str, Any]) -> None:
-        manifest.update(format=2, generator="9.9.9")
-
-    path = copy_with_manifest(model, tmp_path / "newer.onnx", change)
+    path = copy_with(
+        "manifest",
+        model,
+        tmp_path / "newer.onnx",
+        lambda manifest: manifest.update(format=2, generator="9.9.9"),
+    )
     refused(path, "manifest format 2 is newer than 1; use polybake 9.9.9, which wrote it")
 
 
-def test_another_contract(model: Path, tmp_path: Path) -> None:
-    """A contract that differs names the field, both values and the remedy."""
-
-    def change(manifest: dict[str, Any]) -> None:
-        manifest["contract"]["output"]["dimension"] = 5
-
-    path = copy_with_manifest(model, tmp_path / "other.onnx", change)
-    expected = "contract field output.dimension: expected 384, found 5; regenerate the client"
-    refused(path, expected)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda contract: contract["output"].update(dimension=0),
+            f"output.dimension: expected {CONTRACT['output']['dimension']}, found 0",
+        ),
+        (
+            lambda contract: contract.pop("pad_id"),
+            f"pad_id: expected {CONTRACT['pad_id']}, found nothing",
+        ),
+        (
+            lambda contract: contract["inputs"].append(["é", 1]),
+            f'inputs[{len(CONTRACT["inputs"])}]: expected nothing, found ["é",1]',
+        ),
+        (lambda contract: contract.update(later={}), "later: expected nothing, found {}"),
+    ],
+)
+def test_another_contract(
+    model: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    """A contract that differs, lacks something or has more, names the field and both values."""
+    path = copy_with(
+        "manifest",
+        model,
+        tmp_path / "other.onnx",
+        lambda manifest: change(manifest["contract"]),
+    )
+    refused(path, f"contract field {message}; regenerate the client with: polybake generate")

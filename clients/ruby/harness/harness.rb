@@ -28,6 +28,7 @@ class Harness
   end
 
   def start(request)
+    @embedder&.close
     @embedder = AllMinilmL6V2::Embedder.new(request["model"], device: request["device"])
     {
       protocol: 1,

@@ -4,6 +4,7 @@
 require_relative "model_case"
 
 module AllMinilmL6V2
+  # The vectors of the real graph.
   class EmbedderTest < ModelCase
     TEXTS = ["a short text", "", "a text of several more words than the other ones have", "two words"].freeze
 
@@ -27,6 +28,11 @@ module AllMinilmL6V2
       assert_predicate embedder.prompts, :frozen?
     end
 
+    def test_inspect_is_short
+      shown = "#<AllMinilmL6V2::Embedder #{embedder.name}, #{embedder.dimension} dimensions, CPUExecutionProvider, open>"
+      assert_equal shown, embedder.inspect
+    end
+
     def test_no_vector_depends_on_its_neighbours
       together = embedder.embed(TEXTS)
 
@@ -34,11 +40,9 @@ module AllMinilmL6V2
       TEXTS.zip(together) { |text, vector| assert_close [vector], embedder.embed([text]), text }
     end
 
-    def test_many_texts_keep_their_order
-      texts = Array.new(200) { |i| (["word"] * (1 + 7 * i % 31)).join(" ") }
-      vectors = embedder.embed(texts)
-
-      [0, 40, 80, 120, 199].each { |i| assert_close embedder.embed([texts[i]]), [vectors[i]] }
+    def test_queries_and_documents
+      assert_close [embedder.embed_query("a")], embedder.embed_queries(["a"])
+      assert_equal [embedder.dimension], embedder.embed_documents(["a"]).map(&:size)
     end
 
     def test_prompt_stands_before_the_text
@@ -48,32 +52,16 @@ module AllMinilmL6V2
       end
     end
 
-    def test_query_and_documents_use_their_prompts
-      query = "query" if embedder.prompts.key?("query")
-      document = %w[document passage corpus].find { |name| embedder.prompts.key?(name) }
-
-      assert_close [reference("where", query)], [embedder.embed_query("where")]
-      assert_close [reference("here", document)], embedder.embed_documents(["here"])
-    end
-
-    def test_unknown_prompt_is_refused
-      choices = embedder.prompts.empty? ? "this model has none" : "choose one of: #{embedder.prompts.keys.join(", ")}"
-      [-> { embedder.embed(["a"], prompt: "x") }, -> { embedder.embed_ids([[1]], prompt: :x) }].each do |call|
-        error = assert_raises(UnknownPromptError, &call)
-        assert_equal "unknown prompt \"x\"; #{choices}", error.message
-      end
-    end
-
-    def test_no_texts
+    def test_nothing_gives_nothing
       assert_equal [], embedder.embed([])
+      assert_equal [], embedder.embed_queries([])
       assert_equal [], embedder.embed_documents([])
       assert_equal [], embedder.embed_ids([])
       assert_equal [], embedder.tokenize([])
     end
 
     def test_row_without_ids_is_all_padding
-      alone = embedder.embed_ids([[]])
-      assert_equal [embedder.dimension], alone.map(&:size)
+      assert_equal [embedder.dimension], embedder.embed_ids([[]]).map(&:size)
       assert_close embedder.embed_ids([ids("a")]), embedder.embed_ids([ids("a"), []]).first(1)
     end
 
@@ -83,16 +71,6 @@ module AllMinilmL6V2
 
       assert_equal 12, found.size
       found.each { |vectors| assert_close expected, vectors }
-    end
-
-    private
-
-    # The embedding without a default prompt.
-    def reference(text, prompt)
-      return embedder.embed([text], prompt:).first if prompt
-
-      skip "the model's default prompt cannot be left out" if FILE.manifest["contract"]["default_prompt"]
-      embedder.embed_ids([ids(text)]).first
     end
   end
 end

@@ -4,38 +4,96 @@
 require_relative "model_case"
 
 module AllMinilmL6V2
-  class FeedsTest < Minitest::Test
-    RIGHT = CONTRACT["pad_side"] == "right"
-    PAD = CONTRACT["pad_id"]
+  # What reaches the graph.
+  class FeedsTest < ModelCase
+    BUDGET = 512
 
     def test_rows_are_padded_to_the_longest
-      expected = {
-        "input_ids" => [[5, 6, 7], padded([8], PAD)],
-        "attention_mask" => [[1, 1, 1], padded([1], 0)],
+      pad = ->(row, filler) { (CONTRACT["pad_side"] == "right") ? row + [filler] * 2 : [filler] * 2 + row }
+
+      assert_feeds [[2, 3, 1], [1]],
+        "input_ids" => [[2, 3, 1], pad.call([1], CONTRACT["pad_id"])],
+        "attention_mask" => [[1, 1, 1], pad.call([1], 0)],
         "token_type_ids" => [[0, 0, 0], [0, 0, 0]],
         "position_ids" => [[0, 1, 2], [0, 0, 0]]
-      }
-
-      assert_feeds expected, [[5, 6, 7], [8]]
     end
 
     def test_row_without_ids_has_one_place
-      assert_feeds({"input_ids" => [[PAD]], "attention_mask" => [[0]]}, [[]])
+      assert_feeds [[]], "input_ids" => [[CONTRACT["pad_id"]]], "attention_mask" => [[0]]
+    end
+
+    def test_prompt_has_its_value
+      [nil, *embedder.prompts.keys].each do |prompt|
+        name = prompt || CONTRACT["default_prompt"]
+        assert_values name, feeds_of { embedder.embed_ids([[1]], prompt:) }
+        assert_values name, feeds_of { embedder.embed(["a"], prompt:) }
+      end
+    end
+
+    def test_default_prompt
+      skip "this model has no prompts" if embedder.prompts.empty?
+
+      default = embedder.prompts.keys.last
+      with_contract("default_prompt" => default) do
+        assert_equal [ids("#{embedder.prompts[default]}a")], embedder.tokenize(["a"])
+        assert_values default, feeds_of { embedder.embed_ids([[1]]) }
+        assert_values default, feeds_of { embedder.embed(["a"]) }
+      end
+    end
+
+    def test_queries_and_documents_have_their_prompts_and_never_the_default
+      query = "query" if embedder.prompts.key?("query")
+      document = %w[document passage corpus].find { |name| embedder.prompts.key?(name) }
+      with_contract("default_prompt" => embedder.prompts.keys.find { |name| ![query, document].include?(name) } || document || query) do
+        assert_prompt(query, "a") { embedder.embed_query("a") }
+        assert_prompt(query, "a") { embedder.embed_queries(["a"]).first }
+      end
+      with_contract("default_prompt" => query) { assert_prompt(document, "a") { embedder.embed_documents(["a"]).first } }
+    end
+
+    def test_every_text_in_its_place_and_no_batch_beyond_the_budget
+      texts = Array.new(8_200) { |i| (["a"] * (i % 7)).join(" ") + i.to_s }
+      found = nil
+      runs = feeds_of { found = embedder.embed(texts) }
+
+      assert_equal texts.map { |text| ids(text_with_default_prompt(text)) }, found
+      sizes = runs.map { |feeds| feeds[input("input_ids")].then { |rows| [rows.size, rows.first.size] } }
+      sizes.each { |rows, width| assert_operator rows * width, :<=, [BUDGET, width].max }
+    end
+
+    def test_batch_fills_the_budget
+      texts = ["a"] * (2 * BUDGET)
+      runs = feeds_of { embedder.embed(texts) }
+      width = runs.first[input("input_ids")].first.size
+
+      assert_equal BUDGET / width, runs.first[input("input_ids")].size
     end
 
     private
 
-    def padded(row, filler)
-      RIGHT ? row + [filler] * 2 : [filler] * 2 + row
+    def text_with_default_prompt(text)
+      "#{embedder.prompts[CONTRACT["default_prompt"]]}#{text}"
     end
 
-    def assert_feeds(expected, rows)
-      feeds = Feeds.build(rows, nil)
-      assert_equal CONTRACT["inputs"].map { |input| input["name"] }, feeds.keys
+    def assert_feeds(rows, expected)
+      feeds = feeds_of { embedder.embed_ids(rows) }.first
       CONTRACT["inputs"].each do |input|
         values = expected[input["feed"]]
         assert_equal values, feeds[input["name"]], input["feed"] if values
       end
+    end
+
+    def assert_values(prompt, runs)
+      CONTRACT["inputs"].select { |input| input["feed"] == "prompt_value" }.each do |input|
+        assert_equal [[input["values"][prompt.to_s]]], runs.map { |feeds| feeds[input["name"]] }
+      end
+    end
+
+    # The block's embedding is the text's ids with this prompt.
+    def assert_prompt(prompt, text)
+      found = nil
+      assert_values prompt, feeds_of { found = yield }
+      assert_equal ids("#{embedder.prompts[prompt]}#{text}"), found
     end
   end
 end

@@ -2,6 +2,7 @@
 # frozen_string_literal: true
 
 require "minitest/autorun"
+require "timeout"
 require "tmpdir"
 
 require "all_minilm_l6_v2"
@@ -12,7 +13,19 @@ module AllMinilmL6V2
     MODEL = ENV.fetch("POLYBAKE_MODEL") { abort "set POLYBAKE_MODEL to the path of the baked .onnx file" }
     EMBEDDER = Embedder.new(MODEL)
     FILE = ModelFile.new(MODEL)
-    LIMIT = FILE.fixture["tolerances"]["cpu"]["max_abs"]
+    TOKENIZER = Tokenizers::Tokenizer.from_str(FILE.tokenizer)
+
+    # Stands before the graph, and in its place where a test gives an answer.
+    module Graph
+      class << self
+        attr_accessor :answer
+      end
+
+      def embed(feeds, rows)
+        Graph.answer ? Graph.answer.call(feeds, rows) : super
+      end
+    end
+    Session.prepend(Graph)
 
     def embedder
       EMBEDDER
@@ -20,17 +33,68 @@ module AllMinilmL6V2
 
     # Token ids by the tokenizer alone, without a client.
     def ids(text)
-      @tokenizer ||= Tokenizers::Tokenizer.from_str(FILE.tokenizer)
-      @tokenizer.encode(text).ids
+      TOKENIZER.encode(text).ids
+    end
+
+    # The feeds of every run of the block. The graph is not run: as an embedding it gives each row's
+    # ids where the mask is 1.
+    def feeds_of
+      input_ids, mask = %w[input_ids attention_mask].map { |feed| input(feed) }
+      runs = []
+      Graph.answer = lambda do |feeds, _rows|
+        runs << feeds
+        feeds[input_ids].each_with_index.map do |row, place|
+          mask ? row.zip(feeds[mask][place]).filter_map { |id, one| id if one == 1 } : row - [CONTRACT["pad_id"]]
+        end
+      end
+      yield
+      runs
+    ensure
+      Graph.answer = nil
+    end
+
+    # The name of the graph's input that gets this feed.
+    def input(feed)
+      CONTRACT["inputs"].find { |input| input["feed"] == feed }&.fetch("name")
+    end
+
+    # The contract with some fields changed, as long as the block runs.
+    def with_contract(changes)
+      original = CONTRACT
+      replace_contract(original.merge(changes))
+      yield
+    ensure
+      replace_contract(original)
+    end
+
+    # Runs the block in a forked child, which must end by itself, and well.
+    def assert_child(seconds = 20, &)
+      skip "this platform has no fork" unless Process.respond_to?(:fork)
+
+      child = fork(&)
+      _, status = Timeout.timeout(seconds) { Process.wait2(child) }
+      assert_predicate status, :success?
+    rescue Timeout::Error
+      Process.kill(:KILL, child)
+      Process.wait(child)
+      flunk "the child does not end"
     end
 
     # Every row and every element, relative to the row's norm where that is above 1.
     def assert_close(expected, found, message = nil)
       assert_equal expected.map(&:size), found.map(&:size), message
+      limit = FILE.fixture["tolerances"]["cpu"]["max_abs"]
       expected.zip(found).each do |golden, mine|
-        limit = LIMIT * [1.0, Math.sqrt(golden.sum { |x| x * x })].max
-        golden.zip(mine) { |a, b| assert_in_delta a, b, limit, message }
+        norm = Math.sqrt(golden.sum { |x| x * x })
+        golden.zip(mine) { |a, b| assert_in_delta a, b, limit * [1.0, norm].max, message }
       end
+    end
+
+    private
+
+    def replace_contract(contract)
+      AllMinilmL6V2.send(:remove_const, :CONTRACT)
+      AllMinilmL6V2.const_set(:CONTRACT, contract)
     end
   end
 end

@@ -2,106 +2,14 @@
 # frozen_string_literal: true
 
 require_relative "model_case"
-require_relative "model_copy"
 
 module AllMinilmL6V2
-  class ModelFileTest < ModelCase
-    WHOLE = "is not a whole ONNX file (byte %d); copy the file again"
-
-    def test_file_that_is_not_there
-      path = "/no/such file.onnx"
-      assert_refused path, "cannot be read (No such file or directory); give the path of a baked .onnx file"
-    end
-
-    def test_folder
-      Dir.mktmpdir { |folder| assert_refused folder, "cannot be read (Is a directory); give the path of a baked .onnx file" }
-    end
-
-    def test_pathname_is_a_path
-      Embedder.open(Pathname(MODEL)) { |opened| assert_equal embedder.fingerprint, opened.fingerprint }
-    end
-
-    def test_file_without_a_graph
-      assert_bytes_refused "", "has no graph; give the path of a baked .onnx file"
-      assert_bytes_refused head, "has no graph; give the path of a baked .onnx file"
-    end
-
-    def test_file_that_is_no_onnx
-      assert_bytes_refused "\x00", format(WHOLE, 0) # field number 0
-      assert_bytes_refused "\x0B", format(WHOLE, 0) # wire type 3
-      assert_bytes_refused "\x08" + "\x80" * 10 + "\x01", format(WHOLE, 0) # a varint of more than 10 bytes
-      assert_bytes_refused "\x08\x08\x3A\x7F", format(WHOLE, 2) # a length beyond the end
-      assert_bytes_refused "\x08\x08\x09\x00", format(WHOLE, 2) # eight bytes beyond the end
-      assert_bytes_refused "\x72\x02\x08\x00", format(WHOLE, 0) # an entry whose key is a number
-    end
-
-    def test_file_cut_in_the_head
-      assert_bytes_refused head[..20], format(WHOLE, 0)
-    end
-
-    def test_graph_that_was_not_baked
-      assert_bytes_refused "\x08\x08", "has no polybake.manifest; write the file with: polybake bake"
-    end
-
-    def test_entry_twice
-      assert_bytes_refused ModelCopy.entry("polybake.manifest", "{}") + head + "\x08\x08",
-        "polybake.manifest occurs twice; copy the original file again"
-    end
-
-    def test_entry_after_the_graph
-      assert_bytes_refused head + "\x08\x08" + ModelCopy.entry("polybake.extra", "{}"),
-        "polybake.extra stands after the graph; copy the original file again"
-    end
-
-    def test_entries_of_others_are_ignored
-      late = ModelCopy.entry("author", "x")
-      path = write(late + head + "\x08\x08" + late)
-
-      assert_equal FILE.manifest, ModelFile.new(path).manifest
-    end
-
-    def test_changed_byte_in_the_head
-      changed = head.sub(/"version"(?=.*polybake.fixture)/mn, '"Version"')
-
-      assert_bytes_refused changed + "\x08\x08", "polybake.tokenizer does not match its digest; copy the file again"
-    end
-
-    def test_damaged_digests
-      ["[]", "{}", "{", "5"].each do |digests|
-        entries = %w[manifest tokenizer fixture].map { |key| ModelCopy.entry("polybake.#{key}", "{}") }.join
-        assert_bytes_refused entries + ModelCopy.entry("polybake.digests", digests) + "\x08\x08",
-          "polybake.digests is damaged; copy the file again"
-      end
-    end
-
-    def test_newer_format
-      path = changed_manifest { |manifest| manifest.update("format" => 2, "generator" => "9.9.9", "contract" => {}) }
-
-      assert_refused path, "manifest format 2 is newer than 1; use polybake 9.9.9, which wrote it"
-    end
-
-    def test_other_contract
-      remedy = "regenerate the client with: polybake generate"
-      path = changed_manifest { |manifest| manifest["contract"]["output"]["dimension"] += 1 }
-      assert_refused path, "contract field output.dimension: " \
-        "expected #{embedder.dimension}, found #{embedder.dimension + 1}; #{remedy}"
-
-      path = changed_manifest { |manifest| manifest["contract"]["prompts"]["added"] = "é: " }
-      assert_refused path, "contract field prompts.added: expected nothing, found \"\\u00e9: \"; #{remedy}"
-
-      path = changed_manifest { |manifest| manifest["contract"]["inputs"].first["name"] = "other" }
-      name = FILE.manifest["contract"]["inputs"].first["name"]
-      assert_refused path, "contract field inputs[0].name: expected \"#{name}\", found \"other\"; #{remedy}"
-    end
-
-    def test_graph_that_cannot_be_loaded
-      path = write(head + "\x08\x08", "modèle brisé.onnx")
-      error = assert_raises(ModelError) { Embedder.new(path) }
-
-      assert error.message.start_with?("#{path}: onnxruntime cannot load the graph: ")
-    end
-
-    private
+  # With heads made here, before a tail of two bytes.
+  class ModelFileTest < Minitest::Test
+    TAIL = "\x08\x08"
+    MANIFEST = {"format" => 1, "name" => "x", "fingerprint" => "f", "contract" => CONTRACT}.freeze
+    AGAIN = "copy the file again"
+    BAKE = "bake the model again"
 
     def setup
       @folder = Dir.mktmpdir
@@ -111,25 +19,122 @@ module AllMinilmL6V2
       FileUtils.remove_entry(@folder)
     end
 
-    # The head of the model file, as it is.
-    def head
-      @head ||= ModelCopy.head(MODEL)
+    def test_whole_file
+      file = ModelFile.new(write(head + TAIL))
+
+      file.check_graph
+      assert_equal [MANIFEST, "{}", {"format" => 1}], [file.manifest, file.tokenizer, file.fixture]
     end
 
-    def write(bytes, name = "damaged.onnx")
-      File.join(@folder, name).tap { |path| File.binwrite(path, bytes) }
+    def test_file_that_cannot_be_read
+      remedy = "give the path of a baked .onnx file"
+      assert_refused "/no/such file.onnx", "cannot be read (No such file or directory); #{remedy}"
+      assert_refused @folder, "cannot be read (Is a directory); #{remedy}"
     end
 
-    def changed_manifest(&)
-      File.join(@folder, "changed.onnx").tap { |path| ModelCopy.with_changed("manifest", MODEL, path, &) }
+    def test_entry_that_is_not_whole
+      assert_refused write(head[..20]), "is not a whole ONNX file (byte 0); #{AGAIN}"
+      assert_refused write(entry("author", "x") + "\x72\x03\x0a\x01k"), "is not a whole ONNX file (byte 13); #{AGAIN}"
     end
 
-    def assert_bytes_refused(bytes, problem)
-      assert_refused write(bytes), problem
+    def test_entry_that_is_missing_or_there_twice
+      assert_refused write(TAIL), "has no polybake.manifest; write the file with: polybake bake"
+      assert_refused write(entry("polybake.manifest", "{}") + head), "polybake.manifest occurs twice; copy the original file again"
+    end
+
+    def test_entries_of_others_are_ignored
+      assert_equal MANIFEST, ModelFile.new(write(entry("author", "é") * 2 + head + TAIL)).manifest
+    end
+
+    def test_another_size
+      assert_refused write(head + "#{TAIL}\x08"), "has 3 bytes after its head, expected 2; #{AGAIN}"
+    end
+
+    def test_every_digest_is_compared
+      %w[manifest tokenizer fixture].each do |part|
+        [Digest::SHA256.hexdigest(part), nil].each do |other|
+          bytes = head { |digests| digests[part] = other || digests[part].upcase }
+          assert_refused write(bytes + TAIL), "polybake.#{part} does not match its digest; #{AGAIN}"
+        end
+      end
+      assert_refused write(head { |digests| digests["tail"] = 5 } + TAIL), "polybake.digests is damaged; #{AGAIN}"
+    end
+
+    def test_digest_of_the_graph_is_compared
+      [head + "\x08\x09", head { |digests| digests["tail"] = digests["tail"].upcase } + TAIL].each do |bytes|
+        path = write(bytes)
+        error = assert_raises(ModelError) { ModelFile.new(path).check_graph }
+        assert_equal "#{path}: the graph does not match its digest; #{AGAIN}", error.message
+      end
+    end
+
+    def test_manifest_and_fixture_of_other_formats
+      newer = "manifest format 2 is newer than 1; use polybake 9.9, which wrote it"
+      assert_manifest_refused newer, "format" => 2, "generator" => "9.9"
+      assert_manifest_refused "polybake.manifest is damaged; #{BAKE}", "format" => 1.0
+      assert_manifest_refused "polybake.manifest is damaged; #{BAKE}", "name" => nil
+
+      path = write(head(fixture: "[]") + TAIL)
+      error = assert_raises(ModelError) { ModelFile.new(path).fixture }
+      assert_equal "#{path}: polybake.fixture is damaged; #{BAKE}", error.message
+    end
+
+    def test_another_contract
+      output = CONTRACT["output"]
+      assert_contract_refused "output.dimension", output["dimension"], output["dimension"] + 1,
+        "output" => output.merge("dimension" => output["dimension"] + 1)
+      assert_contract_refused "prompts.added", "nothing", '"é: "', "prompts" => CONTRACT["prompts"].merge("added" => "é: ")
+      assert_contract_refused "later", "nothing", "1", "later" => 1
+      assert_contract_refused "inputs[0]", JSON.generate(CONTRACT["inputs"].first), '""', "inputs" => ["", *CONTRACT["inputs"].drop(1)]
+
+      lacking = MANIFEST.merge("contract" => CONTRACT.except("pad_id"))
+      problem = "contract field pad_id: expected #{CONTRACT["pad_id"]}, found nothing; regenerate the client with: polybake generate"
+      assert_refused write(head(manifest: JSON.generate(lacking, ascii_only: true)) + TAIL), problem
+    end
+
+    def test_tokenizer_that_is_none
+      assert_refused(write(head + TAIL), "polybake.tokenizer is damaged; #{BAKE}") { |path| Embedder.new(path) }
+    end
+
+    private
+
+    # A head that is right but for the digests that the block changes.
+    def head(manifest: JSON.generate(MANIFEST, ascii_only: true), tokenizer: "{}", fixture: '{"format":1}')
+      parts = {"manifest" => manifest, "tokenizer" => tokenizer, "fixture" => fixture}
+      right = {**parts, "tail" => TAIL}.transform_values { |bytes| Digest::SHA256.hexdigest(bytes) }
+      digests = {**right, "tail_length" => TAIL.size}
+      yield digests if block_given?
+      {**parts, "digests" => JSON.generate(digests)}.map { |key, text| entry("polybake.#{key}", text) }.join
+    end
+
+    # One metadata entry of a ModelProto: field 14, with the key in field 1 and the value in field 2.
+    def entry(key, value)
+      field(0x72, field(0x0a, key) + field(0x12, value))
+    end
+
+    def field(tag, bytes)
+      [tag].pack("C") + varint(bytes.bytesize) + bytes.b
+    end
+
+    def varint(value)
+      (value < 0x80) ? [value].pack("C") : [value & 0x7f | 0x80].pack("C") + varint(value >> 7)
+    end
+
+    def write(bytes)
+      File.join(@folder, "model.onnx").tap { |path| File.binwrite(path, bytes) }
+    end
+
+    def assert_manifest_refused(problem, changes)
+      assert_refused write(head(manifest: JSON.generate(MANIFEST.merge(changes), ascii_only: true)) + TAIL), problem
+    end
+
+    def assert_contract_refused(field, expected, found, changes)
+      problem = "contract field #{field}: expected #{expected}, found #{found}; regenerate the client with: polybake generate"
+      assert_manifest_refused problem, "contract" => CONTRACT.merge(changes)
     end
 
     def assert_refused(path, problem)
-      error = assert_raises(ModelError) { Embedder.new(path) }
+      error = assert_raises(ModelError) { block_given? ? yield(path) : ModelFile.new(path) }
       assert_equal "#{path}: #{problem}", error.message
     end
   end

@@ -2,39 +2,29 @@
 # frozen_string_literal: true
 
 require_relative "model_case"
-require_relative "model_copy"
 
 module AllMinilmL6V2
   class SelfCheckTest < ModelCase
-    REMEDY = "the model file, this client or its packages changed"
+    # Gives what it is told to.
+    Answers = Struct.new(:ids, :vectors) do
+      def tokenize(_texts, prompt:) = ids
+
+      def embed_ids(_rows, prompt:) = vectors
+
+      def embed(_texts, prompt:) = vectors
+    end
+    private_constant :Answers
 
     def test_whole_file_passes
-      assert_includes 0.0...1e-3, embedder.self_check
-    end
-
-    def test_changed_id_is_found
-      error = refusal { |golden| golden["input_ids"][0][0] += 1 }
-
-      assert_equal ["tokenize", 1, 0], [error.stage, error.difference, error.limit]
-      assert_equal "self-check: case #{error.case}, stage tokenize: difference 1 exceeds 0; #{REMEDY}", error.message
-    end
-
-    def test_changed_float_is_found
-      error = refusal { |golden| change_last_float(golden["embeddings"]) { |float| float + 0.5 } }
-
-      assert_equal "embed_ids", error.stage
-      assert_operator error.difference, :>, 0.4
-      assert_match(/\Aself-check: case #{error.case}, stage embed_ids: difference 0\.\d+ exceeds /, error.message)
-    end
-
-    def test_golden_nan_is_found
-      error = refusal { |golden| change_last_float(golden["embeddings"]) { Float::NAN } }
-
-      assert_equal "embed_ids", error.stage
+      largest_norm = FILE.fixture["cases"].flat_map { |golden|
+        golden["embeddings"]["data"].unpack1("m0").unpack("e*").each_slice(embedder.dimension).map { |row| Math.sqrt(row.sum { |x| x * x }) }
+      }.max
+      assert_includes 0.0..FILE.fixture["tolerances"]["cpu"]["max_abs"] * [1.0, largest_norm].max, embedder.self_check
     end
 
     def test_changed_graph_is_found
-      with_copy do |path|
+      Dir.mktmpdir do |folder|
+        path = File.join(folder, "copy.onnx")
         FileUtils.cp(MODEL, path)
         Embedder.open(path) do |opened|
           File.open(path, "r+b") do |file|
@@ -49,28 +39,60 @@ module AllMinilmL6V2
       end
     end
 
+    def test_other_ids
+      error = refusal([1.0], [1.0], ids: [[5, 7]])
+
+      assert_equal ["c", "tokenize", 1, 0], [error.case, error.stage, error.difference, error.limit]
+      assert_equal "self-check: case c, stage tokenize: difference 1 exceeds 0; " \
+        "the model file, this client or its packages changed", error.message
+    end
+
+    def test_difference_may_be_as_large_as_the_limit
+      assert_in_delta 0.9e-5, check([1.0, 0.0], [1.0, 0.9e-5]), 1e-12
+      error = refusal([1.0, 0.0], [1.0, 1.1e-5])
+
+      assert_equal ["embed_ids", 1e-5], [error.stage, error.limit]
+      assert_equal "self-check: case c, stage embed_ids: difference 1.1e-05 exceeds 1e-05; " \
+        "the model file, this client or its packages changed", error.message
+    end
+
+    def test_limit_grows_with_the_norm_above_one
+      assert_in_delta 9e-5, check([10.0, 0.0], [10.0, 9e-5]), 1e-12
+      refusal [10.0, 0.0], [10.0, 11e-5]
+      check [0.5, 0.0], [0.5 + 0.9e-5, 0.0]
+      refusal [0.5, 0.0], [0.5 + 1.1e-5, 0.0]
+    end
+
+    def test_angle_has_a_limit_of_its_own
+      check [1e-3, 0.0], [1e-3, 1.2e-6]
+      assert_equal 1e-6, refusal([1e-3, 0.0], [1e-3, 2e-6]).limit
+      assert_predicate refusal([9e-6, 0.0], [0.0, 0.0]).difference, :nan?
+      check [0.0, 0.0], [0.0, 9e-6]
+    end
+
+    def test_what_is_no_number_and_other_shapes
+      refusal [1.0, 0.0], [1.0, Float::NAN]
+      refusal [1.0, 0.0], [1.0, Float::INFINITY]
+      refusal [Float::NAN, 0.0], [1.0, 0.0]
+      refusal [1.0, 0.0], [1.0]
+    end
+
     private
 
-    def with_copy
-      Dir.mktmpdir { |folder| yield File.join(folder, "copy.onnx") }
+    # Holds a client that gives +found+ against a golden case.
+    def check(golden, found, ids: [[5, 6]], slack: [])
+      embeddings = {
+        "shape" => [1, golden.size], "data" => [golden.pack("e*")].pack("m0"), "slack" => {"data" => [slack.pack("C*")].pack("m0")}
+      }
+      fixture = {
+        "tolerances" => {"cpu" => {"max_abs" => 1e-5, "one_minus_cosine" => 1e-6}},
+        "cases" => [{"id" => "c", "texts" => ["a"], "input_ids" => [[5, 6]], "prompt" => nil, "embeddings" => embeddings}]
+      }
+      SelfCheck.new(Answers.new(ids, [found]), fixture, "cpu").largest_difference
     end
 
-    # The error of a copy whose last golden case the block changed.
-    def refusal
-      with_copy do |path|
-        ModelCopy.with_changed("fixture", MODEL, path) { |fixture| yield fixture["cases"].last }
-        Embedder.open(path) do |opened|
-          error = assert_raises(SelfCheckError) { opened.self_check }
-          assert_equal FILE.fixture["cases"].last["id"], error.case
-          error
-        end
-      end
-    end
-
-    def change_last_float(embeddings)
-      floats = embeddings["data"].unpack1("m0").unpack("e*")
-      floats[-1] = yield floats[-1]
-      embeddings["data"] = [floats.pack("e*")].pack("m0")
+    def refusal(...)
+      assert_raises(SelfCheckError) { check(...) }
     end
   end
 end

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from polybake import __version__
@@ -37,6 +38,20 @@ from polybake.runtime.session import open_session
 from polybake.sources.source import Encoder, Source
 from polybake.steps import Step
 from polybake.tokenization.tokenizer import BakedTokenizer
+
+#: Is told what begins, such as ``proving the steps``.
+Progress = Callable[[str], None]
+
+_STAGES = {
+    "build": "building the graph",
+    "golden": "making golden vectors",
+    "prove": "proving the steps",
+    "write": "writing the file",
+}
+
+
+def quiet(_: str) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,7 @@ def bake(
     extra_cases: Sequence[CaseText] = (),
     functions: bool = False,
     expose: Sequence[str] = (),
+    progress: Progress = quiet,
 ) -> BakeReport:
     """Fold ``steps`` over the encoder of ``source``, prove the result, and write it to ``out``.
 
@@ -86,6 +102,7 @@ def bake(
         extra_cases: The user's own cases, after the built-in ones.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: What to add as outputs, for debugging; see `polybake.baking.expose`.
+        progress: Told what begins.
 
     Raises:
         InputError: a step does not fit, an exposed name is unknown, or the name or the size is
@@ -101,25 +118,26 @@ def bake(
     pools = any(step.pools for step in steps)
     encoder = source.encoder if pools or source.pooled is None else source.pooled
     seconds: dict[str, float] = {}
+    timed = partial(_timed, seconds, progress)
     with tempfile.TemporaryDirectory(prefix="polybake-") as scratch:
         tail = Path(scratch) / "tail.onnx"
-        with _timed(seconds, "build"):
+        with timed("build"):
             file, built = _build(source, encoder, steps, used, functions, expose)
             container.check_size(file.size, out)
             file.write(tail)
             del file
             # The runs below need the memory of the weights, which a graph's cycles hold on to.
             gc.collect()
-        with _timed(seconds, "golden"):
+        with timed("golden"):
             session = open_session(tail, threads=THREADS, name=f"{source.folder} with its steps")
             runner = Runner(session, built.contract, built.tokenizer)
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
             golden = golden_cases(cases, runner, Edges.of(tail, built.contract.output))
             invariance = measure_invariance(golden, built.contract, baked_run(runner))
             del session, runner
-        with _timed(seconds, "prove"):
+        with timed("prove"):
             proven = _prove(golden, built.contract, invariance, encoder, steps, Path(scratch))
-        with _timed(seconds, "write"):
+        with timed("write"):
             digest = container.tail_digest(tail)
             written = _manifest(source, encoder, steps, built, digest, name, description, expose)
             fixture = Fixture(
@@ -239,7 +257,8 @@ def _check_place(out: Path) -> None:
 
 
 @contextmanager
-def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+def _timed(seconds: dict[str, float], progress: Progress, stage: str) -> Iterator[None]:
+    progress(_STAGES[stage])
     start = time.perf_counter()
     yield
     seconds[stage] = time.perf_counter() - start

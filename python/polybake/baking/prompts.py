@@ -10,6 +10,9 @@ from polybake.modelfile.manifest import Input
 from polybake.sources.source import Source
 from polybake.steps import Step
 
+#: Characters of a prompt and its name.
+_LONGEST = 32_768
+
 
 @dataclass(frozen=True)
 class Prompts:
@@ -47,6 +50,12 @@ def bake_prompts(
         raise InputError(
             f"prompts: {found['']!r} has the empty name, which no call can ask for; name it"
         )
+    for name, text in found.items():
+        if len(name) + len(text) > _LONGEST:
+            raise InputError(
+                f"prompts: {name[:40]!r} has {len(text)} characters, expected at most {_LONGEST} "
+                "with its name; shorten it, as every text is embedded behind it"
+            )
     used = default or (source.default_prompt if texts is None else None)
     if used is not None and used not in found:
         raise InputError(

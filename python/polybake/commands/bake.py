@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polybake.commands.progress import stages
 from polybake.commands.target import (
     DEFAULT_CONFIG,
     ConfigOrSource,
@@ -15,12 +16,10 @@ from polybake.commands.target import (
     JsonOption,
     config_for,
 )
-from polybake.errors import RequirementMissing
 
 if TYPE_CHECKING:
     from polybake.baking.bake import BakeReport
     from polybake.config import Config
-    from polybake.fixtures.texts import CaseText
 
 
 def bake(
@@ -52,51 +51,16 @@ def bake(
             "expose": tuple(expose or config.model.expose),
         }
     )
-    report = bake_config(config.model_copy(update={"model": model}))
-    if as_json:
-        typer.echo(json.dumps(summary(report), indent=2))
-    else:
-        typer.echo(readable(report))
+    report = baked(config.model_copy(update={"model": model}))
+    typer.echo(json.dumps(summary(report), indent=2) if as_json else readable(report))
 
 
-def bake_config(config: Config) -> BakeReport:
-    """Bake what a config describes.
+def baked(config: Config) -> BakeReport:
+    """Bake what a config describes, and show on a terminal how far it is."""
+    from polybake.baking.bake_config import bake_config
 
-    Raises:
-        RequirementMissing: the packages that build graphs are not installed.
-    """
-    try:
-        import onnxruntime  # noqa: F401 - asked for early, so that nothing is half done
-
-        from polybake.baking.bake import bake as bake_source
-        from polybake.recipe.resolve import resolve
-    except ModuleNotFoundError as error:
-        raise RequirementMissing(
-            f'baking needs the package {error.name}; pip install "polybake[bake,cpu]"'
-        ) from error
-    from polybake.sources import open_source
-
-    source = open_source(config.model.source, config.model.encoder)
-    specs = source.recipe if config.steps is None else config.steps
-    return bake_source(
-        source,
-        resolve(specs, base=config.folder, source=source),
-        config.model.output,
-        name=config.model.name,
-        description=config.model.description,
-        prompts=config.prompts,
-        default_prompt=config.model.default_prompt,
-        extra_cases=own_cases(config) if config.fixtures.embed == "all" else (),
-        functions=config.model.functions,
-        expose=config.model.expose,
-    )
-
-
-def own_cases(config: Config) -> list[CaseText]:
-    """The user's texts, one a line, as cases."""
-    from polybake.fixtures.texts import read_texts, user_cases
-
-    return user_cases(read_texts(config.fixtures.texts))
+    with stages() as progress:
+        return bake_config(config, progress=progress)
 
 
 def summary(report: BakeReport) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polybake.commands.bake import bake_config, own_cases, readable
+from polybake.commands.bake import baked, readable
 from polybake.commands.fixtures import write_fixtures
 from polybake.commands.generate import clients_of, written
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, EncoderOption, config_for
@@ -32,8 +32,7 @@ def build(
     from polybake.generation.generate import generate
 
     config = config_for(target, name=name, output=output, encoder=encoder)
-    report = bake_config(config)
+    report = baked(config)
     typer.echo(readable(report))
-    folder = config.fixtures.output or Path("fixtures") / config.model.name
-    typer.echo(write_fixtures(report.path, folder, own_cases(config)))
+    typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))
     typer.echo(written(generate(report.manifest, clients_of(target, clients), force=force)))

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from polybake.commands.target import JsonOption
-from polybake.errors import RequirementMissing
 
 #: The step that each file is for, and the key that names it there, besides the mean.
 _STEPS = {
@@ -41,16 +40,11 @@ def fit(
 
     Example: polybake fit build/minilm.onnx corpus.txt --whiten 256
     """
-    try:
-        from polybake.fitting.fit import Wanted
-        from polybake.fitting.fit import fit as fit_corpus
-    except ModuleNotFoundError as error:
-        raise RequirementMissing(
-            f'fitting needs the package {error.name}; pip install "polybake[bake,cpu]"'
-        ) from error
     from rich.console import Console
 
     from polybake.fitting.corpus import Corpus
+    from polybake.fitting.fit import Wanted
+    from polybake.fitting.fit import fit as fit_corpus
 
     record = fit_corpus(
         model,

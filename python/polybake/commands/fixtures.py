@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from polybake.commands.bake import own_cases
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
-from polybake.errors import RequirementMissing
-
-if TYPE_CHECKING:
-    from polybake.fixtures.texts import CaseText
 
 
 def fixtures(
@@ -26,27 +22,23 @@ def fixtures(
     from polybake.config import load_config
     from polybake.modelfile.container import read_head
 
-    extra: list[CaseText] = []
+    texts: Sequence[Path] = ()
     model, folder = target, output
     if target.suffix == ".toml":
         config = load_config(target)
-        extra, model = own_cases(config), config.model.output
-        folder = output or config.fixtures.output
+        texts, model = config.fixtures.texts, config.model.output
+        folder = output or config.fixtures_folder
     folder = folder or Path("fixtures") / read_head(model).manifest.name
-    typer.echo(write_fixtures(model, folder, extra))
+    typer.echo(write_fixtures(model, folder, texts))
 
 
-def write_fixtures(model: Path, folder: Path, extra: list[CaseText]) -> str:
-    """Make and write the golden cases of a model file; say what was written."""
-    try:
-        from polybake.fixtures.golden import cases_for, make_fixture
-    except ModuleNotFoundError as error:
-        raise RequirementMissing(
-            f'fixtures need the package {error.name}; pip install "polybake[bake,cpu]"'
-        ) from error
+def write_fixtures(model: Path, folder: Path, texts: Sequence[Path]) -> str:
+    """Make and write the golden cases of a model file, and of text files; say what was written."""
+    from polybake.fixtures.golden import cases_for, make_fixture
+    from polybake.fixtures.texts import read_texts, user_cases
     from polybake.modelfile.fixture_folder import write_fixture
 
-    fixture = make_fixture(model, cases_for(model, extra))
+    fixture = make_fixture(model, cases_for(model, user_cases(read_texts(texts))))
     write_fixture(fixture, folder)
-    texts = sum(len(case.texts) for case in fixture.cases)
-    return f"wrote {folder} ({len(fixture.cases)} cases, {texts} texts, {fixture.made_by.kind})"
+    count = sum(len(case.texts) for case in fixture.cases)
+    return f"wrote {folder} ({len(fixture.cases)} cases, {count} texts, {fixture.made_by.kind})"

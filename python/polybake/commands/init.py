@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polybake.commands.target import EncoderOption, name_from, usable_name
+from polybake.commands.target import EncoderOption, usable_name
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
 from polybake.files.encoder_maker import EncoderMaker
 from polybake.files.hub_reference import is_hub
+from polybake.files.model_name import model_name
 
 if TYPE_CHECKING:
     from polybake.sources.source import Source
 
 #: What ``--step`` writes: a module that the bake runs, here read as text only.
 _STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
+
+_ASSUMED = "Assumed: the source names no steps, and sentence-transformers takes the mean then."
+_NO_STEPS = "The source gives one vector a text and names no steps; add yours as [[steps]]."
 
 
 def init(
@@ -44,14 +48,14 @@ def init(
     if step is not None:
         _write(step, _STEP_TEMPLATE.read_text(encoding="utf-8"))
         typer.echo(
-            f'wrote {step}; next, in polybake.toml: step = "python", file = {_toml(str(step))}'
+            f'wrote {step}; next, in polybake.toml: step = "python", file = "{step.as_posix()}"'
         )
     if source is not None:
         from polybake.sources import open_source
 
         maker = encoder or EncoderMaker.NATIVE
         opened = open_source(source, maker)
-        text = settings_text(opened, source, name or name_from(source), output.parent, maker)
+        text = settings_text(opened, source, name or model_name(source), output.parent, maker)
         _write(output, text)
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
@@ -70,30 +74,46 @@ def settings_text(
     opened: Source, source: Path, name: str, folder: Path, encoder: EncoderMaker
 ) -> str:
     """A polybake.toml that says in full what the source's own files say."""
-    lines = [
-        "[model]",
-        f"name = {_toml(usable_name(name))}",
-        f"source = {_toml(_relative(source, folder))}",
-        f"output = {_toml(f'build/{name}.onnx')}",
-    ]
-    if encoder is not EncoderMaker.NATIVE:
-        lines.append(f"encoder = {_toml(encoder)}")
-    if opened.default_prompt is not None:
-        lines.append(f"default_prompt = {_toml(opened.default_prompt)}")
+    import tomlkit
+
+    model = {
+        "name": usable_name(name),
+        "source": _relative(source, folder),
+        "output": f"build/{name}.onnx",
+        "encoder": None if encoder is EncoderMaker.NATIVE else str(encoder),
+        "default_prompt": opened.default_prompt,
+    }
+    document = tomlkit.document()
+    document["model"] = {key: value for key, value in model.items() if value is not None}
+    steps = tomlkit.aot()
+    for spec in opened.recipe or opened.assumed:
+        steps.append(_item(spec))
     if not opened.recipe:
-        lines += ["", "# The source names no steps. Add them in order, for example:"]
-        lines += ["# [[steps]]", '# step = "pool"', '# mode = "mean"']
-    for spec in opened.recipe:
-        lines += ["", "[[steps]]"]
-        tables = {key: value for key, value in spec.items() if isinstance(value, dict)}
-        lines += [f"{key} = {_toml(value)}" for key, value in spec.items() if key not in tables]
-        for key, table in tables.items():
-            lines += ["", f"[steps.{key}]"]
-            lines += [f"{_toml(name)} = {_toml(value)}" for name, value in table.items()]
+        document.add(tomlkit.nl())
+        document.add(tomlkit.comment(_ASSUMED if opened.assumed else _NO_STEPS))
+    document["steps"] = steps
     if opened.prompts:
-        lines += ["", "[prompts]"]
-        lines += [f"{_toml(key)} = {_toml(value)}" for key, value in opened.prompts.items()]
-    return "\n".join(lines) + "\n"
+        document["prompts"] = dict(opened.prompts)
+    return tomlkit.dumps(document)
+
+
+def _item(value: object) -> Any:
+    """A value of the document; steps within a step stand one on a line, in their order."""
+    import tomlkit
+
+    if isinstance(value, Mapping):
+        table = tomlkit.table()
+        for key, one in value.items():
+            table[key] = _item(one)
+        return table
+    if isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value):
+        array = tomlkit.array().multiline(True)
+        for one in value:
+            inline = tomlkit.inline_table()
+            inline.update(one)
+            array.append(inline)
+        return array
+    return value
 
 
 def _relative(source: Path, folder: Path) -> str:
@@ -102,15 +122,3 @@ def _relative(source: Path, folder: Path) -> str:
     base = folder.resolve()
     resolved = source.resolve()
     return str(resolved.relative_to(base) if resolved.is_relative_to(base) else resolved)
-
-
-def _toml(value: object) -> str:
-    """A TOML value; JSON's strings, numbers and lists are TOML's once surrogate pairs are gone.
-
-    Steps, which are tables, stand one on a line.
-    """
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
-    if isinstance(value, list | tuple) and any(isinstance(one, dict) for one in value):
-        return "\n".join(["[", *(f"    {_toml(one)}," for one in value), "]"])
-    return json.dumps(value, ensure_ascii=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,8 @@ import typer
 
 from polybake.errors import InputError
 from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import HubReference, is_hub
+from polybake.files.hub_reference import is_hub
+from polybake.files.model_name import model_name
 
 if TYPE_CHECKING:
     from polybake.config import Config
@@ -60,7 +60,7 @@ def config_for(
             f"{target}: no such file or folder; "
             "give a polybake.toml, a model folder or an .onnx file"
         )
-    chosen_name = usable_name(name or name_from(target))
+    chosen_name = usable_name(name or model_name(target))
     model = ModelTable(
         name=chosen_name,
         source=target,
@@ -68,14 +68,6 @@ def config_for(
         encoder=encoder or EncoderMaker.NATIVE,
     )
     return Config(model=model)
-
-
-def name_from(source: Path) -> str:
-    """A model name made of the source's own: ``all-MiniLM-L6-v2`` becomes ``all-minilm-l6-v2``."""
-    own = HubReference.parse(source).name if is_hub(source) else source.resolve().stem
-    words = re.findall(r"[a-z0-9]+", own.lower())
-    name = "-".join(words)[:50].strip("-")
-    return name if name[:1].isalpha() else f"model-{name}".strip("-")[:50]
 
 
 def usable_name(name: str) -> str:

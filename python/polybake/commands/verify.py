@@ -60,7 +60,7 @@ def verify(
     settings = config.verify if config else VerifyTable()
     tables = config.clients.values() if config else ()
     own_clients = [table.output for table in tables if table.output] or None
-    own = config.fixtures.output if config else None
+    own = config.fixtures_folder if config else None
     with shown(quiet=as_json) as progress:
         report = run(
             config.model.output if config else target,

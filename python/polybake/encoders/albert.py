@@ -13,8 +13,8 @@ from polybake.encoders.architecture import Architecture, HiddenAct, Layers, Size
 from polybake.encoders.bert import BertConfig, Embeddings
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import LayerNorm, Linear
-from polybake.modelfile.manifest import Feed
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 
 
 class AlbertConfig(BertConfig):
@@ -106,7 +106,6 @@ class Albert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[AlbertConfig]] = AlbertConfig
-    feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask", "token_type_ids")
     prefix: ClassVar[str] = "albert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",
@@ -121,13 +120,7 @@ class Albert(Architecture):
         self.embeddings = Embeddings(config, config.embedding_size)
         self.encoder = Stack(config)
 
-    def forward(
-        self,
-        op: OpBuilder,
-        input_ids: ir.Value,
-        attention_mask: ir.Value,
-        token_type_ids: ir.Value,
-    ) -> ir.Value:
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        embeddings = self.embeddings(op, input_ids, token_type_ids)
+        embeddings = self.embeddings(op, input_ids)
         return self.encoder(op, embeddings, padding_bias(op, attention_mask))

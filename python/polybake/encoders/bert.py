@@ -20,9 +20,10 @@ from polybake.encoders.architecture import (
 )
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, LayerNorm, Linear
-from polybake.layers.positions import positions
-from polybake.modelfile.manifest import Feed
+from polybake.layers.embedding import Embedding, PositionEmbedding
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
+from polybake.layers.stack import Stack
 
 
 class BertConfig(EncoderConfig):
@@ -48,25 +49,25 @@ class Embeddings(nn.Module):
     def __init__(self, config: BertConfig, size: int) -> None:
         super().__init__()
         self.word_embeddings = Embedding(config.vocab_size, size)
-        self.position_embeddings = Embedding(config.max_position_embeddings, size)
+        self.position_embeddings: Embedding = PositionEmbedding(
+            config.max_position_embeddings, size
+        )
         self.token_type_embeddings = Embedding(config.type_vocab_size, size)
         self.LayerNorm = LayerNorm(size, config.layer_norm_eps)
 
-    def forward(
-        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None
-    ) -> ir.Value:
+    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, size]``.
 
-        Without token types every token is of type 0.
+        Every token of a single text is of type 0.
         """
         words = self.word_embeddings(op, input_ids)
-        types = self.token_type_embeddings(op, token_type_ids or op.Constant(value_int=0))
-        places = self.position_embeddings(op, self.positions(op, input_ids))
-        return self.LayerNorm(op, op.Add(op.Add(words, types), places))
+        type_0 = self.token_type_embeddings(op, op.Constant(value_int=0))
+        places = op.Add(self.places(op, input_ids), type_0)
+        return self.LayerNorm(op, op.Add(words, places))
 
-    def positions(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
-        """Row of the position table for each token: int64 that broadcasts to the ids."""
-        return positions(op, input_ids)
+    def places(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+        """Embeddings of the tokens' places, which broadcast to ``[batch, sequence, size]``."""
+        return self.position_embeddings(op, input_ids)
 
 
 class SelfAttention(nn.Module):
@@ -144,27 +145,10 @@ class Layer(nn.Module):
         return self.output(op, self.intermediate(op, x), x)
 
 
-class Stack(nn.Module):
-    """The layers, one after another."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
-
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        self.hidden_states = [x]
-        for layer in self.layer:
-            x = layer(op, x, bias)
-            self.hidden_states.append(x)
-        return x
-
-
 class Bert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[BertConfig]] = BertConfig
-    feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask", "token_type_ids")
     prefix: ClassVar[str] = "bert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",
@@ -176,24 +160,16 @@ class Bert(Architecture):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.embeddings = Embeddings(config, config.hidden_size)
-        self.encoder = Stack(config)
+        self.encoder = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
 
-    def forward(
-        self,
-        op: OpBuilder,
-        input_ids: ir.Value,
-        attention_mask: ir.Value,
-        token_type_ids: ir.Value | None = None,
-    ) -> ir.Value:
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        embeddings = self.embed(op, input_ids, token_type_ids)
+        embeddings = self.embed(op, input_ids)
         return self.encoder(op, embeddings, padding_bias(op, attention_mask))
 
-    def embed(
-        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None
-    ) -> ir.Value:
+    def embed(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
         """Give what the first layer takes: float32 ``[batch, sequence, hidden]``."""
-        return self.embeddings(op, input_ids, token_type_ids)
+        return self.embeddings(op, input_ids)
 
     @property
     def hidden_states(self) -> list[ir.Value]:

@@ -21,9 +21,12 @@ from polybake.encoders.architecture import (
 )
 from polybake.encoders.bert import Intermediate, ResidualOutput
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.embedding import Embedding
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 from polybake.layers.log_buckets import log_buckets
 from polybake.layers.positions import distances
+from polybake.layers.stack import Stack
 
 
 class DebertaConfig(EncoderConfig):
@@ -200,12 +203,11 @@ class Layer(nn.Module):
         return self.output(op, self.intermediate(op, x), x)
 
 
-class Stack(nn.Module):
+class RelativeStack(Stack):
     """The layers, one after another, with one table of relative embeddings."""
 
     def __init__(self, config: DebertaConfig) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
+        super().__init__([Layer(config) for _ in range(config.num_hidden_layers)])
         self.rel_embeddings = RelativeEmbeddings(config)
         normalised = config.norm_rel_ebd == "layer_norm"
         self.LayerNorm = (
@@ -224,9 +226,7 @@ class Stack(nn.Module):
         table = op.initializer(ir.tensor(self.buckets), "buckets")
         shifted = op.Add(op.Clip(distances(op, x), -self.last, self.last), self.last)
         buckets = op.Unsqueeze(op.Gather(table, shifted), axes=[0, 1])
-        for layer in self.layer:
-            x = layer(op, x, bias, relative, buckets)
-        return x
+        return super().forward(op, x, bias, relative, buckets)
 
 
 class Deberta(Architecture):
@@ -246,7 +246,7 @@ class Deberta(Architecture):
     def __init__(self, config: DebertaConfig) -> None:
         super().__init__(config)
         self.embeddings = Embeddings(config)
-        self.encoder = Stack(config)
+        self.encoder = RelativeStack(config)
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

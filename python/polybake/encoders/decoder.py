@@ -13,9 +13,10 @@ from pydantic import model_validator
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Size
 from polybake.encoders.rotary_config import OneThetaConfig, RotaryConfig
 from polybake.layers.attention import attend, split_heads
+from polybake.layers.attention_window import Window, window_bias
+from polybake.layers.embedding import Embedding
 from polybake.layers.gated_mlp import GatedMLP
-from polybake.layers.layers import Embedding, Linear
-from polybake.layers.reach import Reach, reach_bias
+from polybake.layers.linear import Linear
 from polybake.layers.rms_norm import RMSNorm
 from polybake.layers.rotary import Rotation, rotation
 
@@ -64,14 +65,14 @@ class DecoderConfig(OneThetaConfig, GroupedConfig):
         """Each layer's sliding window; None where there is none."""
         return [None] * self.num_hidden_layers
 
-    def reaches(self) -> list[Reach]:
+    def attention_windows(self) -> list[Window]:
         """How far tokens attend in each layer.
 
         A causal window counts the token itself, one to both sides does not.
         """
         if self.is_causal:
-            return [Reach(before=window and window - 1, after=0) for window in self.windows()]
-        return [Reach(before=window, after=window) for window in self.windows()]
+            return [Window(before=window and window - 1, after=0) for window in self.windows()]
+        return [Window(before=window, after=window) for window in self.windows()]
 
 
 class GroupedAttention(nn.Module):
@@ -145,10 +146,12 @@ class Decoder(Architecture):
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        reaches = self.config.reaches()
-        biases = {reach: reach_bias(op, attention_mask, reach) for reach in dict.fromkeys(reaches)}
+        windows = self.config.attention_windows()
+        biases = {
+            window: window_bias(op, attention_mask, window) for window in dict.fromkeys(windows)
+        }
         turned = rotation(op, input_ids, self.config.frequencies())
         x = self.embed_tokens(op, input_ids)
-        for layer, reach in zip(self.layers, reaches, strict=True):
-            x = layer(op, x, turned, biases[reach])
+        for layer, window in zip(self.layers, windows, strict=True):
+            x = layer(op, x, turned, biases[window])
         return self.norm(op, x)

@@ -20,8 +20,10 @@ from polybake.encoders.architecture import (
 )
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, LayerNorm, Linear
-from polybake.layers.positions import positions
+from polybake.layers.embedding import Embedding, PositionEmbedding
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
+from polybake.layers.stack import Stack
 
 _EPSILON = 1e-12
 
@@ -48,12 +50,14 @@ class Embeddings(nn.Module):
     def __init__(self, config: DistilBertConfig) -> None:
         super().__init__()
         self.word_embeddings = Embedding(config.vocab_size, config.hidden_size)
-        self.position_embeddings = Embedding(config.max_position_embeddings, config.hidden_size)
+        self.position_embeddings = PositionEmbedding(
+            config.max_position_embeddings, config.hidden_size
+        )
         self.LayerNorm = LayerNorm(config.hidden_size, _EPSILON)
 
     def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
-        places = self.position_embeddings(op, positions(op, input_ids))
+        places = self.position_embeddings(op, input_ids)
         return self.LayerNorm(op, op.Add(self.word_embeddings(op, input_ids), places))
 
 
@@ -109,22 +113,6 @@ class Layer(nn.Module):
         return self.output_layer_norm(op, op.Add(self.ffn(op, x), x))
 
 
-class Stack(nn.Module):
-    """The layers, one after another."""
-
-    def __init__(self, config: DistilBertConfig) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
-
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        self.hidden_states = [x]
-        for layer in self.layer:
-            x = layer(op, x, bias)
-            self.hidden_states.append(x)
-        return x
-
-
 class DistilBert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
@@ -140,7 +128,7 @@ class DistilBert(Architecture):
     def __init__(self, config: DistilBertConfig) -> None:
         super().__init__(config)
         self.embeddings = Embeddings(config)
-        self.transformer = Stack(config)
+        self.transformer = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

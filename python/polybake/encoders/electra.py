@@ -11,7 +11,7 @@ from onnxscript import OpBuilder, ir
 
 from polybake.encoders.architecture import Size
 from polybake.encoders.bert import Bert, BertConfig, Embeddings
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 
 
 class ElectraConfig(BertConfig):
@@ -41,9 +41,7 @@ class Electra(Bert):
             Linear(size, config.hidden_size) if size != config.hidden_size else None
         )
 
-    def embed(
-        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None
-    ) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        x = super().embed(op, input_ids, token_type_ids)
+    def embed(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
+        x = super().embed(op, input_ids)
         return x if self.embeddings_project is None else self.embeddings_project(op, x)

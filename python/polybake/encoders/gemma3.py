@@ -14,9 +14,9 @@ from pydantic import Field
 from polybake.encoders.architecture import Architecture, HiddenAct, Size
 from polybake.encoders.decoder import GroupedAttention, GroupedConfig
 from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
+from polybake.layers.attention_window import Window, window_bias
+from polybake.layers.embedding import Embedding
 from polybake.layers.gated_mlp import GatedMLP
-from polybake.layers.layers import Embedding
-from polybake.layers.reach import Reach, reach_bias
 from polybake.layers.rms_norm import RMSNorm
 from polybake.layers.rotary import Rotation, frequencies, rotation
 
@@ -75,13 +75,13 @@ class Gemma3Config(GroupedConfig, TwoThetasConfig):
             "sliding_attention": self.theta("sliding_attention", self.rope_local_base_freq),
         }
 
-    def reaches(self) -> dict[LayerType, Reach]:
+    def attention_windows(self) -> dict[LayerType, Window]:
         """How far tokens attend in each type of layer; to both sides, half the window each."""
         if self.use_bidirectional_attention:
             half = self.sliding_window // 2
-            return {"full_attention": Reach(), "sliding_attention": Reach(half, half)}
-        window = Reach(before=self.sliding_window - 1, after=0)
-        return {"full_attention": Reach(after=0), "sliding_attention": window}
+            return {"full_attention": Window(), "sliding_attention": Window(half, half)}
+        window = Window(before=self.sliding_window - 1, after=0)
+        return {"full_attention": Window(after=0), "sliding_attention": window}
 
 
 class Layer(nn.Module):
@@ -123,7 +123,8 @@ class Gemma3(Architecture):
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         config = self.config
         biases = {
-            kind: reach_bias(op, attention_mask, reach) for kind, reach in config.reaches().items()
+            kind: window_bias(op, attention_mask, window)
+            for kind, window in config.attention_windows().items()
         }
         rotations = {
             kind: rotation(op, input_ids, frequencies(config.head_size, theta))

@@ -16,9 +16,12 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct
 from polybake.encoders.rotary_config import OneThetaConfig, RotaryConfig, Theta
 from polybake.layers.attention import padding_bias
+from polybake.layers.embedding import Embedding
 from polybake.layers.gated_mlp import gated
-from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 from polybake.layers.rotary import Rotation, attend_fused, frequencies, rotation
+from polybake.layers.stack import Stack
 
 
 class Sizes(RotaryConfig):
@@ -129,20 +132,6 @@ class Layer(nn.Module):
         return self.mlp_ln(op, op.Add(x, self.mlp(op, x)))
 
 
-class Stack(nn.Module):
-    """The layers, one after another."""
-
-    def __init__(self, config: Sizes) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
-
-    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        for layer in self.layer:
-            x = layer(op, x, rotation, bias)
-        return x
-
-
 class Gte(Architecture):
     """GTE: token ids to token embeddings."""
 
@@ -154,7 +143,7 @@ class Gte(Architecture):
         super().__init__(config)
         self.config = config
         self.embeddings = Embeddings(config)
-        self.encoder = Stack(config)
+        self.encoder = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

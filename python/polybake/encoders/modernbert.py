@@ -12,9 +12,11 @@ from pydantic import model_validator
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Size, check_heads
 from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
+from polybake.layers.attention_window import Window, window_bias
+from polybake.layers.embedding import Embedding
 from polybake.layers.gated_mlp import gated
-from polybake.layers.layers import Embedding, LayerNorm, Linear
-from polybake.layers.reach import Reach, reach_bias
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 from polybake.layers.rotary import Rotation, attend_fused, frequencies, rotation
 
 
@@ -58,10 +60,10 @@ class ModernBertConfig(TwoThetasConfig):
             "sliding_attention": self.theta("sliding_attention", self.local_rope_theta),
         }
 
-    def reaches(self) -> dict[LayerType, Reach]:
+    def attention_windows(self) -> dict[LayerType, Window]:
         """How far tokens attend in each type of layer: half the window to each side."""
         half = self.sliding_window or self.local_attention // 2
-        return {"full_attention": Reach(), "sliding_attention": Reach(half, half)}
+        return {"full_attention": Window(), "sliding_attention": Window(half, half)}
 
 
 class Embeddings(nn.Module):
@@ -149,7 +151,8 @@ class ModernBert(Architecture):
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         config = self.config
         biases = {
-            kind: reach_bias(op, attention_mask, reach) for kind, reach in config.reaches().items()
+            kind: window_bias(op, attention_mask, window)
+            for kind, window in config.attention_windows().items()
         }
         rotations = {
             kind: rotation(op, input_ids, frequencies(config.head_size, theta))

@@ -12,9 +12,12 @@ from onnxscript import OpBuilder, ir, nn
 from polybake.encoders.architecture import Architecture
 from polybake.encoders.bert import BertConfig, Intermediate, ResidualOutput
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.embedding import Embedding
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 from polybake.layers.positions import positions_after_padding
 from polybake.layers.relative_bias import RelativeBias
+from polybake.layers.stack import Stack
 
 #: Constants of transformers' code, which no configuration changes.
 _PADDING_ID = 1
@@ -98,24 +101,18 @@ class Layer(nn.Module):
         return self.output(op, self.intermediate(op, x), x)
 
 
-class Stack(nn.Module):
-    """The layers, one after another, with one position bias."""
+class BiasedStack(Stack):
+    """The layers, whose attention knows how far apart two tokens are."""
 
     def __init__(self, config: MPNetConfig) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
+        super().__init__([Layer(config) for _ in range(config.num_hidden_layers)])
         self.relative_attention_bias = RelativeBias(
             config.num_attention_heads, _BUCKETS, _MAX_DISTANCE
         )
 
     def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        bias = op.Add(self.relative_attention_bias(op, x), bias)
-        self.hidden_states = [x]
-        for layer in self.layer:
-            x = layer(op, x, bias)
-            self.hidden_states.append(x)
-        return x
+        return super().forward(op, x, op.Add(self.relative_attention_bias(op, x), bias))
 
 
 class MPNet(Architecture):
@@ -128,7 +125,7 @@ class MPNet(Architecture):
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)
         self.embeddings = Embeddings(config)
-        self.encoder = Stack(config)
+        self.encoder = BiasedStack(config)
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

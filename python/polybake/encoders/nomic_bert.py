@@ -13,10 +13,11 @@ from pydantic import AliasChoices, Field
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
 from polybake.encoders.rotary_config import OneThetaConfig, Theta
 from polybake.layers.attention import padding_bias
+from polybake.layers.embedding import Embedding
 from polybake.layers.gated_mlp import gated
-from polybake.layers.layers import Embedding, LayerNorm, Linear
+from polybake.layers.layer_norm import LayerNorm
+from polybake.layers.linear import Linear
 from polybake.layers.rotary import Rotation, attend_fused, rotation
-from polybake.modelfile.manifest import Feed
 
 
 class NomicBertConfig(OneThetaConfig):
@@ -57,10 +58,10 @@ class Embeddings(nn.Module):
         self.word_embeddings = Embedding(config.vocab_size, config.hidden_size)
         self.token_type_embeddings = Embedding(config.type_vocab_size, config.hidden_size)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value) -> ir.Value:
+    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         words = self.word_embeddings(op, input_ids)
-        return op.Add(words, self.token_type_embeddings(op, token_type_ids))
+        return op.Add(words, self.token_type_embeddings(op, op.Constant(value_int=0)))
 
 
 class Attention(nn.Module):
@@ -130,7 +131,6 @@ class NomicBert(Architecture):
     """NomicBERT: token ids to token embeddings."""
 
     Config: ClassVar[type[NomicBertConfig]] = NomicBertConfig
-    feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask", "token_type_ids")
     prefix: ClassVar[str] = "nomic_bert."
     ignored: ClassVar[tuple[str, ...]] = ("pooler.", "cls.", "classifier.")
 
@@ -141,14 +141,8 @@ class NomicBert(Architecture):
         self.emb_ln = LayerNorm(config.hidden_size, config.layer_norm_eps)
         self.encoder = Stack(config)
 
-    def forward(
-        self,
-        op: OpBuilder,
-        input_ids: ir.Value,
-        attention_mask: ir.Value,
-        token_type_ids: ir.Value,
-    ) -> ir.Value:
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         turned = rotation(op, input_ids, self.config.frequencies())
-        x = self.emb_ln(op, self.embeddings(op, input_ids, token_type_ids))
+        x = self.emb_ln(op, self.embeddings(op, input_ids))
         return self.encoder(op, x, turned, padding_bias(op, attention_mask))

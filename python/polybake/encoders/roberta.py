@@ -11,8 +11,8 @@ from onnxscript import OpBuilder, ir
 from pydantic import Field
 
 from polybake.encoders.bert import Bert, BertConfig, Embeddings
+from polybake.layers.embedding import Embedding
 from polybake.layers.positions import positions_after_padding
-from polybake.modelfile.manifest import Feed
 
 
 class RobertaConfig(BertConfig):
@@ -27,17 +27,18 @@ class RobertaEmbeddings(Embeddings):
     def __init__(self, config: RobertaConfig) -> None:
         super().__init__(config, config.hidden_size)
         self.padding_id = config.pad_token_id
+        self.position_embeddings = Embedding(config.max_position_embeddings, config.hidden_size)
 
-    def positions(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
-        """Count from padding id + 1, without padding: int64 ``[batch, sequence]``."""
-        return positions_after_padding(op, input_ids, self.padding_id)
+    def places(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+        """Embeddings of places from padding id + 1: float32 ``[batch, sequence, size]``."""
+        counted = positions_after_padding(op, input_ids, self.padding_id)
+        return self.position_embeddings(op, counted)
 
 
 class Roberta(Bert):
     """The whole encoder; every token is of type 0."""
 
     Config: ClassVar[type[RobertaConfig]] = RobertaConfig
-    feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask")
     prefix: ClassVar[str] = "roberta."
     ignored: ClassVar[tuple[str, ...]] = (*Bert.ignored, "lm_head.")
 

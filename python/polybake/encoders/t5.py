@@ -20,7 +20,8 @@ from polybake.encoders.architecture import (
 )
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layers import Embedding, Linear
+from polybake.layers.embedding import Embedding
+from polybake.layers.linear import Linear
 from polybake.layers.relative_bias import RelativeBias
 from polybake.layers.rms_norm import RMSNorm
 

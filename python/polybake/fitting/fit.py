@@ -28,9 +28,6 @@ Arrays = dict[str, NDArray[np.float32]]
 #: Says what the arrays beside it came from.
 RECORD = "fit.json"
 
-#: Every file that a fit may write; those of an earlier fit do not go with a new mean.
-_FILES = ("mean.npy", "components.npy", "matrix.npy", "top.npy", "ranges.npy")
-
 #: Texts that are embedded at once, so that memory does not grow with the corpus.
 _WINDOW = 4096
 
@@ -214,7 +211,17 @@ def _record(
     }
 
 
+def _earlier(out: Path) -> set[str]:
+    """The arrays that an earlier fit wrote; those do not go with a new mean."""
+    try:
+        written = json.loads((out / RECORD).read_text(encoding="utf-8"))["arrays"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return set()
+    return {"components.npy", "matrix.npy", "top.npy", "ranges.npy"} & {*written}
+
+
 def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
+    left = sorted(_earlier(out) - set(arrays))
     for name, array in arrays.items():
         content = io.BytesIO()
         np.save(content, array)
@@ -222,5 +229,5 @@ def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
             file.write(content.getbuffer())
     with replacing(out / RECORD) as file:
         file.write(json.dumps(record, indent=2).encode("ascii") + b"\n")
-    for name in sorted(set(_FILES) - set(arrays)):
+    for name in left:
         (out / name).unlink(missing_ok=True)

@@ -26,11 +26,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class InputLiterals:
-    """One input of the contract; every field is a literal of the language."""
+    """One input of the contract; every field is a literal of the language.
+
+    ``feed_name`` is the feed as the name of a constant, such as ``AttentionMask``.
+    """
 
     name: str
     dtype: str
     feed: str
+    feed_name: str
     values: tuple[Entry, ...]
 
 
@@ -114,6 +118,7 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
                 name=text(item.name),
                 dtype=text(item.dtype),
                 feed=text(item.feed),
+                feed_name=item.feed.title().replace("_", ""),
                 values=tuple(
                     Entry(text(key), str(item.values[key])) for key in sorted(item.values)
                 ),

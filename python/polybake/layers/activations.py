@@ -8,13 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from onnxscript import OpBuilder, ir
+from onnxscript import OpBuilder, ir
 
 Floats = NDArray[np.floating[Any]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.layers.activations import ACTIVATIONS
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 
 
 def gated(op: OpBuilder, activation: str, gate: ir.Value, x: ir.Value) -> ir.Value:

@@ -7,7 +7,9 @@ from onnxscript import OpBuilder, ir
 
 def positions(op: OpBuilder, ids: ir.Value) -> ir.Value:
     """Count int64 ``[batch, sequence, ...]`` from 0: int64 ``[sequence]``."""
-    return op.Range(0, op.Squeeze(op.Shape(ids, start=1, end=2), axes=[0]), 1)
+    counted: ir.Value = op.Range(0, op.Squeeze(op.Shape(ids, start=1, end=2), axes=[0]), 1)
+    counted.shape = ir.Shape(["sequence"])  # which inference cannot know
+    return counted
 
 
 def positions_after_padding(op: OpBuilder, ids: ir.Value, padding_id: int) -> ir.Value:

@@ -10,7 +10,7 @@ from pathlib import Path
 from onnxscript import nn
 
 from polybake.errors import InputError
-from polybake.layers.layers import Linear
+from polybake.layers.linear import Linear
 from polybake.layers.stored_tensor import StoredTensor, stored_tensors
 
 #: What is widened to float32; transformers' ``dtype="float32"`` does the same.

@@ -16,11 +16,13 @@ from polybake.sources.source import Source
 from polybake.steps import STEPS, Route, Step
 
 
-def resolve(specs: Sequence[Mapping[str, object]], *, base: Path, source: Source) -> list[Step]:
+def resolve(
+    specs: Sequence[Step | Mapping[str, object]], *, base: Path, source: Source
+) -> list[Step]:
     """Check each specification, read the files it names, and give the steps in order.
 
     Args:
-        specs: Such as ``{"step": "pool", "mode": "mean"}``.
+        specs: Such as ``{"step": "pool", "mode": "mean"}``; a step itself is taken as it is.
         base: The folder that paths in a specification are relative to.
         source: Holds the folders of ``dense`` and ``layer_norm`` steps.
 
@@ -32,9 +34,12 @@ def resolve(specs: Sequence[Mapping[str, object]], *, base: Path, source: Source
 
 
 def _steps(
-    where: str, specs: Sequence[Mapping[str, object]], base: Path, source: Source
+    where: str, specs: Sequence[Step | Mapping[str, object]], base: Path, source: Source
 ) -> list[Step]:
-    return [_step(f"{where}[{index}]", spec, base, source) for index, spec in enumerate(specs)]
+    return [
+        spec if isinstance(spec, Step) else _step(f"{where}[{index}]", spec, base, source)
+        for index, spec in enumerate(specs)
+    ]
 
 
 def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) -> Step:

@@ -11,9 +11,10 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from polybake.errors import CheckFailed, InputError
+from polybake.errors import InputError
 from polybake.modelfile.manifest import Contract
 from polybake.runtime.feeds import feeds
+from polybake.runtime.session import run
 from polybake.tokenization.tokenizer import BakedTokenizer
 
 Rows = Sequence[Sequence[int]]
@@ -60,18 +61,9 @@ class Runner:
             length: Pad to this many tokens when no row is longer.
 
         Raises:
-            CheckFailed: the model stops at these ids.
+            CheckFailed: the model stops at these ids, or does not end.
         """
-        fed = feeds(self.contract, rows, self._name(prompt), length)
-        try:
-            found: list[NDArray[Any]] = self.session.run(list(names), fed)
-        except Exception as error:  # ONNX Runtime's exceptions share no base class
-            longest = max(length, *(len(row) for row in rows))
-            raise CheckFailed(
-                f"the model does not run on {len(rows)} rows of {longest} tokens "
-                f"({' '.join(str(error).split())}); give it the tokenizer that it was trained with"
-            ) from error
-        return found
+        return run(self.session, names, feeds(self.contract, rows, self._name(prompt), length))
 
     def vectors(self, rows: Rows, prompt: str | None = None, length: int = 0) -> NDArray[Any]:
         """Run rows as one batch: ``[rows, dimension]``, of the contract's dtype."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.runtime.processors import limited, processors
 
 _PROVIDERS: dict[str, tuple[str, dict[str, str]]] = {
@@ -19,6 +20,9 @@ _PROVIDERS: dict[str, tuple[str, dict[str, str]]] = {
     "cuda": ("CUDAExecutionProvider", {"use_tf32": "0"}),
 }
 _ERRORS_ONLY = 3
+
+#: Seconds of one run: a batch of the longest texts through a large model takes a part of it.
+TIME_LIMIT = 600.0
 
 _INTEGERS: dict[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
@@ -84,10 +88,40 @@ def _missing(provider: str) -> RequirementMissing:
     )
 
 
+def run(
+    session: ort.InferenceSession, names: Sequence[str], fed: Mapping[str, NDArray[Any]]
+) -> list[NDArray[Any]]:
+    """Run a graph, which may come from anywhere, for at most `TIME_LIMIT` seconds.
+
+    Raises:
+        CheckFailed: it stops, or has not ended by then.
+    """
+    options = ort.RunOptions()
+    timer = threading.Timer(TIME_LIMIT, setattr, [options, "terminate", True])
+    timer.daemon = True
+    timer.start()
+    try:
+        found: list[NDArray[Any]] = session.run(list(names), dict(fed), options)
+    except Exception as error:  # ONNX Runtime's exceptions share no base class
+        shapes = ", ".join(f"{name} {list(array.shape)}" for name, array in fed.items())
+        if options.terminate:
+            raise CheckFailed(
+                f"the model does not end on {shapes} within {TIME_LIMIT:g} seconds; "
+                "export it without loops that depend on numbers"
+            ) from error
+        reason = " ".join(str(error).split())
+        raise CheckFailed(
+            f"the model does not run on {shapes} ({reason}); "
+            "give it the tokenizer that it was trained with"
+        ) from error
+    finally:
+        timer.cancel()
+    return found
+
+
 def run_encoder(
     session: ort.InferenceSession, outputs: Sequence[str], fed: Mapping[str, NDArray[np.int64]]
-) -> list[Any]:
+) -> list[NDArray[Any]]:
     """The outputs of an encoder without steps; its inputs may have another type than the bake's."""
     typed = {one.name: fed[one.name].astype(_INTEGERS[one.type]) for one in session.get_inputs()}
-    found: list[Any] = session.run(list(outputs), typed)
-    return found
+    return run(session, outputs, typed)

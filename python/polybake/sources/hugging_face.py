@@ -5,7 +5,7 @@ from __future__ import annotations
 from polybake.errors import InputError
 from polybake.files.identifier import identifier
 from polybake.files.model_folder import ModelFolder
-from polybake.sources.source import OpenEncoder, Source
+from polybake.sources.source import MEAN, OpenEncoder, Source
 from polybake.tokenization.tokenizer import bake_tokenizer
 
 
@@ -27,6 +27,7 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
+        assumed=MEAN,
     )
 
 

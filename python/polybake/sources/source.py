@@ -16,6 +16,9 @@ from polybake.tokenization.tokenizer import BakedTokenizer
 
 Recipe = tuple[dict[str, object], ...]
 
+#: What sentence-transformers does to token embeddings where no modules.json says otherwise.
+MEAN: Recipe = ({"step": "pool", "mode": "mean"},)
+
 
 @dataclass(frozen=True)
 class EncoderGraph:
@@ -79,6 +82,7 @@ class Source:
     Attributes:
         folder: The model's folder; files that the recipe names lie in it.
         recipe: The steps that the folder lists, as in polybake.toml; empty where it lists none.
+        assumed: The steps that sentence-transformers takes where the source lists none.
         prompts: Prompt texts by name.
         identifier: How the manifest names the source.
         pooled: The same encoder up to a pooled output of its own, where it has one.
@@ -89,6 +93,7 @@ class Source:
     folder: Path
     identifier: str
     recipe: Recipe = ()
+    assumed: Recipe = ()
     prompts: Mapping[str, str] = field(default_factory=dict)
     default_prompt: str | None = None
     similarity: Similarity = "cosine"

@@ -5,19 +5,24 @@ from .errors import (
     ClosedError,
     DeviceError,
     Error,
+    InvalidIdsError,
     InvalidTextError,
     ModelError,
     SelfCheckError,
     UnknownPromptError,
 )
 
+__version__ = "0.1.0"
+
 __all__ = [
     "ClosedError",
     "DeviceError",
     "Embedder",
     "Error",
+    "InvalidIdsError",
     "InvalidTextError",
     "ModelError",
     "SelfCheckError",
     "UnknownPromptError",
+    "__version__",
 ]

@@ -2,6 +2,12 @@
 
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+#: ``[texts, dimension]``.
+Embeddings = NDArray[np.float32]
+
 CONTRACT: Final[dict[str, Any]] = {
     "inputs": [
         {
@@ -14,12 +20,6 @@ CONTRACT: Final[dict[str, Any]] = {
             "name": "attention_mask",
             "dtype": "int64",
             "feed": "attention_mask",
-            "values": {},
-        },
-        {
-            "name": "token_type_ids",
-            "dtype": "int64",
-            "feed": "token_type_ids",
             "values": {},
         },
     ],

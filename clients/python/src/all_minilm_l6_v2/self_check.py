@@ -2,75 +2,105 @@
 
 import base64
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import SelfCheckError
+from .contract import Embeddings
+from .errors import ModelError, SelfCheckError
+from .modelfile import Head, json_object
 
 
 class Embeds(Protocol):
     """What is checked: an Embedder."""
 
     def tokenize(self, texts: Sequence[str], *, prompt: str | None = ...) -> list[list[int]]: ...
-    def embed_ids(
-        self, rows: Sequence[Sequence[int]], *, prompt: str | None = ...
-    ) -> NDArray[np.float32]: ...
-    def embed(self, texts: Sequence[str], *, prompt: str | None = ...) -> NDArray[np.float32]: ...
+    def embed_ids(self, rows: list[list[int]], *, prompt: str | None = ...) -> Embeddings: ...
+    def embed(self, texts: Sequence[str], *, prompt: str | None = ...) -> Embeddings: ...
 
 
-def check_cases(embedder: Embeds, fixture: dict[str, Any], device: str) -> float:
-    """Take every case through tokenize, embed_ids and embed.
+class Case(NamedTuple):
+    """One call, and what it must give."""
+
+    id: str
+    prompt: str | None
+    texts: list[str]
+    input_ids: list[list[int]]
+    golden: Embeddings
+
+
+def check_cases(embedder: Embeds, head: Head, device: str) -> float:
+    """Take every golden case through tokenize, embed_ids and embed.
 
     Returns:
         The largest absolute difference of one element.
 
     Raises:
         SelfCheckError: ids differ, or a row lies outside the device's tolerance.
+        ModelError: the fixture is damaged.
     """
-    limits = fixture["tolerances"][device]
+    try:
+        fixture = json_object(head.fixture, format=int, tolerances=dict, cases=list)
+        if fixture["format"] != 1:
+            raise ValueError("another format")
+        cases = [_case(data) for data in fixture["cases"]]
+        limits = fixture["tolerances"][device]
+        max_abs, one_minus_cosine = float(limits["max_abs"]), float(limits["one_minus_cosine"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ModelError(
+            f"{head.path}: polybake.fixture is damaged; bake the model again"
+        ) from error
     largest = 0.0
-    for case in fixture["cases"]:
-        texts, ids, prompt = case["texts"], case["input_ids"], case["prompt"]
-        found = embedder.tokenize(texts, prompt=prompt)
-        wrong = sum(mine != golden for mine, golden in zip(found, ids, strict=True))
+    for case in cases:
+        found = embedder.tokenize(case.texts, prompt=case.prompt)
+        wrong = sum(mine != golden for mine, golden in zip(found, case.input_ids, strict=True))
         if wrong:
-            raise SelfCheckError(case["id"], "tokenize", wrong, 0)
-        golden = _decoded(case["embeddings"])
+            raise SelfCheckError(case.id, "tokenize", wrong, 0)
         for stage, vectors in (
-            ("embed_ids", embedder.embed_ids(ids, prompt=prompt)),
-            ("embed", embedder.embed(texts, prompt=prompt)),
+            ("embed_ids", embedder.embed_ids(case.input_ids, prompt=case.prompt)),
+            ("embed", embedder.embed(case.texts, prompt=case.prompt)),
         ):
-            difference = _check(case["id"], stage, vectors, golden, limits)
+            difference = _check(case, stage, vectors, max_abs, one_minus_cosine)
             largest = max(largest, difference)
     return largest
 
 
 def _check(
-    case: str,
-    stage: str,
-    vectors: NDArray[np.float32],
-    golden: NDArray[np.float32],
-    limits: dict[str, float],
+    case: Case, stage: str, vectors: Embeddings, max_abs: float, one_minus_cosine: float
 ) -> float:
-    if vectors.shape != golden.shape or not np.isfinite(vectors).all():
-        raise SelfCheckError(case, stage, float("inf"), limits["max_abs"])
-    mine, theirs = vectors.astype(np.float64), golden.astype(np.float64)
-    norms = np.linalg.norm(theirs, axis=1)
-    differences = np.abs(mine - theirs).max(axis=1)
-    allowed = limits["max_abs"] * np.maximum(1.0, norms)
-    for difference, limit in zip(differences, allowed, strict=True):
-        if not difference <= limit:
-            raise SelfCheckError(case, stage, float(difference), float(limit))
+    """Compare each row by its largest difference and by its angle."""
+    if vectors.shape != case.golden.shape:
+        raise SelfCheckError(case.id, stage, float("inf"), max_abs)
+    mine, golden = vectors.astype(np.float64), case.golden.astype(np.float64)
+    differences = np.abs(mine - golden).max(axis=1)
+    norms = np.linalg.norm(golden, axis=1)
+    _limit(case, stage, differences, max_abs * np.maximum(1, norms))  # rounding grows with size
     lengths = norms * np.linalg.norm(mine, axis=1)
-    cosines = (mine * theirs).sum(axis=1)[lengths > 0] / lengths[lengths > 0]
-    angle = float((1 - cosines).max(initial=0.0))
-    if not angle <= limits["one_minus_cosine"]:
-        raise SelfCheckError(case, stage, angle, limits["one_minus_cosine"])
-    return float(differences.max(initial=0.0))
+    cosines = (mine * golden).sum(axis=1) / np.maximum(lengths, np.finfo(float).tiny)
+    directed = norms > max_abs  # a row as short as rounding has no direction
+    _limit(case, stage, (1 - cosines)[directed], np.full(len(golden), one_minus_cosine)[directed])
+    return float(differences.max(initial=0))
 
 
-def _decoded(embeddings: dict[str, Any]) -> NDArray[np.float32]:
-    raw = base64.b64decode(embeddings["data"], validate=True)
-    return np.frombuffer(raw, "<f4").reshape(embeddings["shape"]).astype(np.float32)
+def _limit(
+    case: Case, stage: str, differences: NDArray[np.float64], limits: NDArray[np.float64]
+) -> None:
+    for difference, limit in zip(differences, limits, strict=True):
+        if not difference <= limit:  # as NaN is not
+            raise SelfCheckError(case.id, stage, float(difference), float(limit))
+
+
+def _case(data: dict[str, Any]) -> Case:
+    vectors = data["embeddings"]
+    return Case(
+        id=data["id"],
+        prompt=data["prompt"],
+        texts=data["texts"],
+        input_ids=data["input_ids"],
+        golden=_array(vectors["data"], "<f4", vectors["shape"]),
+    )
+
+
+def _array(data: str, dtype: str, shape: list[int]) -> Any:
+    return np.frombuffer(base64.b64decode(data, validate=True), dtype).reshape(shape)

@@ -16,12 +16,6 @@ module AllMinilmL6V2
         "dtype" => "int64",
         "feed" => "attention_mask",
         "values" => {}
-      },
-      {
-        "name" => "token_type_ids",
-        "dtype" => "int64",
-        "feed" => "token_type_ids",
-        "values" => {}
       }
     ],
     "output" => {

@@ -2,17 +2,17 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # A model file, opened. It may be used from several threads at once.
+  # A model file, opened. It may be used from several threads at once, and in children made by fork.
   class Embedder
-    # The most tokens of one batch, padding included.
-    TOKENS_PER_BATCH = {"cpu" => 512, "cuda" => 16_384}.freeze
-    private_constant :TOKENS_PER_BATCH
+    # So many texts are taken at a time, so that memory does not grow with the list.
+    TEXTS_PER_WINDOW = 8_192
+    private_constant :TEXTS_PER_WINDOW
 
     # Opens a model file; with a block, closes it at the block's end and returns the block's value.
     #
     # @see #initialize
-    def self.open(path, device: :cpu, threads: nil)
-      embedder = new(path, device:, threads:)
+    def self.open(path, **options)
+      embedder = new(path, **options)
       return embedder unless block_given?
 
       begin
@@ -22,26 +22,26 @@ module AllMinilmL6V2
       end
     end
 
-    # @param path [String, Pathname] the baked .onnx file
-    # @param device [Symbol, String] cpu or cuda; there is no fall-back from one to the other
-    # @param threads [Integer, nil] inside one operator; nil is one per physical core
-    # @raise [ModelError] the file is missing, damaged, or has another contract
-    # @raise [DeviceError] the device is not there
-    def initialize(path, device: :cpu, threads: nil)
-      @file = ModelFile.new(path)
-      @session = Session.new(@file.path, device.to_s, threads)
-      @tokenizer = Tokenizers::Tokenizer.from_str(@file.tokenizer)
-      @process = Process.pid
-    end
-
     # @return [String] the model's name
-    def name
-      @file.manifest["name"]
-    end
+    attr_reader :name
 
     # @return [String] SHA-256 over all that decides a vector; store it beside the vectors
-    def fingerprint
-      @file.manifest["fingerprint"]
+    attr_reader :fingerprint
+
+    # @param path [String, Pathname] the baked .onnx file
+    # @param device [Symbol, String] cpu or cuda; there is no fall-back from one to the other
+    # @param threads [Integer, nil] within one operator; nil is one a physical core, or as many as a
+    #   container leaves
+    # @param spin [Boolean] whether threads that wait keep a processor busy: a few percent faster on
+    #   an idle machine, half as fast on a busy one
+    # @raise [ModelError] the file is missing, damaged, or has another contract
+    # @raise [DeviceError] the device is not there
+    def initialize(path, device: :cpu, threads: nil, spin: false)
+      @path = Arguments.path(path)
+      @options = {
+        device: Arguments.device(device), threads: Arguments.threads(threads), spin: Arguments.spin(spin)
+      }
+      @lifetime = Lifetime.new { Model.new(read_file, **@options) }
     end
 
     # @return [Integer] elements of one embedding
@@ -59,27 +59,36 @@ module AllMinilmL6V2
       CONTRACT["prompts"]
     end
 
+    # ONNX Runtime raises when a provider cannot be added, and no other is.
+    #
     # @return [String] the execution provider that runs the graph
     def provider
-      session.provider
+      Session::PROVIDERS.fetch(@options[:device])
     end
 
     # Embeds texts, in batches of similar length.
     #
-    # @param texts [Enumerable<String>]
+    # @param texts [Enumerable<String>] a list, or what gives texts one after another
     # @param prompt [String, Symbol, nil] a key of +prompts+; nil is the model's default
     # @return [Array<Array<Float>>] one embedding for each text, in the order of the texts
     # @raise [InvalidTextError] a text is not valid Unicode
     # @raise [UnknownPromptError] the model has no such prompt
     def embed(texts, prompt: nil)
-      embed_texts(texts, named(prompt))
+      embed_texts(texts, Arguments.prompt(prompt))
     end
 
     # Embeds one search query with the model's query prompt.
     #
     # @return [Array<Float>]
     def embed_query(text)
-      embed_texts([text], QUERY_PROMPT).first
+      embed_texts([Arguments.text(text)], QUERY_PROMPT).first
+    end
+
+    # Embeds search queries with the model's query prompt.
+    #
+    # @return [Array<Array<Float>>]
+    def embed_queries(texts)
+      embed_texts(texts, QUERY_PROMPT)
     end
 
     # Embeds documents with the model's document prompt.
@@ -91,76 +100,81 @@ module AllMinilmL6V2
 
     # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded
     def tokenize(texts, prompt: nil)
-      token_ids(texts, named(prompt))
+      prompt = Arguments.prompt(prompt)
+      in_windows(texts) { |model, window| model.tokenize(window, prompt) }
     end
 
     # Runs rows of token ids as one batch, padded to the longest.
     #
     # @param rows [Array<Array<Integer>>]
     # @return [Array<Array<Float>>]
+    # @raise [InvalidIdsError] the model has no such id, or takes fewer in a row
     def embed_ids(rows, prompt: nil)
-      run(rows, named(prompt))
+      prompt = Arguments.prompt(prompt)
+      rows = Arguments.rows(rows)
+      @lifetime.use { |model| rows.empty? ? [] : model.run(rows, prompt) }
     end
 
-    # Reproduces the golden cases of the model file.
+    # Hashes the graph and reproduces the golden cases of the model file.
     #
     # @return [Float] the largest absolute difference of one element
     # @raise [SelfCheckError] a case differs by more than its tolerance
     # @raise [ModelError] the graph does not match its digest
     def self_check
-      limits = @file.fixture["tolerances"][session.device]
-      @file.check_graph
-      check = SelfCheck.new(self, limits)
-      @file.fixture["cases"].map { |golden| check.check(golden) }.max.to_f
+      @lifetime.use do
+        file = read_file
+        file.check_graph
+        SelfCheck.new(self, file.fixture, @options[:device]).largest_difference
+      end
     end
 
-    # Lets go of the graph; every later call raises ClosedError.
+    # Waits for the calls in flight and frees the model; every later call raises ClosedError.
     def close
-      @session = nil
+      @lifetime.close
+    end
+
+    # @return [String]
+    def inspect
+      "#<#{self.class} #{name}, #{dimension} dimensions, #{provider}, #{@lifetime.closed? ? "closed" : "open"}>"
+    end
+
+    # An embedder that is sent to another process is opened anew there.
+    #
+    # @private
+    def marshal_dump
+      [@location, @options]
+    end
+
+    # @private
+    def marshal_load((location, options))
+      initialize(location, **options)
     end
 
     private
 
-    def session
-      raise ClosedError, "opened before fork; open an Embedder in the child" if Process.pid != @process
-
-      @session or raise ClosedError, "the embedder is closed; open another"
-    end
-
-    def named(prompt)
-      prompt.nil? ? CONTRACT["default_prompt"] : prompt.to_s
+    # Also read in a forked child and by self_check, when the folder may be another, and the file.
+    def read_file
+      file = ModelFile.new(@path, @location || @path)
+      @location ||= file.location
+      @name ||= file.manifest["name"]
+      @fingerprint ||= file.manifest["fingerprint"]
+      return file if file.manifest["fingerprint"] == fingerprint
+      raise ModelError, "#{@path}: holds another model since it was opened; open another embedder"
     end
 
     def embed_texts(texts, prompt)
-      rows = token_ids(texts, prompt)
-      vectors = Array.new(rows.size)
-      Batches.cut(rows.map(&:size), TOKENS_PER_BATCH[session.device]).each do |batch|
-        run(rows.values_at(*batch), prompt).each_with_index { |vector, place| vectors[batch[place]] = vector }
-      end
-      vectors
+      in_windows(texts) { |model, window| model.embed(model.tokenize(window, prompt), prompt) }
     end
 
-    # One text at a time: the tokenizer's own threads do not survive a fork.
-    def token_ids(texts, prompt)
-      session
-      prefix = prompt_text(prompt)
-      Texts.check(texts).map { |text| @tokenizer.encode(prefix + text).ids }
-    end
-
-    def run(rows, prompt)
-      opened = session
-      prompt_text(prompt)
-      return [] if rows.empty?
-
-      opened.run([CONTRACT["output"]["name"]], Feeds.build(rows, prompt)).first
-    end
-
-    def prompt_text(prompt)
-      return "" if prompt.nil?
-
-      prompts.fetch(prompt) do
-        remedy = prompts.empty? ? "this model has none" : "choose one of: #{prompts.keys.join(", ")}"
-        raise UnknownPromptError, "unknown prompt \"#{prompt}\"; #{remedy}"
+    def in_windows(texts)
+      texts = Arguments.texts(texts)
+      @lifetime.use do |model|
+        results = []
+        texts.each_slice(TEXTS_PER_WINDOW) do |window|
+          checked = window.each_with_index.map { |text, place| Arguments.text(text, results.size + place) }
+          results.concat(yield(model, checked))
+        end
+        results
       end
     end
   end

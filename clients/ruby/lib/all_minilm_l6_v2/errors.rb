@@ -14,17 +14,32 @@ module AllMinilmL6V2
   # The model has no prompt of that name.
   class UnknownPromptError < Error; end
 
-  # The embedder was closed, or was opened before a fork.
-  class ClosedError < Error; end
+  # The embedder was closed.
+  class ClosedError < Error
+    def initialize(message = "the embedder is closed; open another")
+      super
+    end
+  end
 
   # A text is not valid Unicode.
   class InvalidTextError < Error
     # @return [Integer] the text's place in the list
     attr_reader :index
 
-    def initialize(index)
-      super("texts[#{index}] is not valid Unicode; repair or drop it")
+    def initialize(message, index)
+      super(message)
       @index = index
+    end
+  end
+
+  # The model has no such token ids, or takes fewer in a row.
+  class InvalidIdsError < Error
+    # @return [Integer] the row's place in the list
+    attr_reader :row
+
+    def initialize(message, row)
+      super(message)
+      @row = row
     end
   end
 

@@ -5,36 +5,64 @@ module AllMinilmL6V2
   # A model file: its head is read and checked, its graph is skipped.
   class ModelFile
     KEYS = %w[polybake.manifest polybake.tokenizer polybake.fixture polybake.digests].freeze
-    METADATA = 14 # ModelProto.metadata_props
+    MANIFEST, TOKENIZER, FIXTURE, DIGESTS = KEYS
+    # Protobuf's tags: ModelProto.metadata_props, and key and value of such an entry.
+    ENTRY, KEY, VALUE = 0x72, 0x0a, 0x12
     CHUNK = 1 << 20
 
-    attr_reader :path, :manifest, :tokenizer, :fixture
+    # @return [String] the path as it was given, for messages
+    attr_reader :path
 
-    # @param path [String, Pathname]
+    # @return [String] the absolute path
+    attr_reader :location
+
+    # @return [Hash]
+    attr_reader :manifest
+
+    # @return [String] the tokenizer.json
+    attr_reader :tokenizer
+
+    # @param path [String]
+    # @param location [String] where the file is, if the path is relative to another folder
     # @raise [ModelError] not a model file, damaged, of a newer format, or with another contract
-    def initialize(path)
-      @path = File.path(path)
-      @entries = {}
-      read_head
-      check_digests
-      @manifest = JSON.parse(@entries["polybake.manifest"])
-      @tokenizer = @entries["polybake.tokenizer"].force_encoding("UTF-8")
-      @fixture = JSON.parse(@entries["polybake.fixture"])
-      check_contract
+    def initialize(path, location = path)
+      @path = path
+      entries = reading do
+        @location = File.absolute_path(location)
+        File.open(@location, "rb") { |file| read_entries(file) }
+      end
+      check_digests(entries)
+      @tokenizer, @fixture = entries.values_at(TOKENIZER, FIXTURE)
+      @manifest = check_manifest(object(entries[MANIFEST]))
+      check_contract(nil, CONTRACT, @manifest["contract"])
+    end
+
+    # @return [Hash] the golden cases
+    # @raise [ModelError] they are of another format
+    def fixture
+      object(@fixture).tap { |fixture| damaged(FIXTURE) unless fixture["format"].eql?(1) }
     end
 
     # Hashes the graph and compares; about a second for 2 GB.
     #
     # @raise [ModelError] the digest differs
     def check_graph
+      require "openssl" # seven times as fast as Digest, but slow to load
       digest = OpenSSL::Digest.new("SHA256")
-      File.open(path, "rb") do |file|
-        file.seek(@graph_offset)
-        while (chunk = file.read(CHUNK))
-          digest << chunk
+      reading do
+        File.open(location, "rb") do |file|
+          file.seek(@tail_start)
+          while (chunk = file.read(CHUNK))
+            digest << chunk
+          end
         end
       end
-      refuse("the graph does not match its digest; copy the file again") if digest.hexdigest != @digests["tail"]
+      compare_digests("the graph", digest.hexdigest, @tail_digest)
+    end
+
+    # @raise [ModelError]
+    def damaged(key)
+      refuse("#{key} is damaged; bake the model again")
     end
 
     private
@@ -43,78 +71,106 @@ module AllMinilmL6V2
       raise ModelError, "#{path}: #{problem}"
     end
 
-    def read_head
-      File.open(path, "rb") do |file|
-        Protobuf.each_field(file) do |number, start, length|
-          if number != METADATA
-            @graph_offset ||= start
-          elsif length
-            keep(*entry(file.read(length)))
-          end
-        end
-      end
-      refuse("has no graph; give the path of a baked .onnx file") unless @graph_offset
-    rescue SystemCallError => error
-      reason = error.class.new.message
+    def reading
+      yield
+    rescue SystemCallError, ArgumentError => error # an ArgumentError: the path holds a NUL
+      reason = error.is_a?(SystemCallError) ? error.class.new.message : error.message
       refuse("cannot be read (#{reason}); give the path of a baked .onnx file")
-    rescue Protobuf::Damaged => error
-      refuse("is not a whole ONNX file (byte #{error.offset}); copy the file again")
     end
 
-    # A StringStringEntryProto: field 1 is the key, field 2 the value.
+    def read_entries(file)
+      entries = {}
+      @tail_start = 0
+      while file.getbyte == ENTRY
+        key, value = entry(field(file))
+        refuse("is not a whole ONNX file (byte #{@tail_start}); copy the file again") unless value
+        refuse("#{key} occurs twice; copy the original file again") if entries.key?(key)
+        entries[key] = value.force_encoding(Encoding::UTF_8) if KEYS.include?(key)
+        @tail_start = file.pos
+      end
+      @tail_length = file.size - @tail_start
+      entries
+    end
+
+    # @return [Array(String, String), nil] key and value, and nothing else
     def entry(bytes)
-      parts = {1 => "", 2 => ""}
-      io = StringIO.new(bytes)
-      Protobuf.each_field(io) do |number, _, length|
-        raise Protobuf::Damaged unless length
-        parts[number] = io.read(length)
+      io = StringIO.new(bytes.to_s)
+      key = field(io) if io.getbyte == KEY
+      value = field(io) if key && io.getbyte == VALUE
+      [key, value] if value && io.eof?
+    end
+
+    # A length, at most five bytes of seven bits with the lowest first, and so many bytes.
+    #
+    # @return [String, nil] nil if the input ends before
+    def field(io)
+      length = 0
+      5.times do |place|
+        byte = io.getbyte or return nil
+        length |= (byte & 0x7f) << (7 * place)
+        next if byte > 0x7f
+        return (io.read(length) if length <= io.size - io.pos)
       end
-      [parts[1].dup.force_encoding("UTF-8").scrub, parts[2]]
+      nil
     end
 
-    def keep(key, value)
-      return unless key.start_with?("polybake.")
-      refuse("#{key} occurs twice; copy the original file again") if @entries.key?(key)
-      refuse("#{key} stands after the graph; copy the original file again") if @graph_offset
-      @entries[key] = value
-    end
-
-    def check_digests
-      missing = KEYS.find { |key| !@entries.key?(key) }
+    def check_digests(entries)
+      missing = KEYS.find { |key| !entries.key?(key) }
       refuse("has no #{missing}; write the file with: polybake bake") if missing
-      @digests = read_digests
-      KEYS.first(3).each do |key|
-        next if OpenSSL::Digest::SHA256.hexdigest(@entries[key]) == @digests[key.delete_prefix("polybake.")]
-        refuse("#{key} does not match its digest; copy the file again")
+      case object(entries[DIGESTS]).values_at("manifest", "tokenizer", "fixture", "tail", "tail_length")
+      in [String, String, String, String => tail, Integer => length] => digests if length.positive?
+        refuse("has #{@tail_length} bytes after its head, expected #{length}; copy the file again") if @tail_length != length
+        [MANIFEST, TOKENIZER, FIXTURE].zip(digests) do |key, digest|
+          compare_digests(key, Digest::SHA256.hexdigest(entries[key]), digest)
+        end
+        @tail_digest = tail
+      else
+        refuse("#{DIGESTS} is damaged; copy the file again")
       end
     end
 
-    def read_digests
-      digests = JSON.parse(@entries["polybake.digests"])
-      digests.fetch_values("manifest", "tokenizer", "fixture", "tail")
-      digests
-    rescue JSON::ParserError, NoMethodError, KeyError
-      refuse("polybake.digests is damaged; copy the file again")
+    def compare_digests(part, found, expected)
+      refuse("#{part} does not match its digest; copy the file again") if found != expected
     end
 
-    def check_contract
-      if manifest["format"] > 1
-        refuse("manifest format #{manifest["format"]} is newer than 1; use polybake #{manifest["generator"]}, which wrote it")
+    def check_manifest(manifest)
+      case manifest.values_at("format", "name", "fingerprint", "contract")
+      in [Integer => format, *] if format > 1
+        version = manifest["generator"] || "an unknown version"
+        refuse("manifest format #{format} is newer than 1; use polybake #{version}, which wrote it")
+      in [Integer => format, String, String, Hash] if format == 1
+        manifest
+      else
+        damaged(MANIFEST)
       end
-      expected, found = fields(CONTRACT), fields(manifest["contract"])
-      field = (expected.keys | found.keys).find { |name| expected[name] != found[name] } or return
-      refuse(
-        "contract field #{field}: expected #{expected.fetch(field, "nothing")}, " \
-        "found #{found.fetch(field, "nothing")}; regenerate the client with: polybake generate"
-      )
     end
 
-    # Flattens a contract to {"inputs[0].name" => "\"input_ids\"", ...}.
-    def fields(value, path = nil)
-      case value
-      when Hash then value.map { |key, item| fields(item, [path, key].compact.join(".")) }.reduce({}, :merge)
-      when Array then value.each_with_index.map { |item, index| fields(item, "#{path}[#{index}]") }.reduce({}, :merge)
-      else {path => JSON.generate(value, ascii_only: true)}
+    # @return [Hash] empty if the bytes are no JSON object in ASCII
+    def object(bytes)
+      value = JSON.parse(bytes, freeze: true) if bytes.ascii_only?
+      value.is_a?(Hash) ? value : {}
+    rescue JSON::ParserError
+      {}
+    end
+
+    # Goes through both contracts field by field, and refuses the first that differs.
+    def check_contract(path, expected, found)
+      case [expected, found]
+      in [Hash, Hash]
+        (expected.keys | found.keys).each do |key|
+          check_contract([path, key].compact.join("."), expected.fetch(key, :nothing), found.fetch(key, :nothing))
+        end
+      in [Array, Array]
+        [expected, found].map(&:size).max.times do |index|
+          check_contract("#{path}[#{index}]", expected.fetch(index, :nothing), found.fetch(index, :nothing))
+        end
+      else
+        return if expected.eql?(found)
+        shown = [expected, found].map { |value| (value == :nothing) ? "nothing" : JSON.generate(value) }
+        refuse(
+          "contract field #{path}: expected #{shown.first}, found #{shown.last}; " \
+          "regenerate the client with: polybake generate"
+        )
       end
     end
   end

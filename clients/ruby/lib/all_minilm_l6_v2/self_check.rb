@@ -5,56 +5,54 @@ module AllMinilmL6V2
   # Reproduces the golden cases of a model file.
   class SelfCheck
     # @param embedder [Embedder]
-    # @param limits [Hash] max_abs and one_minus_cosine
-    def initialize(embedder, limits)
+    # @param fixture [Hash]
+    # @param device [String]
+    def initialize(embedder, fixture, device)
       @embedder = embedder
-      @limits = limits
+      @cases = fixture["cases"]
+      @max_abs, @one_minus_cosine = fixture["tolerances"][device].values_at("max_abs", "one_minus_cosine")
     end
 
-    # Takes one case through tokenize, embed_ids and embed.
+    # Takes every case through tokenize, embed_ids and embed.
     #
-    # @param golden [Hash] a case of the fixture
     # @return [Float] the largest absolute difference of one element
     # @raise [SelfCheckError] ids differ, or a row lies outside the tolerance
-    def check(golden)
-      id, texts, rows, prompt = golden.values_at("id", "texts", "input_ids", "prompt")
-      wrong = @embedder.tokenize(texts, prompt:).zip(rows).count { |found, expected| found != expected }
-      raise SelfCheckError.new(id, "tokenize", wrong, 0) if wrong > 0
-
-      expected = vectors(golden["embeddings"])
-      [
-        largest(id, "embed_ids", @embedder.embed_ids(rows, prompt:), expected),
-        largest(id, "embed", @embedder.embed(texts, prompt:), expected)
-      ].max
+    def largest_difference
+      @cases.flat_map do |golden|
+        @case, texts, rows, prompt, embeddings = golden.values_at("id", "texts", "input_ids", "prompt", "embeddings")
+        wrong = rows.zip(@embedder.tokenize(texts, prompt:)).count { |expected, found| found != expected }
+        differs("tokenize", wrong, 0) if wrong > 0
+        [
+          compare("embed_ids", @embedder.embed_ids(rows, prompt:), embeddings),
+          compare("embed", @embedder.embed(texts, prompt:), embeddings)
+        ]
+      end.max.to_f
     end
 
     private
 
-    # float32, little-endian, row by row, in base64.
-    def vectors(embeddings)
-      embeddings["data"].unpack1("m0").unpack("e*").each_slice(embeddings["shape"].last).to_a
+    def differs(stage, difference, limit)
+      raise SelfCheckError.new(@case, stage, difference, limit)
     end
 
-    def largest(id, stage, found, expected)
+    def compare(stage, found, embeddings)
+      # float32, little-endian, row by row.
+      expected = embeddings["data"].unpack1("m0").unpack("e*").each_slice(embeddings["shape"].last).to_a
       comparable = found.map(&:size) == expected.map(&:size) && (found + expected).flatten.all?(&:finite?)
-      raise SelfCheckError.new(id, stage, Float::INFINITY, @limits["max_abs"]) unless comparable
-
-      found.zip(expected).map { |mine, golden| row_difference(id, stage, mine, golden) }.max.to_f
+      differs(stage, Float::INFINITY, @max_abs) unless comparable
+      found.zip(expected).map { |mine, golden| row_difference(stage, mine, golden) }.max
     end
 
-    def row_difference(id, stage, mine, golden)
+    def row_difference(stage, mine, golden)
       norm = Math.sqrt(dot(golden, golden))
       difference = mine.zip(golden).map { |a, b| (a - b).abs }.max
-      # float32 rounds relative to size.
-      limit = @limits["max_abs"] * [1.0, norm].max
-      raise SelfCheckError.new(id, stage, difference, limit) if difference > limit
+      limit = @max_abs * [1.0, norm].max # float32 rounds relative to size
+      differs(stage, difference, limit) if difference > limit
       return difference if norm.zero?
 
       angle = 1 - dot(mine, golden) / (norm * Math.sqrt(dot(mine, mine)))
-      limit = @limits["one_minus_cosine"]
-      # A vector of zeros has no angle: NaN is not within the limit.
-      raise SelfCheckError.new(id, stage, angle, limit) unless angle <= limit
-
+      # A row of zeros has no angle: NaN is not within the limit.
+      differs(stage, angle, @one_minus_cosine) unless angle <= @one_minus_cosine
       difference
     end
 

@@ -3,44 +3,101 @@
 
 module AllMinilmL6V2
   # The graph, opened on the device asked for, or not at all.
+  #
+  # What the gem does not offer needs two of its private parts: its pointers to the session and to
+  # the environment.
   class Session < OnnxRuntime::InferenceSession
     PROVIDERS = {"cpu" => "CPUExecutionProvider", "cuda" => "CUDAExecutionProvider"}.freeze
     RUN_PARAMETERS = %i[pointer pointer pointer pointer size_t pointer size_t pointer].freeze
+    ELEMENTS = {"float32" => :float, "int8" => :int8, "uint8" => :uint8}.freeze
     ERRORS_ONLY = 3
 
-    # @return [String] cpu or cuda
-    attr_reader :device
+    # ONNX Runtime 1.29 and newer send telemetry unless this is set before the first environment of
+    # the process is made (microsoft/onnxruntime#27379).
+    def self.decline_telemetry
+      return unless ENV["ORT_DISABLE_TELEMETRY"].to_s.empty?
+      ENV["ORT_DISABLE_TELEMETRY"] = "1"
+      return unless class_variable_defined?(:@@env)
+      warn "all_minilm_l6_v2: ONNX Runtime was in use before the first embedder and may send telemetry; " \
+        "set ORT_DISABLE_TELEMETRY=1 in the environment of the process, or open an embedder first"
+    end
 
-    # @param path [String]
+    # What frees a session, once and only in the process that opened it: in a forked child it would
+    # wait for the parent's threads for ever (microsoft/onnxruntime#31961). It holds no session, since
+    # it is the finalizer of one.
+    def self.release(reference)
+      free, process = OnnxRuntime::FFI.api[:ReleaseSession], Process.pid
+      lambda do |_object_id = nil|
+        pointer = reference.read_pointer
+        next if pointer.null? || Process.pid != process
+        reference.write_pointer(nil)
+        free.call(pointer)
+      end
+    end
+
+    # @param file [ModelFile]
     # @param device [String]
-    # @param threads [Integer, nil] inside one operator; nil is one per physical core
-    # @raise [DeviceError] an unknown device, or one that is not there
+    # @param threads [Integer, nil] within one operator
+    # @param spin [Boolean] whether threads that wait keep a processor busy
+    # @raise [DeviceError] the device is not there
     # @raise [ModelError] ONNX Runtime cannot load the graph
-    def initialize(path, device, threads)
-      @device = device
-      check_device
-      super(path, providers: [provider], intra_op_num_threads: threads, log_severity_level: ERRORS_ONLY)
+    def initialize(file, device:, threads:, spin:)
+      @path = file.path
+      self.class.decline_telemetry
+      check_device(device)
+      super(
+        file.location,
+        providers: [PROVIDERS.fetch(device)],
+        intra_op_num_threads: threads || Processors.default,
+        session_config_entries: {"session.intra_op.allow_spinning" => spin ? 1 : 0},
+        log_severity_level: ERRORS_ONLY
+      )
+      take_over
+    rescue LoadError => error
+      raise DeviceError, "ONNX Runtime cannot be loaded (#{error.message}); correct OnnxRuntime.ffi_lib"
     rescue OnnxRuntime::Error => error
-      reason = error.message.dup.force_encoding("UTF-8").scrub
-      raise ModelError, "#{path}: onnxruntime cannot load the graph: #{reason}" if device == "cpu"
+      reason = text(error)
+      raise ModelError, "#{@path}: onnxruntime cannot load the graph: #{reason}" if device == "cpu"
       raise DeviceError, "device \"#{device}\" could not be started (#{reason}); check the GPU driver and the CUDA libraries"
     end
 
-    # The execution provider that runs the graph. ONNX Runtime raises when it cannot be added, and
-    # none other is.
+    # Other Ruby threads go on while the graph runs; the gem's own +run+ would hold Ruby's global lock.
+    # The output is memory of ours, not of the session's arena, whose lock a forked child may find
+    # held by one of the parent's threads when it ends and frees what it inherited.
     #
-    # @return [String]
-    def provider
-      PROVIDERS.fetch(device)
+    # @param feeds [Hash{String => Array}] int64 by the input's name
+    # @param rows [Integer]
+    # @return [Array<Array<Float>>] the embeddings
+    # @raise [ModelError] the graph stops
+    def embed(feeds, rows)
+      inputs = feeds.transform_values { |ids| OnnxRuntime::OrtValue.from_array(ids, element_type: :int64) }
+      name, dtype, dimension = CONTRACT["output"].values_at("name", "dtype", "dimension")
+      element = ELEMENTS.fetch(dtype)
+      output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], element)
+      names = [*inputs.keys, name].map { |text| ::FFI::MemoryPointer.from_string(text) }
+      OnnxRuntime::Utils.check_status(
+        @run.call(
+          @session, nil, pointers(names[..-2]), pointers(inputs.values), inputs.size,
+          pointers(names.last(1)), 1, pointers([output])
+        )
+      )
+      output.data_ptr.public_send(:"read_array_of_#{element}", rows * dimension).each_slice(dimension).to_a
+    rescue OnnxRuntime::Error => error
+      raise ModelError, "#{@path}: onnxruntime cannot run the graph: #{text(error)}"
+    ensure
+      output&.to_ptr&.free
+    end
+
+    # Frees the graph. No call may be in flight.
+    def close
+      @release.call
     end
 
     private
 
     # The gem itself would only warn about a provider that is missing, and go on without it.
-    def check_device
-      unless PROVIDERS.key?(device)
-        raise DeviceError, "unknown device \"#{device}\"; choose one of: #{PROVIDERS.keys.join(", ")}"
-      end
+    def check_device(device)
+      provider = PROVIDERS.fetch(device)
       unless providers.include?(provider)
         raise DeviceError,
           "device \"#{device}\" needs #{provider}, which this ONNX Runtime library lacks; " \
@@ -50,17 +107,26 @@ module AllMinilmL6V2
       ENV["NVIDIA_TF32_OVERRIDE"] ||= "0" if device == "cuda"
     end
 
-    # The gem's table of C functions. Only Run is bound anew, so that other Ruby threads go on
-    # while the graph runs; the gem itself holds Ruby's global lock for all that time.
-    def api
-      table = super
-      @run ||= without_lock(table[:Run])
-      ->(name) { (name == :Run) ? @run : table[name] }
+    # Puts our release in place of the gem's. The environment lives as long as the process.
+    def take_over
+      unless @session.respond_to?(:ref) && self.class.class_variable_defined?(:@@env)
+        raise Error, "onnxruntime #{OnnxRuntime::VERSION} has another form than this client knows; use an older one"
+      end
+      @release = self.class.release(@session.ref)
+      ObjectSpace.undefine_finalizer(@session)
+      ObjectSpace.define_finalizer(@session, @release)
+      ObjectSpace.undefine_finalizer(env)
+      run = ::FFI::Pointer.new(OnnxRuntime::FFI.api[:Run].address)
+      @run = ::FFI::Function.new(:pointer, RUN_PARAMETERS, run, blocking: true)
     end
 
-    def without_lock(function)
-      return function unless function.respond_to?(:address)
-      ::FFI::Function.new(:pointer, RUN_PARAMETERS, ::FFI::Pointer.new(function.address), blocking: true)
+    def pointers(values)
+      ::FFI::MemoryPointer.new(:pointer, values.size).write_array_of_pointer(values)
+    end
+
+    # Messages of C have no encoding.
+    def text(error)
+      error.message.dup.force_encoding(Encoding::UTF_8).scrub
     end
   end
 

@@ -27,5 +27,14 @@ RUBY = Language(
     package=Spelling(snake, r"[a-z][a-z0-9]*([_-][a-z0-9]+)*"),
     module=Spelling(pascal, r"[A-Z][A-Za-z0-9]*"),
     reserved=frozenset(RESERVED.split()),
-    project_files=frozenset({"__path__.gemspec", "Gemfile", "Rakefile", "README.md", ".gitignore"}),
+    project_files=frozenset(
+        {
+            "__path__.gemspec",
+            "lib/__path__/extensions.rb",
+            "Gemfile",
+            "Rakefile",
+            "README.md",
+            ".gitignore",
+        }
+    ),
 )

@@ -20,7 +20,7 @@ from polybake.sources.onnx.graph import load_graph
 from polybake.sources.onnx.recipe import remaining_steps
 from polybake.sources.onnx.signature import embedding_outputs, input_feeds
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
-from polybake.sources.source import EncoderGraph, Reference, Source
+from polybake.sources.source import MEAN, EncoderGraph, Reference, Source
 from polybake.steps.state import State
 from polybake.tokenization.position_table import COUNT_BEHIND_PADDING
 from polybake.tokenization.tokenizer import bake_tokenizer
@@ -108,6 +108,7 @@ def open_onnx_file(path: Path) -> Source:
         folder=folder.path,
         identifier=identifier(folder.path),
         licence=folder.licence(),
+        assumed=MEAN if pooled is None else (),
     )
 
 

@@ -1,0 +1,76 @@
+"""``polybake.bake``: the way in for programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from polybake.baking.bake import BakeReport
+from polybake.baking.bake_config import bake_config
+from polybake.config import Config
+from polybake.errors import InputError
+from polybake.files.model_name import model_name
+from polybake.files.validation import first_fault
+from polybake.generation.names import names_for
+from polybake.steps import Step
+
+
+def bake(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    description: str = "",
+    steps: Sequence[Step | Mapping[str, object]] | None = None,
+    prompts: Mapping[str, str] | None = None,
+    default_prompt: str | None = None,
+    encoder: str = "native",
+    functions: bool = False,
+    expose: Sequence[str] = (),
+) -> BakeReport:
+    """Bake an encoder and its steps into one model file, and prove it.
+
+    Example: ``polybake.bake("models/all-MiniLM-L6-v2", "minilm.onnx", steps=[{"step": "pool",
+    "mode": "mean"}, polybake.steps.Normalize()])``
+
+    Args:
+        source: A model folder, ``hub:owner/name@revision``, or an ``.onnx`` file.
+        output: The model file to write; an earlier bake is overwritten, and nothing else.
+        name: Names packages and modules of the clients; None makes it of the source's own.
+        description: For people.
+        steps: As the tables of polybake.toml, or as objects of `polybake.steps`; None takes the
+            source's own. Files that a table names are relative to the working folder.
+        prompts: Prompt texts by name; None takes the source's.
+        default_prompt: The prompt used when none is named; None takes the source's.
+        encoder: ``native``, or ``torch`` for an export by PyTorch.
+        functions: Bake each step as an ONNX function, which viewers show as one node.
+        expose: Values to add as outputs, for debugging.
+
+    Raises:
+        InputError: the source, a step or a setting is not what was expected.
+        CheckFailed: a proof failed; nothing is written.
+        RequirementMissing: a package or the hub is not there.
+    """
+    place = Path(source)
+    settings = {
+        "model": {
+            "name": model_name(place) if name is None else name,
+            "source": place,
+            "output": Path(output),
+            "description": description,
+            "default_prompt": default_prompt,
+            "encoder": encoder,
+            "functions": functions,
+            "expose": tuple(expose),
+        },
+        "prompts": None if prompts is None else dict(prompts),
+    }
+    try:
+        config = Config.model_validate(settings)
+    except ValidationError as error:
+        raise InputError(first_fault(error)) from error
+    names_for("python", config.model.name)
+    return bake_config(config, steps)

@@ -1,0 +1,48 @@
+"""Bake what a polybake.toml describes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polybake.baking.bake import BakeReport, Progress, bake, quiet
+from polybake.config import Config
+from polybake.fixtures.texts import read_texts, user_cases
+from polybake.recipe.resolve import resolve
+from polybake.sources import open_source
+from polybake.steps import Step
+
+
+def bake_config(
+    config: Config,
+    steps: Sequence[Step | Mapping[str, object]] | None = None,
+    progress: Progress = quiet,
+) -> BakeReport:
+    """Open the source, read what its steps name, and bake them.
+
+    Args:
+        config: All settings; its texts go into the file only where it says so.
+        steps: In the place of the config's; None of both takes the source's own.
+        progress: Told what begins.
+
+    Raises:
+        InputError: the source, a step or a setting is not what was expected.
+        CheckFailed: a proof failed; nothing is written.
+        RequirementMissing: a package or the hub is not there.
+    """
+    model = config.model
+    source = open_source(model.source, model.encoder)
+    listed = steps if steps is not None else config.steps
+    own = config.fixtures.texts if config.fixtures.embed == "all" else ()
+    return bake(
+        source,
+        resolve(source.recipe if listed is None else listed, base=config.folder, source=source),
+        model.output,
+        name=model.name,
+        description=model.description,
+        prompts=config.prompts,
+        default_prompt=model.default_prompt,
+        extra_cases=user_cases(read_texts(own)),
+        functions=model.functions,
+        expose=model.expose,
+        progress=progress,
+    )

@@ -1,0 +1,16 @@
+"""How far a long run is, on a terminal; elsewhere nothing is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str], None]]:
+    """Give what shows the stage that begins, beside a moving sign, on standard error."""
+    console = Console(stderr=True)
+    with console.status("") as status:
+        yield lambda stage: status.update(f"{stage} …")

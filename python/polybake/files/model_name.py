@@ -1,0 +1,24 @@
+"""A model's name, made of its source's own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from polybake.files.hub_reference import HubReference, is_hub
+
+_LONGEST = 50
+
+
+def model_name(source: Path) -> str:
+    """The name of a folder, repository or file, in kebab case.
+
+    ``all-MiniLM-L6-v2`` becomes ``all-minilm-l6-v2``, ``bge-small-en-v1.5`` ``bge-small-en-v1-5``.
+    """
+    if is_hub(source):
+        own = HubReference.parse(source).name
+    else:
+        resolved = source.resolve()
+        own = resolved.name if resolved.is_dir() else resolved.stem
+    name = "-".join(re.findall(r"[a-z0-9]+", own.lower()))[:_LONGEST].strip("-")
+    return name if name[:1].isalpha() else f"model-{name}".strip("-")[:_LONGEST]

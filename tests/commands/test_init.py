@@ -1,0 +1,61 @@
+"""polybake.toml as init writes it: all that the source says, and what is only assumed."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from models.tiny_folders import write_bert, write_json, write_sentence_transformers
+from models.tiny_onnx import POOLED, encoder, write_encoder
+from polybake.config import load_config
+from polybake.sources import open_source
+from support.commandline import polybake
+
+
+def settings(folder: Path, *arguments: object) -> dict[str, object]:
+    polybake("init", *arguments, cwd=folder)
+    return tomllib.loads((folder / "polybake.toml").read_text(encoding="utf-8"))
+
+
+def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None:
+    """sentence-transformers takes the mean there; a comment says that nobody wrote it down."""
+    write_bert(tmp_path / "bert")
+    found = settings(tmp_path, "bert")
+    assert found["steps"] == [{"step": "pool", "mode": "mean"}]
+    text = (tmp_path / "polybake.toml").read_text()
+    assert "# Assumed: the source names no steps, and sentence-transformers takes the m" in text
+    polybake("bake", cwd=tmp_path)
+
+
+def test_an_export_gets_it_only_where_it_does_not_pool(tmp_path: Path) -> None:
+    """One that gives a vector a text needs no step."""
+    write_encoder(tmp_path / "tokens")
+    write_encoder(tmp_path / "pooled", encoder(outputs=POOLED))
+    assert settings(tmp_path, "tokens/model.onnx", "--name", "my-model")["steps"] == [
+        {"step": "pool", "mode": "mean"}
+    ]
+    found = settings(tmp_path, "pooled/model.onnx", "--name", "my-model", "--force")
+    assert found["steps"] == []
+    assert "add yours as [[steps]]" in (tmp_path / "polybake.toml").read_text()
+
+
+@pytest.mark.parametrize("text", ["\x7f", "\x00", "\u2028", 'a "b" \\ c\n\t', "\U0001f30a é"])
+def test_every_prompt_can_be_read_back(tmp_path: Path, text: str) -> None:
+    """Whatever characters a model's prompts have."""
+    write_sentence_transformers(tmp_path / "tiny")
+    prompts = {f"name {text}": text}
+    write_json(tmp_path / "tiny" / "config_sentence_transformers.json", {"prompts": prompts})
+    assert settings(tmp_path, "tiny")["prompts"] == prompts
+    assert load_config(tmp_path / "polybake.toml").prompts == prompts
+
+
+def test_what_is_written_bakes_as_the_source_does(tmp_path: Path) -> None:
+    """The settings are the source's own, in full and in order."""
+    write_sentence_transformers(tmp_path / "tiny")
+    settings(tmp_path, "tiny", "--name", "my-model")
+    config = load_config(tmp_path / "polybake.toml")
+    assert config.steps == open_source(tmp_path / "tiny").recipe
+    assert config.model.name == "my-model"
+    assert config.model.output == tmp_path / "build" / "my-model.onnx"

@@ -1,0 +1,83 @@
+"""polybake as a package: what a program or a notebook calls."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polybake
+from models.tiny_folders import write_bert
+from polybake.errors import InputError
+from polybake.steps import Normalize
+
+
+def test_bakes_and_embeds(tmp_path: Path) -> None:
+    """Steps are tables or objects, and the vectors those of the model file."""
+    write_bert(tmp_path / "Tiny-BERT")
+    out = tmp_path / "out.onnx"
+    report = polybake.bake(
+        str(tmp_path / "Tiny-BERT"),
+        out,
+        steps=[{"step": "pool", "mode": "mean"}, Normalize()],
+        prompts={"query": "the "},
+    )
+    assert (report.path, report.manifest.name) == (out, "tiny-bert")
+    assert report.manifest.steps == ("pool(mode=mean)", "normalize()")
+    embedder = polybake.Embedder(out)
+    found = embedder.embed(["river", "water"], prompt="query")
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1)
+    assert embedder.self_check() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ({"name": "Über"}, "'Über' cannot become a package name"),
+        ({"name": "json"}, "'json' would shadow a module or keyword of a client"),
+        ({"encoder": "keras"}, "model.encoder: Input should be 'native' or 'torch', found"),
+        ({"steps": [{"step": "poool"}]}, r"steps\[0\].step: unknown step 'poool'; choose one of"),
+        ({"prompts": {"a": 1}}, r"prompts.a: Input should be a valid string, found 1"),
+    ],
+)
+def test_wrong_arguments_are_one_line(
+    tmp_path: Path, change: dict[str, object], shown: str
+) -> None:
+    """The same words as for a polybake.toml."""
+    write_bert(tmp_path / "tiny")
+    with pytest.raises(InputError, match=shown):
+        polybake.bake(tmp_path / "tiny", tmp_path / "out.onnx", **change)  # type: ignore[arg-type]
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_names_are_imported_when_they_are_used() -> None:
+    """The package itself imports nothing heavy, and lists what it has."""
+    code = (
+        "import sys, polybake;"
+        "assert not {'numpy', 'onnx', 'onnxruntime', 'pydantic'} & set(sys.modules);"
+        "assert {'bake', 'Embedder'} <= set(polybake.__all__);"
+        "import polybake.cli;"
+        "assert not {'onnx', 'onnxruntime'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_missing_package_says_what_to_install() -> None:
+    """Not only its own name."""
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None\n"
+        "import polybake\n"
+        "try: polybake.Embedder\n"
+        "except polybake.errors.RequirementMissing as error: print(error)"
+    )
+    found = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert found == ('this needs the package onnxruntime; pip install "polybake[bake,cpu]"\n')
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """As of any module."""
+    with pytest.raises(AttributeError, match="module 'polybake' has no attribute 'nonsense'"):
+        polybake.nonsense  # noqa: B018
