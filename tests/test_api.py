@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polybake
+from faulty.subject import SubjectFiles
 from models.tiny_folders import write_bert
 from polybake.errors import InputError
 from polybake.steps import Normalize
@@ -31,6 +32,20 @@ def test_bakes_and_embeds(tmp_path: Path) -> None:
     found = embedder.embed(["river", "water"], prompt="query")
     assert np.linalg.norm(found, axis=1) == pytest.approx(1)
     assert embedder.self_check() < 1e-6
+
+
+def test_generates_and_verifies(subject: SubjectFiles, tmp_path: Path) -> None:
+    """Without ONNX Runtime, as on a machine that only judges clients."""
+    subject.write_client(tmp_path / "clients/tiny")
+    code = (
+        "import sys; sys.modules['onnx'] = sys.modules['onnxruntime'] = None\n"
+        "import polybake\n"
+        f"polybake.generate({str(subject.model)!r}, 'clients', languages=['ruby'])\n"
+        f"report = polybake.verify({str(subject.model)!r}, 'clients/tiny')\n"
+        "assert (report.exit_code(), len(report.runs)) == (0, 1)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    assert (tmp_path / "clients/ruby/harness.json").is_file()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +73,7 @@ def test_names_are_imported_when_they_are_used() -> None:
     code = (
         "import sys, polybake;"
         "assert not {'numpy', 'onnx', 'onnxruntime', 'pydantic'} & set(sys.modules);"
-        "assert {'bake', 'Embedder'} <= set(polybake.__all__);"
+        "assert {'bake', 'generate', 'verify', 'Embedder'} <= set(polybake.__all__);"
         "import polybake.cli;"
         "assert not {'onnx', 'onnxruntime'} & set(sys.modules)"
     )

@@ -25,13 +25,17 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if TYPE_CHECKING:
     from polybake.baking.api import bake
+    from polybake.generation.generate import generate
     from polybake.runtime.embedder import Embedder
+    from polybake.verification.verify import verify
 
-__all__ = ["Embedder", "__version__", "bake"]
+__all__ = ["Embedder", "__version__", "bake", "generate", "verify"]
 
 _PLACES = {
     "bake": "polybake.baking.api",
     "Embedder": "polybake.runtime.embedder",
+    "generate": "polybake.generation.generate",
+    "verify": "polybake.verification.verify",
 }
 
 
