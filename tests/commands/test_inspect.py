@@ -127,4 +127,4 @@ def test_needs_the_packages_that_read_graphs(project: Path) -> None:
             [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
         )
         assert done.returncode == 3, done.stderr
-        assert 'pip install "polybake[bake]"' in done.stderr
+        assert 'the package onnx; pip install "polybake[bake,cpu]"' in done.stderr

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.commands.target import EncoderOption, JsonOption
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import InputError
 from polybake.files.encoder_maker import EncoderMaker
 from polybake.files.hub_reference import is_hub
 
@@ -66,14 +66,10 @@ def inspect(
 
 def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None:
     """Draw the graph of an ONNX file and print its values, where asked for."""
-    try:
-        from polybake.inspection.graph import read_graph
-        from polybake.inspection.picture import write_picture
-        from polybake.inspection.shapes import shape_facts, shape_table
-    except ModuleNotFoundError as error:
-        raise RequirementMissing(
-            f'reading graphs needs the package {error.name}; pip install "polybake[bake]"'
-        ) from error
+    from polybake.inspection.graph import read_graph
+    from polybake.inspection.picture import write_picture
+    from polybake.inspection.shapes import shape_facts, shape_table
+
     if graph is not None:
         write_picture(path, graph)
         typer.echo(f"wrote {graph}")
