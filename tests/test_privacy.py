@@ -14,6 +14,8 @@ import pytest
 from models.tiny_folders import write_bert
 from polybake.modelfile.container import read_head
 
+#: As if somebody had imported onnxruntime; the real one would send its telemetry.
+IMPORTED = "import sys; sys.modules['onnxruntime'] = sys"
 RUN = "import polybake.cli; polybake.cli.main()"
 
 
@@ -52,20 +54,30 @@ def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
     assert list(home.rglob("*")) == []
 
 
-def test_who_wants_telemetry_is_obeyed() -> None:
-    """A value that the user gave stays."""
-    code = "import os, polybake; print(os.environ['ORT_DISABLE_TELEMETRY'])"
-    for given, expected in ((None, "1"), ("0", "0")):
-        environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
-        environment |= {} if given is None else {"ORT_DISABLE_TELEMETRY": given}
-        found = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert found.stdout.strip() == expected
+@pytest.mark.parametrize(
+    ("given", "code", "expected", "warned"),
+    [
+        (None, "import polybake", "1", False),
+        ("", "import polybake", "1", False),
+        ("0", f"{IMPORTED}; import polybake", "0", False),
+        (None, f"{IMPORTED}; import polybake", "1", True),
+    ],
+)
+def test_who_wants_telemetry_is_obeyed(
+    given: str | None, code: str, expected: str, warned: bool
+) -> None:
+    """A value that the user gave stays; one that comes too late is told."""
+    environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+    environment |= {} if given is None else {"ORT_DISABLE_TELEMETRY": given}
+    found = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport os; print(os.environ['ORT_DISABLE_TELEMETRY'])"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.strip() == expected
+    assert ("onnxruntime was imported before polybake" in found.stderr) is warned
 
 
 @pytest.mark.parametrize(("embed", "inside"), [("builtin", False), ("all", True)])

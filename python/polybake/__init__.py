@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from polybake.errors import missing_package
@@ -21,7 +23,16 @@ from polybake.errors import missing_package
 __version__ = "0.1.0"
 
 # ONNX Runtime sends telemetry from the moment it is imported. Source: its docs/Privacy.md.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+if not os.environ.get("ORT_DISABLE_TELEMETRY"):
+    if "onnxruntime" in sys.modules:
+        warnings.warn(
+            "onnxruntime was imported before polybake and without ORT_DISABLE_TELEMETRY, so it may "
+            "send telemetry; import polybake first, or start Python with ORT_DISABLE_TELEMETRY=1 "
+            "(=0 allows the telemetry)",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
     from polybake.baking.api import bake

@@ -263,7 +263,10 @@ def test_the_gem_holds_what_it_needs(
     command = ("bundle", "exec", "ruby", "-w", "-e")
     three_lines = blocks(client, every_feed)[1]
     assert run(*command, three_lines, cwd=tmp_path, BUNDLE_PATH=gems) == "7\n"
-    show = 's = Gem.loaded_specs["every_feed"]; puts s.version, s.license, s.metadata, s.files'
+    show = """
+    spec = Gem.loaded_specs["every_feed"]
+    puts spec.version, spec.license, spec.metadata, Dir.glob("**/*", base: spec.full_gem_path)
+    """
     printed = run(*command, show, cwd=tmp_path, BUNDLE_PATH=gems)
     assert printed.startswith('0.1.0\nApache-2.0\n{"allowed_push_host"=>"none"}\n')
     assert "sig/every_feed.rbs" in printed
