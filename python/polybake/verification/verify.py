@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from polybake.errors import InputError
+from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import DEVICES, Device
 from polybake.modelfile.fixture_folder import read_fixture
 from polybake.verification.harness_file import Client, find_clients, foreign_client
@@ -55,6 +56,7 @@ def verify(
         InputError: the model, the fixture, a client's folder or an argument is not what was
             expected. A client that fails is no error: the report says so.
     """
+    read_head(Path(model))  # without a model nothing else matters, and nothing else is blamed
     chosen = _chosen(clients, languages, harnesses)
     return judge(
         Path(model),

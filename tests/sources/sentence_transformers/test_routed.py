@@ -101,7 +101,7 @@ def test_init_writes_routes_that_bake_again(tmp_path: Path) -> None:
     source, path = open_source(folder), tmp_path / "polybake.toml"
     text = settings_text(source, folder, "two", tmp_path, EncoderMaker.NATIVE)
     path.write_text(text)
-    assert '[steps.routes]\n"query" = [\n    { step = "pool", mode = "mean" },\n' in text
+    assert '[steps.routes]\nquery = [\n    {step = "pool", mode = "mean"},\n' in text
     written = tomllib.loads(text)
     assert written["prompts"] == {"query": "", "document": ""}
     steps = load_config(path).steps
