@@ -235,7 +235,7 @@ def _manifest(
         steps=tuple(map(str, steps)),
         encoder=encoder.name,
         opset=built.opset,
-        source=manifest.Source(identifier=source.identifier, licence=source.licence),
+        source=manifest.Provenance(identifier=source.identifier, licence=source.licence),
         generator=__version__,
         fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),
         verified=encoder.proves,

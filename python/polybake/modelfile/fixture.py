@@ -6,15 +6,10 @@ import base64
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from polybake.modelfile.record import Record
 from polybake.modelfile.slack import Embeddings, Slack
-
-
-class Record(BaseModel):
-    """A part of a fixture: immutable, and tolerant of keys added by later versions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Tolerance(Record):
