@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polybake.commands.target import EncoderOption, usable_name
+from polybake.encoder_maker import EncoderMaker
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
-from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import is_hub
+from polybake.files.hub_reference import HubReference, parse_source
 from polybake.files.model_name import model_name
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def init(
     if source is not None:
         from polybake.sources import open_source
 
-        maker = encoder or EncoderMaker.NATIVE
-        opened = open_source(source, maker)
-        text = settings_text(opened, source, name or model_name(source), output.parent, maker)
+        maker, given = encoder or EncoderMaker.NATIVE, parse_source(source)
+        opened = open_source(given, maker)
+        text = settings_text(opened, given, name or model_name(given), output.parent, maker)
         _write(output, text)
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
@@ -71,7 +71,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def settings_text(
-    opened: Source, source: Path, name: str, folder: Path, encoder: EncoderMaker
+    opened: Source, source: HubReference | Path, name: str, folder: Path, encoder: EncoderMaker
 ) -> str:
     """A polybake.toml that says in full what the source's own files say."""
     import tomlkit
@@ -116,9 +116,9 @@ def _item(value: object) -> Any:
     return value
 
 
-def _relative(source: Path, folder: Path) -> str:
-    if is_hub(source):
-        return source.as_posix()
+def _relative(source: HubReference | Path, folder: Path) -> str:
+    if isinstance(source, HubReference):
+        return str(source)
     base = folder.resolve()
     resolved = source.resolve()
     return str(resolved.relative_to(base) if resolved.is_relative_to(base) else resolved)

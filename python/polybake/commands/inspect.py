@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polybake.commands.target import EncoderOption, JsonOption
+from polybake.encoder_maker import EncoderMaker
 from polybake.errors import InputError, RequirementMissing
-from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import is_hub
+from polybake.files.hub_reference import HubReference, parse_source
 
 if TYPE_CHECKING:
     from polybake.modelfile.container import Head
@@ -46,7 +46,8 @@ def inspect(
         typer.echo(line)
     if extract is None and (shapes or graph is not None):
         return
-    if not is_hub(target) and target.is_file() and is_baked(target):
+    source = parse_source(target)
+    if isinstance(source, Path) and source.is_file() and is_baked(source):
         head = read_head(target)
         if extract is not None:
             typer.echo(f"wrote {', '.join(extract_parts(head, extract))}")
@@ -57,7 +58,7 @@ def inspect(
         return
     if extract is not None:
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
-    facts = describe_source(target, encoder or EncoderMaker.NATIVE)
+    facts = describe_source(source, encoder or EncoderMaker.NATIVE)
     typer.echo(json.dumps(facts, indent=2) if as_json else _lines(facts))
 
 
@@ -112,20 +113,20 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> Iter
         yield json.dumps(facts, indent=2) if as_json else shape_table(facts)
 
 
-def describe_source(path: Path, encoder: EncoderMaker) -> dict[str, object]:
+def describe_source(given: HubReference | Path, encoder: EncoderMaker) -> dict[str, object]:
     """What a bake would start from."""
     from polybake.sources import open_source
 
-    source = open_source(path, encoder)
+    source = open_source(given, encoder)
     return {
-        "source": source.identifier,
+        "source": source.folder.identifier,
         "encoder": source.encoder.name,
         "steps": [dict(spec) for spec in source.recipe],
         "prompts": source.prompts,
         "default_prompt": source.default_prompt,
         "max_length": source.max_length,
         "similarity": source.similarity,
-        "licence": source.licence,
+        "licence": source.folder.licence(),
     }
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polybake.encoder_maker import EncoderMaker
 from polybake.errors import InputError
-from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import is_hub
+from polybake.files.hub_reference import parse_source
 from polybake.files.model_name import model_name
 
 if TYPE_CHECKING:
@@ -50,21 +50,22 @@ def config_for(
     """
     from polybake.config import Config, ModelTable, load_config
 
-    if target.suffix == ".toml" and not is_hub(target):
-        config = load_config(target)
+    source = parse_source(target)
+    if isinstance(source, Path) and source.suffix == ".toml":
+        config = load_config(source)
         changes = {"name": name, "output": output, "encoder": encoder}
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
         return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
-    if not is_hub(target) and not target.exists():
+    if isinstance(source, Path) and not source.exists():
         raise InputError(
             f"{target}: no such file or folder; "
             "give a polybake.toml, a model folder or an .onnx file"
         )
-    chosen_name = usable_name(name or model_name(target))
+    chosen_name = usable_name(name or model_name(source))
     model = ModelTable(
         name=chosen_name,
-        source=target,
+        source=source,
         output=output or Path("build") / f"{chosen_name}.onnx",
         encoder=encoder or EncoderMaker.NATIVE,
     )

@@ -12,8 +12,8 @@ from models.tiny_folders import change_json, write_bert, write_json
 from models.tiny_onnx import write_encoder
 from polybake.commands.init import init
 from polybake.commands.inspect import describe_source
+from polybake.encoder_maker import EncoderMaker
 from polybake.errors import InputError, RequirementMissing
-from polybake.files.encoder_maker import EncoderMaker
 from polybake.sources import open_source
 
 
@@ -60,7 +60,7 @@ def test_refuses_code_and_quantized_weights(key: str, value: object, folder: Pat
     """A model that brings its own code is named, and its code is not looked at."""
     change_json(folder / "config.json", **{key: value})
     (folder / "modeling_own.py").write_text("raise SystemExit('ran')")
-    with pytest.raises(InputError, match=rf"config.json: {key} = .* no code of a model is run"):
+    with pytest.raises(InputError, match=rf"config.json: {key}: .*; no code of a model is run"):
         open_source(folder, EncoderMaker.TORCH)
 
 
@@ -73,12 +73,18 @@ def test_refuses_pickles(folder: Path) -> None:
 
 @pytest.mark.parametrize("encoder", EncoderMaker)
 def test_an_index_lists_safetensors_only(encoder: EncoderMaker, tmp_path: Path) -> None:
-    """A pickle does not come in as a shard."""
+    """A pickle does not come in as a shard, and no list of nothing stands for all weights."""
     folder = write_bert(tmp_path / "model")
     (folder / "model.safetensors").rename(folder / "model-1.bin")
-    write_json(folder / "model.safetensors.index.json", {"weight_map": {"a": "model-1.bin"}})
-    with pytest.raises(InputError, match=r"lists 'model-1.bin', which is no safetensors file"):
-        open_source(folder, encoder)
+    index = folder / "model.safetensors.index.json"
+    for named, shown in (
+        ({"a": "model-1.bin"}, r"weight_map\.a: .* pattern .*, found 'model-1\.bin'"),
+        ({"a": "model-1.safetensors"}, "has no model-1.safetensors; download the whole model"),
+        ({}, "weight_map: Dictionary should have at least 1 item"),
+    ):
+        write_json(index, {"weight_map": named})
+        with pytest.raises(InputError, match=shown):
+            open_source(folder, encoder)
 
 
 def test_refuses_links_that_lead_out(folder: Path, tmp_path: Path) -> None:
