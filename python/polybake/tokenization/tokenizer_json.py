@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
+from polybake.tokenization.slow_patterns import slow_pattern
 
 Side = Literal["right", "left"]
 
@@ -34,14 +35,16 @@ class Component(JsonModel, extra="allow"):
     """A normalizer or a pre-tokenizer, or a Sequence of several."""
 
     type: str | None = None
+    pattern: dict[str, str] = Field(default_factory=dict)
     normalizers: list[Component] = Field(default_factory=list)
     pretokenizers: list[Component] = Field(default_factory=list)
 
     @property
     def parts(self) -> list[Component]:
-        """The members of a Sequence and of those in it; itself, if it is none."""
+        """The members of a Sequence and of those in it; itself, if it does more than hold them."""
         members = [*self.normalizers, *self.pretokenizers]
-        return [part for member in members for part in member.parts] if members else [self]
+        own = [] if members and not self.pattern else [self]
+        return [*own, *(part for member in members for part in member.parts)]
 
     def get(self, key: str, default: object = None) -> object:
         """A setting that only some types have."""
@@ -95,14 +98,23 @@ def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
     """Read tokenizer.json.
 
     Raises:
-        InputError: there is none, or it is no tokenizer.
+        InputError: there is none, it is no tokenizer, or one of its patterns takes forever.
     """
-    folder.needed_file(
+    path = folder.needed_file(
         "tokenizer.json",
         'write it with: python -c "from transformers import AutoTokenizer as T; '
         "T.from_pretrained('.').save_pretrained('.')\" (run there)",
     )
-    return folder.read("tokenizer.json", TokenizerJson)
+    tokenizer = folder.read("tokenizer.json", TokenizerJson)
+    parts = [*tokenizer.parts("normalizer"), *tokenizer.parts("pre_tokenizer")]
+    patterns = [part.pattern["Regex"] for part in parts if "Regex" in part.pattern]
+    slow = slow_pattern(patterns) if patterns else None
+    if slow is not None:
+        raise InputError(
+            f"{path}: the pattern {slow!r} takes too long on some texts, which ends the process of "
+            "some runtimes; write it without repetitions of repetitions"
+        )
+    return tokenizer
 
 
 def truncation(max_length: int, side: Side = "right") -> Truncation:
