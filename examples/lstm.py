@@ -13,7 +13,7 @@ import typer
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.layers.linear import Linear
-from polybake.layers.lstm import Lstm
+from polybake.layers.lstm import LstmLayers
 from polybake.layers.network import write_network
 
 
@@ -22,7 +22,7 @@ class Tagger(nn.Module):
 
     def __init__(self, inputs: int, hidden: int, tags: int) -> None:
         super().__init__()
-        self.lstm = Lstm(inputs, hidden, layers=2, bidirectional=True)
+        self.lstm = LstmLayers(inputs, hidden, layers=2, bidirectional=True)
         self.head = Linear(2 * hidden, tags)
 
     def forward(self, op: OpBuilder, x: ir.Value, lengths: ir.Value) -> ir.Value:

@@ -22,7 +22,7 @@ import onnx.parser
 from polybake.files.atomic import replacing
 from polybake.modelfile.container import ascii_json, sha256
 from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
-from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Source, fingerprint
+from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Provenance, fingerprint
 from polybake.modelfile.protobuf import entry, varint
 
 _GRAPH = """
@@ -108,7 +108,7 @@ def manifest() -> Manifest:
         steps=("sum",),
         encoder="table",
         opset=18,
-        source=Source(identifier="heads"),
+        source=Provenance(identifier="heads"),
         generator="0.1.0",
         fingerprint=fingerprint(sha256(tail()), sha256(ascii_json(_TOKENIZER)), contract),
         verified="steps",

@@ -6,15 +6,27 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from polybake.errors import InputError
-from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import is_hub
+from polybake.files.hub_reference import HubReference, parse_source
 from polybake.files.validation import expected, key_path
 from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.fixture import Device
 from polybake.modelfile.manifest import checked_name
+
+#: Who makes the graph of a model folder's encoder: polybake itself, for the architectures in
+#: `polybake.encoders`, or PyTorch's exporter, for any architecture that transformers has.
+EncoderMaker = Literal["native", "torch"]
 
 
 def _without_nul(path: Path) -> Path:
@@ -26,6 +38,24 @@ def _without_nul(path: Path) -> Path:
 #: A path that a system can be asked for.
 File = Annotated[Path, AfterValidator(_without_nul)]
 
+
+def _source(value: object) -> HubReference | Path:
+    if isinstance(value, HubReference):
+        return value
+    if not isinstance(value, str | Path):
+        raise ValueError("Input should be a path or hub:owner/name")
+    try:
+        return parse_source(_without_nul(Path(value)))
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+#: A model folder, an .onnx file, or a repository of the hub.
+ModelSource = Annotated[
+    HubReference | Path,
+    PlainValidator(_source),
+    WithJsonSchema({"format": "path", "type": "string"}),
+]
 
 #: Bytes of a polybake.toml; tomllib's time grows with the square of a dotted key.
 _LARGEST = 65_536
@@ -53,12 +83,12 @@ class ModelTable(Table):
     """``[model]``: what is baked, and where to."""
 
     name: Annotated[str, AfterValidator(checked_name)]
-    source: File
+    source: ModelSource
     output: File
     description: str = ""
     default_prompt: str | None = None
     precision: Literal["float32"] = "float32"
-    encoder: EncoderMaker = EncoderMaker.NATIVE
+    encoder: EncoderMaker = "native"
     functions: bool = False
     expose: tuple[str, ...] = ()
 
@@ -177,7 +207,7 @@ def _relative_to(folder: Path, config: Config) -> Config:
         update={
             "model": config.model.model_copy(
                 update={
-                    "source": source if is_hub(source) else folder / source,
+                    "source": folder / source if isinstance(source, Path) else source,
                     "output": folder / config.model.output,
                 }
             ),

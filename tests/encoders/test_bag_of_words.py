@@ -11,8 +11,7 @@ import pytest
 
 from polybake.encoders.bag_of_words import BagOfWords
 from polybake.graph.check import check_graph
-from polybake.sources.encoder_graph import write_reference
-from polybake.sources.lookup import Lookup
+from polybake.sources.static_encoder import StaticEncoder
 
 WEIGHTS = np.array([0.5, -2, 3, 0.25, 1], np.float32)
 IDS = np.array([[1, 3, 1, 1, 4, 3, 2], [0, 0, 2, 0, 0, 0, 0], [0] * 7])
@@ -22,9 +21,11 @@ TOKENS = [7, 3, 0]
 @pytest.mark.parametrize("cumulative", [True, False])
 def test_counts_words(tmp_path: Path, cumulative: bool) -> None:
     """Padding counts nothing, and neither does a second time where only the first one does."""
-    graph = Lookup("bow", lambda: BagOfWords(WEIGHTS, cumulative=cumulative)).place()
-    written = write_reference(graph, tmp_path)
+    encoder = StaticEncoder("bow", lambda: BagOfWords(WEIGHTS, cumulative=cumulative))
+    graph = encoder.place()
+    graph.model.graph.outputs.append(graph.state.x)
     check_graph(graph.model)
+    written = encoder.reference(tmp_path)
     mask = (np.arange(7) < np.array(TOKENS)[:, None]).astype(np.int64)
     session = ort.InferenceSession(str(written.path), providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {"input_ids": IDS, "attention_mask": mask})

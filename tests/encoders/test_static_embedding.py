@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 from polybake.encoders.static_embedding import StaticEmbedding
 from polybake.errors import InputError
-from polybake.sources.lookup import Lookup
+from polybake.sources.static_encoder import StaticEncoder
 
 RANDOM = np.random.default_rng(5)
 TABLE = RANDOM.normal(0, 0.2, (4, 3)).astype(np.float32)
@@ -26,7 +26,7 @@ def embed(folder: Path, tensors: dict[str, np.ndarray[Any, Any]]) -> np.ndarray[
     """Save the tensors, build the encoder, and run it."""
     save_file(tensors, folder / "model.safetensors")
     module = StaticEmbedding.load(folder / "model.safetensors")
-    written = Lookup("static_embedding", lambda: module).reference(folder)
+    written = StaticEncoder("static_embedding", lambda: module).reference(folder)
     session = ort.InferenceSession(str(written.path), providers=["CPUExecutionProvider"])
     fed = {"input_ids": IDS, "attention_mask": np.ones_like(IDS)}
     (found,) = session.run([written.output], fed)

@@ -134,7 +134,7 @@ def test_takes_what_transformers_writes_twice(projection: str, activation: str) 
         ("is_decoder", True, "is_decoder: "),
         ("dense_act_fn", "gelu_new", "dense_act_fn: should agree with .*'relu', found 'gelu_n"),
         ("dense_act_fn", "mish", "dense_act_fn: .*'mish'"),
-        ("is_gated_act", True, "is_gated_act: should agree with .*'relu', found True"),
+        ("is_gated_act", True, "is_gated_act: should agree with .*'relu', found true"),
     ],
 )
 def test_refuses_what_it_does_not_compute(

@@ -14,7 +14,7 @@ import numpy as np
 
 from polybake.modelfile import container as modelfile
 from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, Vectors, encode_vectors
-from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Source
+from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Provenance
 from polybake.modelfile.slack import Slack
 from polybake.verification.harness_file import Client
 
@@ -142,7 +142,7 @@ def make_manifest(output: Output) -> Manifest:
         steps=(),
         encoder="onnx",
         opset=18,
-        source=Source(identifier="none"),
+        source=Provenance(identifier="none"),
         generator="0.1.0",
         fingerprint=FINGERPRINT,
         verified="steps",

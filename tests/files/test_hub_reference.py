@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.files.hub_reference import HubReference, is_hub
+from polybake.files.hub_reference import HubReference, parse_source
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from polybake.files.hub_reference import HubReference, is_hub
 )
 def test_parses_and_prints(text: str, expected: HubReference) -> None:
     """A reference is read whole, and written as it was."""
-    assert HubReference.parse(Path(text)) == expected
+    assert parse_source(text) == parse_source(Path(text)) == expected
     assert str(expected) == text
 
 
@@ -36,11 +36,11 @@ def test_refuses_what_names_none(text: str) -> None:
     with pytest.raises(
         InputError, match="names no repository; expected hub:owner/name or"
     ) as caught:
-        HubReference.parse(Path(text))
+        parse_source(text)
     assert str(caught.value).startswith(text)
 
 
 def test_paths_are_no_references() -> None:
     """Only what begins with hub: is one."""
-    assert is_hub(Path("hub:a/b"))
-    assert not any(is_hub(Path(text)) for text in ("models/hub:a", "/hub:a/b", "hub/a", "Hub:a/b"))
+    for text in ("models/hub:a", "/hub:a/b", "hub/a", "Hub:a/b"):
+        assert parse_source(text) == Path(text)

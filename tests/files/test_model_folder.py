@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
+from polybake.files.validation import JsonModel
+
+
+class Settings(JsonModel):
+    """What a file may say."""
+
+    size: int | None = None
 
 
 def test_reads_files_by_name(tmp_path: Path) -> None:
     """A file of the folder or of one inside it is found; one that is not there is None."""
     (tmp_path / "1_Pooling").mkdir()
-    (tmp_path / "1_Pooling" / "config.json").write_text('{"a": 1}')
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"size": 1, "other": 2}')
     folder = ModelFolder.at(tmp_path)
-    assert folder.settings("1_Pooling/config.json") == {"a": 1}
-    assert folder.inner("1_Pooling").settings("config.json") == {"a": 1}
+    assert folder.read("1_Pooling/config.json", Settings) == Settings(size=1)
+    assert folder.inner("1_Pooling").read("config.json", Settings) == Settings(size=1)
     assert folder.file("nothing") is None
     assert folder.file("1_Pooling") is None
-    assert folder.settings("nothing") == {}
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """Its defaults are taken, or it is named with what to do, where it is needed."""
+    folder = ModelFolder.at(tmp_path)
+    assert folder.read("nothing", Settings) == Settings()
     with pytest.raises(InputError, match="has no nothing; download the whole model again"):
-        folder.needed_settings("nothing")
+        folder.read("nothing", Settings, needed=True)
+    with pytest.raises(InputError, match=f"^{tmp_path}: has no nothing; write one$"):
+        folder.needed_file("nothing", "write one")
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ('{"size": "1"}', "size: Input should be a valid integer, found '1'"),
+        ('{"size": true}', "size: Input should be a valid integer, found true"),
+        ("[1]", "Input should be an object"),
+        ("null", "Input should be an object"),
+    ],
+)
+def test_names_a_value_of_the_wrong_type(content: str, shown: str, tmp_path: Path) -> None:
+    """The message has the file, the key, the value, what was expected and the remedy."""
+    path = tmp_path / "config.json"
+    path.write_text(content)
+    with pytest.raises(InputError) as caught:
+        ModelFolder.at(tmp_path).read("config.json", Settings, remedy="correct it")
+    assert str(caught.value) == f"{path}: {shown}; correct it"
+
+
+def test_identifier_is_the_same_on_every_machine(tmp_path: Path) -> None:
+    """It is a snapshot's repository, also from one of its folders, and else the folder's name."""
+    inner = tmp_path / "models--owner--a--b" / "snapshots" / "1" / "onnx"
+    inner.mkdir(parents=True)
+    assert ModelFolder.at(inner).identifier == ModelFolder.at(inner.parent).identifier
+    assert ModelFolder.at(inner).identifier == "owner/a/b"
+    assert ModelFolder.at(tmp_path / "models--owner--a--b").identifier == "models--owner--a--b"
 
 
 @pytest.mark.parametrize(
@@ -50,26 +92,58 @@ def test_follows_links_inside(tmp_path: Path) -> None:
     assert ModelFolder.at(tmp_path / "link").file("b.json") is not None
 
 
+def snapshot_of(cache: Path, *places: Path) -> ModelFolder:
+    """A snapshot in ``cache`` that links to the files ``places``, under their folders' names."""
+    snapshot = cache / "snapshots" / "1"
+    snapshot.mkdir(parents=True)
+    for place in places:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("{}")
+        (snapshot / f"{place.parent.name}.json").symlink_to(place)
+    return ModelFolder.at(snapshot)
+
+
 def test_follows_a_cache_to_its_blobs(tmp_path: Path) -> None:
     """A snapshot's links may lead to its cache's blobs, and to no other folder beside it."""
-    snapshot = tmp_path / "snapshots" / "1"
-    snapshot.mkdir(parents=True)
-    for name in ("blobs", "other"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "x").write_text("{}")
-        (snapshot / f"{name}.json").symlink_to(tmp_path / name / "x")
-    folder = ModelFolder.at(snapshot)
+    cache = tmp_path / "models--owner--name"
+    folder = snapshot_of(cache, cache / "blobs" / "x", cache / "other" / "x")
     assert folder.file("blobs.json") is not None
+    (tmp_path / "link").symlink_to(folder.path)
+    assert ModelFolder.at(tmp_path / "link").file("blobs.json") is not None
     with pytest.raises(InputError, match=r"links to .*other/x, outside the model's folder"):
         folder.file("other.json")
+
+
+def test_blobs_that_are_a_link_are_no_cache_s(tmp_path: Path) -> None:
+    """A folder that came with a link to anywhere as its blobs reads nothing there."""
+    cache, secret = tmp_path / "models--owner--name", tmp_path / "secret" / "x"
+    cache.mkdir()
+    (cache / "blobs").symlink_to(tmp_path)
+    with pytest.raises(InputError, match=r"links to .*secret/x, outside the model's folder"):
+        snapshot_of(cache, secret).file("secret.json")
+
+
+def test_blobs_beside_any_folder_are_no_cache_s(tmp_path: Path) -> None:
+    """Only in the layout of a Hugging Face cache do blobs belong to a snapshot."""
+    folder = snapshot_of(tmp_path / "model", tmp_path / "model" / "blobs" / "x")
+    with pytest.raises(InputError, match=r"links to .*blobs/x, outside the model's folder"):
+        folder.file("blobs.json")
+
+
+def test_takes_a_hard_link_for_a_file(tmp_path: Path) -> None:
+    """Stores that keep equal files once are full of them, and nothing says where else one lies."""
+    (tmp_path / "store").write_text("{}")
+    (tmp_path / "model").mkdir()
+    os.link(tmp_path / "store", tmp_path / "model" / "config.json")
+    assert ModelFolder.at(tmp_path / "model").file("config.json") is not None
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe\x00", b"[" * 100_000, b""])
 def test_names_what_is_not_json(content: bytes, tmp_path: Path) -> None:
     """A file that is not JSON, however it is broken, is named."""
     (tmp_path / "config.json").write_bytes(content)
-    with pytest.raises(InputError, match=r"config\.json: is not JSON"):
-        ModelFolder.at(tmp_path).json("config.json")
+    with pytest.raises(InputError, match=r"config\.json: Invalid JSON: "):
+        ModelFolder.at(tmp_path).read("config.json", Settings)
 
 
 def test_licence_is_one_short_word(tmp_path: Path) -> None:

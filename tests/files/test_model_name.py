@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from polybake.files.hub_reference import HubReference
 from polybake.files.model_name import model_name
 
 
@@ -32,7 +33,6 @@ def test_a_file_gives_its_name_without_the_suffix(tmp_path: Path) -> None:
     assert model_name(tmp_path / "bge-v1.5.onnx") == "bge-v1-5"
 
 
-def test_a_repository_gives_its_name(tmp_path: Path) -> None:
+def test_a_repository_gives_its_name() -> None:
     """The same as its folder would, without owner and revision."""
-    assert tmp_path.is_dir()
-    assert model_name(Path("hub:BAAI/bge-small-en-v1.5@main")) == "bge-small-en-v1-5"
+    assert model_name(HubReference("BAAI", "bge-small-en-v1.5", "main")) == "bge-small-en-v1-5"

@@ -20,6 +20,8 @@ class Whole(BaseModel):
 
     parts: list[Part] = []
     name: str = ""
+    none: None = None
+    texts: dict[str, str] = {}
 
     @model_validator(mode="after")
     def _check(self) -> Whole:
@@ -35,6 +37,9 @@ class Whole(BaseModel):
         ({"parts": [{"factor": -1.0}]}, ", found -1.0"),
         ({"parts": [{}]}, "parts[0].factor: is missing"),
         ({"parts": [{"factor": 1}, {"factor": 2}]}, "2 parts, expected at most 1"),
+        ({"name": None}, "name: Input should be a valid string, found null"),
+        ({"none": True}, "none: Input should be null, found true"),
+        ({"texts": {"a\x1b\n": 1}}, "texts.a\\x1b\\n: Input should be a valid string, found 1"),
         ({"name": ["a" * 1000]}, f"name: Input should be a valid string, found ['{'a' * 78}..."),
         ({"name": np.ones((2, 3))}, "name: Input should be a valid string"),
     ],

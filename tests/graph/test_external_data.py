@@ -230,6 +230,12 @@ def hiding_places() -> Iterator[tuple[str, onnx.ModelProto]]:
     yield "function", model
 
     model = encoder()
+    function = onnx.helper.make_function("own", "f", [], [], [], opsets)
+    function.attribute_proto.append(onnx.helper.make_attribute("default", tensor))
+    model.functions.append(function)
+    yield "attribute of a function", model
+
+    model = encoder()
     node = onnx.helper.make_node("X", [], ["y"])
     attribute = onnx.AttributeProto(name="list", type=onnx.AttributeProto.TENSORS)
     attribute.tensors.append(tensor)

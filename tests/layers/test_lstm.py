@@ -8,14 +8,14 @@ from onnxscript import OpBuilder, ir
 
 from models.network_numpy import draw, lstm, lstm_shapes
 from models.tiny_encoders import run_graph
-from polybake.layers.lstm import Lstm
+from polybake.layers.lstm import LstmLayers
 
 X = np.random.default_rng(4).normal(size=(4, 6, 3)).astype(np.float32)
 LENGTHS = np.array([6, 2, 1, 0])
 
 
 def run(layers: int, bidirectional: bool, x: np.ndarray = X) -> np.ndarray:
-    module = Lstm(3, 5, layers, bidirectional=bidirectional)
+    module = LstmLayers(3, 5, layers, bidirectional=bidirectional)
     weights = draw(lstm_shapes("", 3, 5, layers, bidirectional=bidirectional))
     module.load_state_dict({name: ir.tensor(array) for name, array in weights.items()})
 

@@ -72,7 +72,7 @@ def test_reads_shards(tmp_path: Path) -> None:
     write_json(folder / "model.safetensors.index.json", {"weight_map": index})
     assert encoder_bytes(folder, tmp_path / "out") == whole
     (folder / "b.safetensors").unlink()
-    with pytest.raises(InputError, match=r"b\.safetensors is missing"):
+    with pytest.raises(InputError, match=r"has no b\.safetensors; download"):
         open_source(folder)
 
 

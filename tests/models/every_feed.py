@@ -20,7 +20,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from models.quantized_feed import DIMENSION, QUANTIZATIONS, slack
 from polybake.modelfile import container as modelfile
 from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
-from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Source, fingerprint
+from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Provenance, fingerprint
 
 MAX_LENGTH = 16
 PROMPTS = {"query": "query: ", "document": "passage: "}
@@ -164,7 +164,7 @@ def write_every_feed_model(
         steps=("mean",),
         encoder="tables",
         opset=18,
-        source=Source(identifier="every-feed"),
+        source=Provenance(identifier="every-feed"),
         generator="0.1.0",
         fingerprint=identity,
         verified="steps",

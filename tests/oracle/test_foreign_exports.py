@@ -73,7 +73,7 @@ def bake_export(
 ) -> tuple[str, ...]:
     """Bake with these steps, or the source's own; the steps as the manifest shows them."""
     specs = source.recipe if steps is None else steps
-    resolved = resolve(specs, base=source.folder, source=source)
+    resolved = resolve(specs, base=source.folder.path, source=source)
     return bake(source, resolved, out, name="tiny").manifest.steps
 
 

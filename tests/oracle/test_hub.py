@@ -8,6 +8,7 @@ import pytest
 
 from models.bert import bert
 from models.saved import save
+from polybake.files.hub_reference import parse_source
 from support.agreement import agreement_with_source, bake_source
 from support.hub_cache import write_cache
 from support.proven import Proven
@@ -25,5 +26,5 @@ def test_agrees_from_a_cache(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     snapshot = write_cache(tmp_path / "cache", "owner/tiny", save(tmp_path, *bert()))
-    baked = bake_source(Path("hub:owner/tiny"), tmp_path / "tiny.onnx")
+    baked = bake_source(parse_source("hub:owner/tiny"), tmp_path / "tiny.onnx")
     proven("bert", agreement_with_source(snapshot, baked), source="hub")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert, write_sentence_transformers
+from models.tiny_folders import write_bert, write_sentence_transformers, write_two_encoders
 from polybake.modelfile.container import read_head
 from support import commandline
 from support.hub_cache import write_cache
@@ -87,6 +87,35 @@ def test_weights_of_modules_and_shards(hub: Hub, model: Path, tmp_path: Path) ->
         "model-00001-of-00002.safetensors",
         "model.safetensors",
     }
+
+
+def test_bakes_a_router_from_the_hub(tmp_path: Path) -> None:
+    """Its modules lie in folders that modules.json does not list."""
+    model = write_two_encoders(tmp_path / "model")
+    with serve(Hub({NAME: model})) as hub:
+        polybake(tmp_path, "bake", f"hub:{NAME}", "--output", "out.onnx", HF_ENDPOINT=hub.endpoint)
+    assert read_head(tmp_path / "out.onnx").manifest.encoder == "query: bert; document: bert"
+    weights = {name for name in hub.fetched if name.endswith(".safetensors")}
+    assert weights == {f"{name}/model.safetensors" for name in ("q_bert", "d_bert", "q_dense")}
+
+
+def test_refuses_modules_before_fetching_weights(hub: Hub, model: Path, tmp_path: Path) -> None:
+    """A download of gigabytes is no way to learn that a module is not known."""
+    types = (model / "modules.json").read_text().replace("models.Normalize", "models.CLIPModel")
+    (model / "modules.json").write_text(types)
+    printed = polybake(tmp_path, "bake", f"hub:{NAME}", code=2, HF_ENDPOINT=hub.endpoint)
+    assert "unknown module type 'sentence_transformers.models.CLIPModel'" in printed
+    assert "model.safetensors" not in hub.fetched
+
+
+def test_refuses_chat_templates(tmp_path: Path) -> None:
+    """A template in a folder of templates is seen in a repository, too."""
+    model = write_bert(tmp_path / "model")
+    (model / "additional_chat_templates").mkdir()
+    (model / "additional_chat_templates" / "rag.jinja").write_text("{{ messages }}")
+    with serve(Hub({NAME: model})) as hub:
+        printed = polybake(tmp_path, "bake", f"hub:{NAME}", code=2, HF_ENDPOINT=hub.endpoint)
+    assert "has additional_chat_templates/rag.jinja" in printed
 
 
 def test_init_then_bake_from_a_cache(model: Path, tmp_path: Path) -> None:

@@ -70,5 +70,7 @@ def test_null_is_no_limit(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", [0, "512", 1.5])
 def test_refuses_what_is_no_limit(tmp_path: Path, limit: object) -> None:
     """Other values of max_length are named."""
-    with pytest.raises(InputError, match=r"in config\.json is no number of tokens"):
+    with pytest.raises(
+        InputError, match=r"config\.json: max_length: .*; set max_length to a positive"
+    ):
         open_source(write(tmp_path / "m", max_length=limit))

@@ -10,6 +10,7 @@ import pytest
 from models.tiny_folders import write_bert, write_sentence_transformers
 from models.tiny_onnx import write_encoder
 from polybake.errors import InputError, RequirementMissing
+from polybake.files.hub_reference import HubReference
 from polybake.sources import open_source
 
 POOLING = ("Pooling", {"pooling_mode": "mean"})
@@ -42,22 +43,22 @@ def test_names_what_is_not_there(tmp_path: Path) -> None:
 def test_identifier_is_the_folder_or_the_hub_name(tmp_path: Path) -> None:
     """The manifest names a source by what does not depend on the machine."""
     snapshot = tmp_path / "models--owner--tiny-bert" / "snapshots" / "0a1b"
-    assert open_source(write_bert(tmp_path / "tiny")).identifier == "tiny"
-    assert open_source(write_bert(snapshot)).identifier == "owner/tiny-bert"
+    assert open_source(write_bert(tmp_path / "tiny")).folder.identifier == "tiny"
+    assert open_source(write_bert(snapshot)).folder.identifier == "owner/tiny-bert"
 
 
 def test_the_hub_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without huggingface_hub the message names the extra."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(RequirementMissing, match=r'hub:a/b: needs.*"polybake\[hub\]"'):
-        open_source(Path("hub:a/b"))
+        open_source(HubReference("a", "b"))
 
 
 def test_licence_comes_from_the_readme(tmp_path: Path) -> None:
     """Only the front matter of README.md names the licence."""
     folder = write_bert(tmp_path / "model")
-    assert open_source(folder).licence is None
+    assert open_source(folder).folder.licence() is None
     (folder / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# A model\n")
-    assert open_source(folder).licence == "apache-2.0"
+    assert open_source(folder).folder.licence() == "apache-2.0"
     (folder / "README.md").write_text("# A model\n---\nlicense: mit\n---\n")
-    assert open_source(folder).licence is None
+    assert open_source(folder).folder.licence() is None

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from polybake.baking.bake import bake
-from polybake.files.encoder_maker import EncoderMaker
+from polybake.config import EncoderMaker
+from polybake.files.hub_reference import HubReference
 from polybake.fixtures.golden import cases_for, make_fixture
 from polybake.fixtures.oracle import golden
 from polybake.fixtures.texts import CaseText
@@ -35,12 +36,12 @@ class Agreement:
     difference: float
 
 
-def bake_source(path: Path, out: Path, encoder: EncoderMaker = EncoderMaker.NATIVE) -> Path:
+def bake_source(place: HubReference | Path, out: Path, encoder: EncoderMaker = "native") -> Path:
     """Bake with the recipe of the source, or with mean pooling where it lists no modules."""
-    source = open_source(path, encoder)
-    listed = bool(source.recipe) or (source.folder / "modules.json").is_file()
+    source = open_source(place, encoder)
+    listed = bool(source.recipe) or (source.folder.path / "modules.json").is_file()
     recipe = source.recipe if listed else ({"step": "pool", "mode": "mean"},)
-    steps = resolve(recipe, base=path.parent, source=source)
+    steps = resolve(recipe, base=source.folder.path.parent, source=source)
     return bake(source, steps, out, name="tiny").path
 
 
@@ -48,7 +49,7 @@ def agreement_with_folder(
     folder: Path,
     out: Path,
     cases: Sequence[CaseText] | None = None,
-    encoder: EncoderMaker = EncoderMaker.NATIVE,
+    encoder: EncoderMaker = "native",
 ) -> Agreement:
     """Bake ``folder`` to ``out`` and compare each case with what sentence-transformers gives.
 

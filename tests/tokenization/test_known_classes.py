@@ -9,6 +9,7 @@ import pytest
 from models.tiny_folders import write_json
 from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.known_classes import CLASSES, rebuilt_class
+from polybake.tokenization.model_config import ModelConfig
 from polybake.tokenization.tokenizer_config import TokenizerConfig
 
 
@@ -29,9 +30,9 @@ from polybake.tokenization.tokenizer_config import TokenizerConfig
     ],
 )
 def test_class_is_the_library_s(
-    declared: str | None, model: dict[str, object], expected: str | None, tmp_path: Path
+    declared: str | None, model: dict[str, str], expected: str | None, tmp_path: Path
 ) -> None:
     """The declared class, else the model's; an unknown one keeps tokenizer.json."""
     write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": declared})
     config = TokenizerConfig.of(ModelFolder.at(tmp_path))
-    assert rebuilt_class(config, model) is CLASSES.get(expected or "")
+    assert rebuilt_class(config, ModelConfig(**model)) is CLASSES.get(expected or "")

@@ -194,8 +194,7 @@ def test_missing_and_damaged_files(folder: Path) -> None:
     """A missing tokenizer.json says how to write one; a damaged one is named."""
     for text, shown in (
         ('{"model": {}}', "cannot be read by tokenizers"),
-        ('{"version": 1}', r'is not a tokenizer, as it has no key "model" \(only: version\); down'),
-        ("{}", r"is not a tokenizer, as it has no key .* \(only: none\); download"),
+        ('{"version": "1"}', "model: is missing; download it again"),
     ):
         (folder / "tokenizer.json").write_text(text)
         with pytest.raises(InputError, match=rf"tokenizer\.json: {shown}"):

@@ -37,7 +37,7 @@ def baked(folder: Path, **settings: object) -> BakedTokenizer:
 def test_limit(settings: dict[str, object], expected: int | None, tmp_path: Path) -> None:
     """model_max_length counts, else max_len; Infinity and null are no limit."""
     write_json(tmp_path / "tokenizer_config.json", settings)
-    assert TokenizerConfig.of(ModelFolder.at(tmp_path)).limit() == expected
+    assert TokenizerConfig.of(ModelFolder.at(tmp_path)).limit == expected
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,11 @@ def test_limit(settings: dict[str, object], expected: int | None, tmp_path: Path
 def test_names_a_value_of_the_wrong_type(key: str, value: object, tmp_path: Path) -> None:
     """The message has the file, the key and the value."""
     with pytest.raises(
-        InputError, match=rf"tokenizer_config\.json: {key} = .*, expected "
+        InputError,
+        match=rf"tokenizer_config\.json: {key}\S*: (Input should be .*, found |is missing)",
     ) as error:
         baked(tmp_path, **{key: value})
-    assert f"{key} = {value!r}, " in str(error.value)
+    assert str(error.value).endswith("; correct it")
 
 
 def test_special_tokens_map_has_no_say_beside_added_tokens(tmp_path: Path) -> None:
@@ -77,7 +78,9 @@ def test_special_tokens_map_has_no_say_beside_added_tokens(tmp_path: Path) -> No
     assert baked(tmp_path).pad_id == 1
     assert baked(tmp_path, added_tokens_decoder={}).pad_id == 0
     write_json(tmp_path / "special_tokens_map.json", {"pad_token": 1})
-    with pytest.raises(InputError, match=r"special_tokens_map\.json: pad_token = 1, expected"):
+    with pytest.raises(
+        InputError, match=r"special_tokens_map\.json: pad_token: Input should be .*, found 1"
+    ):
         baked(tmp_path)
 
 

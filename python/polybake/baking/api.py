@@ -12,6 +12,7 @@ from polybake.baking.bake import BakeReport
 from polybake.baking.bake_config import bake_config
 from polybake.config import Config
 from polybake.errors import InputError
+from polybake.files.hub_reference import parse_source
 from polybake.files.model_name import model_name
 from polybake.files.validation import first_fault
 from polybake.generation.names import names_for
@@ -54,7 +55,7 @@ def bake(
         CheckFailed: a proof failed; nothing is written.
         RequirementMissing: a package or the hub is not there.
     """
-    place = Path(source)
+    place = parse_source(source)
     settings = {
         "model": {
             "name": model_name(place) if name is None else name,

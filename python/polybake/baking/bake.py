@@ -129,7 +129,7 @@ def bake(
             # The runs below need the memory of the weights, which a graph's cycles hold on to.
             gc.collect()
         with timed("golden"):
-            session = open_session(tail, threads=THREADS, name=f"{source.folder} with its steps")
+            session = open_session(tail, threads=THREADS, name=f"{source.folder.path} with steps")
             runner = Runner(session, built.contract, built.tokenizer)
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
             golden = golden_cases(cases, runner, Edges.of(tail, built.contract.output))
@@ -179,7 +179,7 @@ def _build(
     folded = fold(steps, graph, prompts.inputs, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
-    check_graph(graph.model, source.folder)
+    check_graph(graph.model, source.folder.path)
     contract = Contract(
         inputs=(*graph.inputs, *prompts.inputs),
         output=folded.output,
@@ -235,7 +235,9 @@ def _manifest(
         steps=tuple(map(str, steps)),
         encoder=encoder.name,
         opset=built.opset,
-        source=manifest.Source(identifier=source.identifier, licence=source.licence),
+        source=manifest.Provenance(
+            identifier=source.folder.identifier, licence=source.folder.licence()
+        ),
         generator=__version__,
         fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),
         verified=encoder.proves,

@@ -11,11 +11,11 @@ import typer
 from polybake.commands.target import EncoderOption, usable_name
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
-from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import is_hub
+from polybake.files.hub_reference import HubReference, parse_source
 from polybake.files.model_name import model_name
 
 if TYPE_CHECKING:
+    from polybake.config import EncoderMaker
     from polybake.sources.source import Source
 
 #: What ``--step`` writes: a module that the bake runs, here read as text only.
@@ -53,9 +53,9 @@ def init(
     if source is not None:
         from polybake.sources import open_source
 
-        maker = encoder or EncoderMaker.NATIVE
-        opened = open_source(source, maker)
-        text = settings_text(opened, source, name or model_name(source), output.parent, maker)
+        encoder, given = encoder or "native", parse_source(source)
+        opened = open_source(given, encoder)
+        text = settings_text(opened, given, name or model_name(given), output.parent, encoder)
         _write(output, text)
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
@@ -71,7 +71,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def settings_text(
-    opened: Source, source: Path, name: str, folder: Path, encoder: EncoderMaker
+    opened: Source, source: HubReference | Path, name: str, folder: Path, encoder: EncoderMaker
 ) -> str:
     """A polybake.toml that says in full what the source's own files say."""
     import tomlkit
@@ -80,7 +80,7 @@ def settings_text(
         "name": usable_name(name),
         "source": _relative(source, folder),
         "output": f"build/{name}.onnx",
-        "encoder": None if encoder is EncoderMaker.NATIVE else str(encoder),
+        "encoder": None if encoder == "native" else encoder,
         "default_prompt": opened.default_prompt,
     }
     document = tomlkit.document()
@@ -116,9 +116,9 @@ def _item(value: object) -> Any:
     return value
 
 
-def _relative(source: Path, folder: Path) -> str:
-    if is_hub(source):
-        return source.as_posix()
+def _relative(source: HubReference | Path, folder: Path) -> str:
+    if isinstance(source, HubReference):
+        return str(source)
     base = folder.resolve()
     resolved = source.resolve()
     return str(resolved.relative_to(base) if resolved.is_relative_to(base) else resolved)

@@ -11,8 +11,7 @@ import typer
 
 from polybake.commands.target import EncoderOption, JsonOption
 from polybake.errors import InputError
-from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import is_hub
+from polybake.files.hub_reference import parse_source
 
 if TYPE_CHECKING:
     from polybake.modelfile.container import Head
@@ -47,7 +46,8 @@ def inspect(
         look(target, graph, shapes=shapes, as_json=as_json)
         if extract is None:
             return
-    if not is_hub(target) and target.is_file() and is_baked(target):
+    given = parse_source(target)
+    if isinstance(given, Path) and given.is_file() and is_baked(given):
         head = read_head(target)
         if extract is not None:
             typer.echo(f"wrote {', '.join(extract_parts(head, extract))}")
@@ -60,7 +60,7 @@ def inspect(
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
     from polybake.sources import open_source
 
-    source = open_source(target, encoder or EncoderMaker.NATIVE)
+    source = open_source(given, encoder or "native")
     typer.echo(json.dumps(source_facts(source), indent=2) if as_json else describe_source(source))
 
 
@@ -107,14 +107,14 @@ def describe_model(head: Head, path: Path) -> str:
 def source_facts(source: Source) -> dict[str, object]:
     """What a bake would start from, as data."""
     return {
-        "source": source.identifier,
+        "source": source.folder.identifier,
         "encoder": source.encoder.name,
         "steps": [dict(spec) for spec in source.recipe],
         "prompts": source.prompts,
         "default_prompt": source.default_prompt,
         "max_length": source.max_length,
         "similarity": source.similarity,
-        "licence": source.licence,
+        "licence": source.folder.licence(),
     }
 
 
@@ -122,13 +122,13 @@ def describe_source(source: Source) -> str:
     """The same for a person; its steps as the manifest would have them."""
     from polybake.recipe.resolve import resolve
 
-    steps = resolve(source.recipe, base=source.folder, source=source)
+    steps = resolve(source.recipe, base=source.folder.path, source=source)
     return _lines(
         source_facts(source)
         | {
             "steps": " -> ".join(map(str, steps)),
             "prompts": _prompts(source.prompts),
-            "licence": source.licence or "not stated",
+            "licence": source.folder.licence() or "not stated",
         }
     )
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from polybake.errors import InputError
-from polybake.files.encoder_maker import EncoderMaker
-from polybake.files.hub_reference import is_hub
+from polybake.files.hub_reference import parse_source
 from polybake.files.model_name import model_name
 
 if TYPE_CHECKING:
-    from polybake.config import Config
+    from polybake.config import Config, EncoderMaker
 
 DEFAULT_CONFIG = Path("polybake.toml")
 
@@ -29,7 +28,7 @@ ConfigOrModel = Annotated[
     typer.Argument(metavar="[CONFIG|MODEL]", help="A polybake.toml or a baked model file."),
 ]
 EncoderOption = Annotated[
-    EncoderMaker | None,
+    Literal["native", "torch"] | None,
     typer.Option(help="Who makes the encoder's graph: polybake (native) or PyTorch's exporter."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -49,23 +48,24 @@ def config_for(
     """
     from polybake.config import Config, ModelTable, load_config
 
-    if target.suffix == ".toml" and not is_hub(target):
-        config = load_config(target)
+    source = parse_source(target)
+    if isinstance(source, Path) and source.suffix == ".toml":
+        config = load_config(source)
         changes = {"name": name, "output": output, "encoder": encoder}
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
         return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
-    if not is_hub(target) and not target.exists():
+    if isinstance(source, Path) and not source.exists():
         raise InputError(
             f"{target}: no such file or folder; "
             "give a polybake.toml, a model folder or an .onnx file"
         )
-    chosen_name = usable_name(name or model_name(target))
+    chosen_name = usable_name(name or model_name(source))
     model = ModelTable(
         name=chosen_name,
-        source=target,
+        source=source,
         output=output or Path("build") / f"{chosen_name}.onnx",
-        encoder=encoder or EncoderMaker.NATIVE,
+        encoder=encoder or "native",
     )
     return Config(model=model)
 

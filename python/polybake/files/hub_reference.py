@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from polybake.errors import InputError
 
@@ -28,22 +28,6 @@ class HubReference:
     name: str
     revision: str | None = None
 
-    @classmethod
-    def parse(cls, source: Path) -> Self:
-        """Read a source for which `is_hub` holds.
-
-        Raises:
-            InputError: it names no repository.
-        """
-        text = source.as_posix()
-        found = _REFERENCE.fullmatch(text)
-        if found is None or ".." in text:
-            raise InputError(
-                f"{text}: names no repository; expected hub:owner/name or "
-                "hub:owner/name@revision; a folder of this name is given by its absolute path"
-            )
-        return cls(**found.groupdict())
-
     @property
     def repository(self) -> str:
         """``owner/name``."""
@@ -54,6 +38,20 @@ class HubReference:
         return f"{_PREFIX}{self.repository}{at}"
 
 
-def is_hub(source: Path) -> bool:
-    """Whether a source names a repository of the hub; a path of that name is not looked at."""
-    return source.as_posix().startswith(_PREFIX)
+def parse_source(given: str | os.PathLike[str]) -> HubReference | Path:
+    """A repository where what is given begins with ``hub:``, and else a path.
+
+    Raises:
+        InputError: it begins so and names no repository.
+    """
+    path = Path(given)
+    text = path.as_posix()
+    if not text.startswith(_PREFIX):
+        return path
+    found = _REFERENCE.fullmatch(text)
+    if found is None or ".." in text:
+        raise InputError(
+            f"{text}: names no repository; expected hub:owner/name or "
+            "hub:owner/name@revision; a folder of this name is given by its absolute path"
+        )
+    return HubReference(**found.groupdict())

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from polybake.errors import InputError
+from polybake.files.validation import first_fault
 
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.+-]{1,60})[\"']?\s*$", re.MULTILINE | re.ASCII)
+
+#: What the folder of a repository in a Hugging Face cache is called: ``models--owner--name``.
+_CACHED = "models--"
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -20,21 +28,31 @@ class ModelFolder:
         path: The folder.
         roots: Where a file may really lie: the folder, or the ``blobs`` of the Hugging Face
             cache whose snapshot it is.
+        identifier: What names it on any machine: ``owner/name`` for a snapshot in a Hugging Face
+            cache, else the last part of the path.
     """
 
     path: Path
     roots: tuple[Path, ...]
+    identifier: str
 
     @classmethod
     def at(cls, path: Path) -> ModelFolder:
         """Open the folder ``path``."""
-        caches = [parent.parent for parent in path.absolute().parents if parent.name == "snapshots"]
-        roots = [path, *(cache / "blobs" for cache in caches)]
-        return cls(path, tuple(root.resolve() for root in roots))
+        real = path.resolve()
+        identifier = real.name
+        roots: tuple[Path, ...] = (real,)
+        for parent in real.parents:
+            if parent.name == "snapshots" and parent.parent.name.startswith(_CACHED):
+                identifier = parent.parent.name.removeprefix(_CACHED).replace("--", "/")
+                blobs = parent.parent / "blobs"
+                # A link would lead wherever whoever made the folder wants.
+                roots += () if blobs.is_symlink() else (blobs,)
+        return cls(path, roots, identifier)
 
     def inner(self, name: str) -> ModelFolder:
         """The folder ``name`` inside this one; ``""`` is this one."""
-        return ModelFolder(self._inside(name), self.roots)
+        return replace(self, path=self._inside(name))
 
     def file(self, name: str) -> Path | None:
         """The path of the file ``name``, or None when there is none.
@@ -57,42 +75,43 @@ class ModelFolder:
             )
         return path
 
-    def json(self, name: str) -> object:
-        """The parsed JSON file ``name``, or None when there is none.
+    def needed_file(self, name: str, remedy: str = "download the whole model again") -> Path:
+        """The path of the file ``name``.
 
         Raises:
-            InputError: not JSON.
+            InputError: there is none, or as `file`.
         """
         path = self.file(name)
         if path is None:
-            return None
+            raise InputError(f"{self.path}: has no {name}; {remedy}")
+        return path
+
+    def read(
+        self,
+        name: str,
+        model: type[Model],
+        *,
+        needed: bool = False,
+        remedy: str = "download it again",
+    ) -> Model:
+        """What the JSON file ``name`` says.
+
+        Args:
+            name: The file's.
+            model: What it may say. Its defaults stand for a file that is not there.
+            needed: Whether a missing file is an error.
+            remedy: For the message of a value that ``model`` does not take.
+
+        Raises:
+            InputError: not JSON, or not what ``model`` takes.
+        """
+        path = self.needed_file(name) if needed else self.file(name)
+        if path is None:
+            return model()
         try:
-            return json.loads(path.read_bytes())
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}: is not JSON ({error}); download it again") from error
-
-    def settings(self, name: str) -> dict[str, object]:
-        """The JSON object in the file ``name``; empty when there is no such file.
-
-        Raises:
-            InputError: not a JSON object.
-        """
-        value = self.json(name)
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            raise InputError(f"{self.path / name}: expected a JSON object; download it again")
-        return value
-
-    def needed_settings(self, name: str) -> dict[str, object]:
-        """The JSON object in the file ``name``.
-
-        Raises:
-            InputError: there is no such file, or not a JSON object in it.
-        """
-        if self.file(name) is None:
-            raise InputError(f"{self.path}: has no {name}; download the whole model again")
-        return self.settings(name)
+            return model.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
 
     def licence(self) -> str | None:
         """The licence that README.md's front matter names, such as ``apache-2.0``."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from polybake.files.hub_reference import HubReference, is_hub
+from polybake.files.hub_reference import HubReference
 
 _LONGEST = 50
 
 
-def model_name(source: Path) -> str:
+def model_name(source: HubReference | Path) -> str:
     """The name of a folder, repository or file, in kebab case.
 
     ``all-MiniLM-L6-v2`` becomes ``all-minilm-l6-v2``, ``bge-small-en-v1.5`` ``bge-small-en-v1-5``.
     """
-    if is_hub(source):
-        own = HubReference.parse(source).name
+    if isinstance(source, HubReference):
+        own = source.name
     else:
         resolved = source.resolve()
         own = resolved.name if resolved.is_dir() else resolved.stem

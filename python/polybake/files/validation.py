@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
+
+from polybake.files.printable import printable
 
 #: Characters of a value that are shown.
 _LENGTH = 80
+
+#: JSON's words for what Python calls otherwise.
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+
+_MESSAGES = {"missing": "is missing", "extra_forbidden": "is not known"}
+
+
+class JsonModel(BaseModel):
+    """What a JSON file says; each value has its type there already, and is never converted."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
 
 
 def first_fault(error: ValidationError) -> str:
@@ -22,12 +37,11 @@ def first_fault(error: ValidationError) -> str:
 
 def expected(fault: ErrorDetails) -> str:
     """What was expected and what was found, without the key."""
-    if fault["type"] == "missing":
-        return "is missing"
-    message = fault["msg"].removeprefix("Value error, ")
-    if not fault["loc"] or isinstance(fault["input"], np.ndarray):
+    message = _MESSAGES.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+    message = re.sub(rf"\b({'|'.join(_WORDS)})\b", lambda word: _WORDS[word[0]], message)
+    if fault["type"] == "missing" or not fault["loc"] or isinstance(fault["input"], np.ndarray):
         return message
-    found = repr(fault["input"])
+    found = _WORDS.get(repr(fault["input"]), repr(fault["input"]))
     shown = found if len(found) <= _LENGTH else f"{found[:_LENGTH]}..."
     return f"{message}, found {shown}"
 
@@ -35,4 +49,4 @@ def expected(fault: ErrorDetails) -> str:
 def key_path(location: tuple[int | str, ...]) -> str:
     """``("steps", 2, "mode")`` as ``steps[2].mode``."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return text.removeprefix(".")
+    return printable(text.removeprefix("."))

@@ -117,6 +117,7 @@ def _tensors(model: onnx.ModelProto, path: Path) -> Iterator[onnx.TensorProto]:
     """Every tensor of the model: of its graph, subgraphs, functions and attributes."""
     yield from _graph_tensors(model.graph, path)
     for function in model.functions:
+        yield from _attribute_tensors(function.attribute_proto, path)
         yield from _node_tensors(function.node, path)
 
 
@@ -129,15 +130,20 @@ def _graph_tensors(graph: onnx.GraphProto, path: Path) -> Iterator[onnx.TensorPr
 
 def _node_tensors(nodes: Iterable[onnx.NodeProto], path: Path) -> Iterator[onnx.TensorProto]:
     for node in nodes:
-        for attribute in node.attribute:
-            if attribute.HasField("sparse_tensor") or attribute.sparse_tensors:
-                raise _sparse(path)
-            if attribute.HasField("t"):
-                yield attribute.t
-            yield from attribute.tensors
-            graphs = [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]
-            for graph in graphs:
-                yield from _graph_tensors(graph, path)
+        yield from _attribute_tensors(node.attribute, path)
+
+
+def _attribute_tensors(
+    attributes: Iterable[onnx.AttributeProto], path: Path
+) -> Iterator[onnx.TensorProto]:
+    for attribute in attributes:
+        if attribute.HasField("sparse_tensor") or attribute.sparse_tensors:
+            raise _sparse(path)
+        if attribute.HasField("t"):
+            yield attribute.t
+        yield from attribute.tensors
+        for graph in (attribute.g, *attribute.graphs):
+            yield from _graph_tensors(graph, path)
 
 
 def _sparse(path: Path) -> InputError:

@@ -8,7 +8,7 @@ from onnxscript import OpBuilder, ir, nn
 _GATES = [0, 3, 1, 2]
 
 
-class Lstm(nn.Module):
+class LstmLayers(nn.Module):
     """Layers of LSTM, in one direction or both, with PyTorch's names and order of gates.
 
     Source: PyTorch ``LSTM`` over what ``pack_padded_sequence`` gives.

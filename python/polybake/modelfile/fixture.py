@@ -6,19 +6,14 @@ import base64
 from typing import Literal, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from polybake.modelfile.record import Record
 from polybake.modelfile.slack import Embeddings, Slack
 
 #: Where a client runs.
 Device = Literal["cpu", "cuda"]
 DEVICES: tuple[Device, ...] = get_args(Device)
-
-
-class Record(BaseModel):
-    """A part of a fixture: immutable, and tolerant of keys added by later versions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Tolerance(Record):

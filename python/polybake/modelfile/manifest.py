@@ -7,9 +7,10 @@ import json
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from polybake.errors import InputError
+from polybake.modelfile.record import Record
 
 FORMAT = 1
 
@@ -36,12 +37,6 @@ def checked_name(name: str) -> str:
             "of a-z, 0-9 and single hyphens, starting with a letter, such as my-model"
         )
     return name
-
-
-class Record(BaseModel):
-    """A part of the manifest: immutable, and tolerant of keys added by later versions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Input(Record):
@@ -101,7 +96,7 @@ class Contract(Record):
         )
 
 
-class Source(Record):
+class Provenance(Record):
     """Where the encoder came from."""
 
     identifier: str
@@ -121,7 +116,7 @@ class Manifest(Record):
     steps: tuple[str, ...] = Field(description="The baked steps, readable, in order.")
     encoder: str = Field(description="The encoder's architecture, or 'onnx'.")
     opset: int
-    source: Source
+    source: Provenance
     generator: str = Field(description="The polybake version that wrote the file.")
     fingerprint: str = Field(description="SHA-256 over all that decides a vector.")
     verified: Verified = Field(description="How far the bake was proven.")

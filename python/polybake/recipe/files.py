@@ -9,17 +9,20 @@ import runpy
 from collections.abc import Callable, Mapping
 from inspect import isfunction
 from pathlib import Path
-from typing import get_args, get_origin
+from typing import TypeVar, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.recipe.saved_modules import MODULES
-from polybake.steps import Cnn, Lstm, OnnxFragment, PythonFile, Step
+from polybake.graph.external_data import load_model
+from polybake.sources.sentence_transformers.saved_modules import SAVED
+from polybake.steps import OnnxFragment, PythonFile, Step
 from polybake.steps.onnx_fragment import Fragment
 from polybake.steps.python_file import Script
+
+_Read = TypeVar("_Read")
 
 
 def read_files(
@@ -30,7 +33,7 @@ def read_files(
     Args:
         where: The specification's key path, such as ``steps[2]``.
         step: Whose arrays are given as ``.npy`` files, or all together as ``source``: a folder
-            that sentence-transformers saved a module in.
+            that sentence-transformers saved a module in, which is the only way for many of them.
         values: The specification's parameters.
         base: The folder that paths of ``.npy``, ``.onnx`` and ``.py`` files are relative to.
         model: The folder that ``source`` is relative to.
@@ -38,86 +41,83 @@ def read_files(
     Raises:
         InputError: a file is missing, damaged, or does not hold what the step takes.
     """
-    if step in MODULES and "source" in values:
+    if step.name in SAVED and "source" in values:
         for other in values.keys() - {"source"}:
             raise InputError(f"{where}.{other}: stands beside source, which gives it; drop one")
-        key = f"{where}.source"
-        return MODULES[step](key, model.inner(_path(key, values["source"])))
-    if step in (Cnn, Lstm):
+        saved = SAVED[step.name]
+        return _read(where, values, "source", lambda name: saved.parameters(model.inner(name)))
+    annotations = {name: field.annotation for name, field in step.model_fields.items()}
+    if any(_is_array(one) and get_origin(one) is dict for one in annotations.values()):
         raise InputError(f"{where}.source: is missing; name a folder inside the model's folder")
-    if step in _FILES and "file" in values:
-        key = f"{where}.file"
-        path = base / _path(key, values["file"])
-        if not path.is_file():
-            raise InputError(f"{key}: {path} is no file; {_REMEDIES[step]}")
-        return {**values, "file": _FILES[step](key, path, model)}
-    arrays = {name for name, field in step.model_fields.items() if _is_array(field.annotation)}
-    return {
-        key: _array(f"{where}.{key}", value, base) if key in arrays else value
-        for key, value in values.items()
-    }
+    found = dict(values)
+    for key in values:
+        if key in annotations and _is_array(annotations[key]):
+            found[key] = _read(where, values, key, lambda name: _array(base / name))
+        elif key == "file" and step in _FILES:
+            found[key] = _read(where, values, key, lambda name: _FILES[step](base / name, model))
+    return found
+
+
+def _read(
+    where: str, values: Mapping[str, object], key: str, read: Callable[[str], _Read]
+) -> _Read:
+    """Read what a key names, and begin an error with the key."""
+    name = values[key]
+    try:
+        if not isinstance(name, str):
+            raise ValueError(f"expected a path, found {name!r}")
+        return read(name)
+    except (InputError, ValueError) as error:
+        raise InputError(f"{where}.{key}: {error}") from error
 
 
 def _is_array(annotation: object) -> bool:
     return get_origin(annotation) is np.ndarray or any(map(_is_array, get_args(annotation)))
 
 
-def _array(where: str, value: object, base: Path) -> NDArray[np.float32]:
-    path = base / _path(where, value)
+def _array(path: Path) -> NDArray[np.float32]:
     try:
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # a damaged header fails wherever Python's own parser does
         reason = " ".join(str(error).split())
-        raise InputError(
-            f"{where}: {path} cannot be read as a NumPy array ({reason}); write it with numpy.save"
+        raise ValueError(
+            f"{path} cannot be read as a NumPy array ({reason}); write it with numpy.save"
         ) from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
-        raise InputError(f"{where}: {path} holds no array of numbers; write it with numpy.save")
+        raise ValueError(f"{path} holds no array of numbers; write it with numpy.save")
     return array.astype(np.float32)
 
 
-def _path(where: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{where}: expected a path, found {value!r}")
-    return value
-
-
-def _fragment(where: str, path: Path, model: ModelFolder) -> Fragment:  # noqa: ARG001 - as _script
+def _fragment(path: Path, model: ModelFolder) -> Fragment:  # noqa: ARG001 - as _script
     """Read an ONNX graph."""
-    from polybake.graph.external_data import load_model
-
-    try:
-        proto = load_model(path)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
+    if not path.is_file():
+        raise ValueError(f"{path} is no file; name an .onnx file")
+    proto = load_model(path)
     try:
         return Fragment.of(path.name, proto)
     except ValueError as error:
-        raise InputError(f"{where}: {path} {error}") from error
+        raise ValueError(f"{path} {error}") from error
 
 
-def _script(where: str, path: Path, model: ModelFolder) -> Script:
+def _script(path: Path, model: ModelFolder) -> Script:
     """Run a Python file of the user's own and keep its functions; a model's is never run."""
+    if not path.is_file():
+        raise ValueError(f"{path} is no file; write one with: polybake init --step FILE")
     if any(path.resolve().is_relative_to(root) for root in model.roots):
-        raise InputError(
-            f"{where}: {path} lies in the model's folder, from which no code is run; "
+        raise ValueError(
+            f"{path} lies in the model's folder, from which no code is run; "
             "read it, and move it to a folder of your own"
         )
     try:
         names = runpy.run_path(str(path))
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"{where}: {path} raised {reason}; correct it") from error
+        raise ValueError(f"{path} raised {reason}; correct it") from error
     functions = {name: value for name, value in names.items() if isfunction(value)}
     return Script(path.name, functions)
 
 
-_FILES: dict[type[Step], Callable[[str, Path, ModelFolder], Fragment | Script]] = {
+_FILES: dict[type[Step], Callable[[Path, ModelFolder], Fragment | Script]] = {
     OnnxFragment: _fragment,
     PythonFile: _script,
-}
-
-_REMEDIES: dict[type[Step], str] = {
-    OnnxFragment: "name an .onnx file",
-    PythonFile: "write one with: polybake init --step FILE",
 }

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from polybake.errors import InputError
-from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import expected, key_path
 from polybake.recipe.files import read_files
 from polybake.sources.source import Source
@@ -47,8 +46,7 @@ def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) ->
     if not isinstance(name, str) or name not in STEPS:
         raise InputError(f"{where}.step: unknown step {name!r}; choose one of: {', '.join(STEPS)}")
     values = {key: value for key, value in spec.items() if key != "step"}
-    model = ModelFolder.at(source.folder)
-    parameters = read_files(where, STEPS[name], values, base=base, model=model)
+    parameters = read_files(where, STEPS[name], values, base=base, model=source.folder)
     if STEPS[name] is Route:
         parameters["routes"] = _routes(f"{where}.routes", values.get("routes"), base, source)
     try:

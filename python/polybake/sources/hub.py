@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from polybake.errors import InputError, PolybakeError, RequirementMissing
 from polybake.files.hub_reference import HubReference
 from polybake.files.model_folder import ModelFolder
+from polybake.sources.sentence_transformers.modules_json import read_modules
 
 #: Small, and all that is needed to know where the weights lie. ``*`` also stands for folders.
-_SETTINGS = ("*.json", "*chat_template.jinja", "README.md")
+_SETTINGS = ("*.json", "*.jinja", "README.md")
 #: transformers and sentence-transformers know no other names of safetensors files.
 _WEIGHTS = ("model.safetensors", "model-*.safetensors")
 
 
-def fetch(reference: HubReference) -> Path:
+def fetch(reference: HubReference) -> ModelFolder:
     """Bring the files that a bake reads into the cache; no other file is downloaded.
 
     Without a network the cache alone is used.
 
     Returns:
-        The snapshot's folder, which is called by its commit.
+        The snapshot, which is named by its commit.
 
     Raises:
-        InputError: there is no such repository or revision, or it may not be read.
+        InputError: there is no such repository or revision, it may not be read, or its modules
+            are not known.
         RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached and the
             cache lacks the model.
     """
     snapshot = _download(reference, reference.revision, _SETTINGS)
-    weights = [f"{folder}{name}" for folder in _module_folders(snapshot) for name in _WEIGHTS]
-    return _download(reference, snapshot.name, weights)
+    commit = HubReference(reference.owner, reference.name, snapshot.name)
+    folder = replace(ModelFolder.at(snapshot), identifier=str(commit))
+    _download(reference, snapshot.name, [*_weights(folder)])
+    return folder
 
 
-def identifier(reference: HubReference, snapshot: Path) -> str:
-    """Name the repository at the commit of a fetched snapshot."""
-    return str(HubReference(reference.owner, reference.name, snapshot.name))
-
-
-def _module_folders(snapshot: Path) -> list[str]:
-    """The folders that modules.json lists, as beginnings of patterns; else the root alone."""
-    listed = ModelFolder.at(snapshot).json("modules.json")
-    if not isinstance(listed, list):
-        return [""]
-    paths = [str(entry.get("path", "")) for entry in listed if isinstance(entry, dict)]
-    return [f"{glob.escape(path)}/" if path else "" for path in paths]
+def _weights(folder: ModelFolder) -> Iterator[str]:
+    """Patterns of the files with weights, in the folder of each module."""
+    listed = folder.file("modules.json") is not None
+    modules = read_modules(folder, {}) if listed else []
+    for path in [path for module in modules for path in module.paths] or [""]:
+        for name in _WEIGHTS:
+            yield f"{glob.escape(path)}/{name}" if path else name
 
 
 def _download(reference: HubReference, revision: str | None, patterns: Sequence[str]) -> Path:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from polybake.errors import InputError
-from polybake.files.identifier import identifier
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.source import MEAN, OpenEncoder, Source
 from polybake.tokenization.tokenizer import bake_tokenizer
+from polybake.tokenization.tokenizer_config import TokenizerConfig
 
 
 def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -21,14 +21,8 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """
     _check_no_chat_template(folder)
     tokenizer = bake_tokenizer(folder)
-    return Source(
-        encoder=open_encoder(folder, tokenizer),
-        tokenizer=tokenizer,
-        folder=folder.path,
-        identifier=identifier(folder.path),
-        licence=folder.licence(),
-        assumed=MEAN,
-    )
+    encoder = open_encoder(folder, tokenizer)
+    return Source(encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=MEAN)
 
 
 def _check_no_chat_template(folder: ModelFolder) -> None:
@@ -40,7 +34,7 @@ def _check_no_chat_template(folder: ModelFolder) -> None:
     ``Transformer.infer_modalities``.
     """
     more = sorted((folder.path / "additional_chat_templates").glob("*.jinja"))
-    if folder.settings("tokenizer_config.json").get("chat_template") is not None:
+    if TokenizerConfig.of(folder).chat_template is not None:
         found = "tokenizer_config.json has a chat_template"
     elif folder.file("chat_template.jinja") is not None:
         found = "has chat_template.jinja"

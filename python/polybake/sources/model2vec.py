@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import Field
 
-from polybake.errors import InputError
-from polybake.files.identifier import identifier
 from polybake.files.model_folder import ModelFolder
-from polybake.sources.lookup import open_static_embedding
+from polybake.files.validation import JsonModel
 from polybake.sources.source import Recipe, Source
-from polybake.tokenization.tokenizer import made_tokenizer, read_tokenizer
+from polybake.sources.static_encoder import open_static_embedding
+from polybake.tokenization.model_config import ModelConfig
+from polybake.tokenization.tokenizer_json import (
+    Component,
+    TokenizerJson,
+    read_tokenizer,
+    truncation,
+)
 
-#: model2vec's own, where config.json has none.
-_MAX_LENGTH = 512
+
+class _Model2VecConfig(JsonModel):
+    """config.json; the default limit is model2vec's own."""
+
+    max_length: Annotated[int, Field(gt=0)] | None = 512
+    normalize: bool | None = None
 
 
 def is_model2vec(folder: ModelFolder) -> bool:
     """Whether config.json is one that model2vec wrote."""
-    config = folder.settings("config.json")
-    return config.get("model_type") == "model2vec" or "embedding_dtype" in config
+    config = folder.read("config.json", ModelConfig)
+    return config.model_type == "model2vec" or config.embedding_dtype is not None
 
 
 def open_model2vec(folder: ModelFolder) -> Source:
@@ -32,62 +44,41 @@ def open_model2vec(folder: ModelFolder) -> Source:
 
     Source: model2vec ``StaticModel.from_pretrained`` and ``encode``.
     """
-    config = folder.settings("config.json")
-    data = read_tokenizer(folder)
-    limit = _limit(folder, config.get("max_length", _MAX_LENGTH))
-    if limit is None:
-        data["truncation"] = None
-    else:
-        _truncate(folder, data, limit)
+    remedy = "set max_length to a positive number or null, and normalize to true or false"
+    config = folder.read("config.json", _Model2VecConfig, remedy=remedy)
+    data = _truncated(folder, read_tokenizer(folder), config.max_length)
     encoder, tokenizer = open_static_embedding(folder, data)
     return Source(
         encoder=encoder,
         tokenizer=tokenizer,
-        folder=folder.path,
-        identifier=identifier(folder.path),
-        licence=folder.licence(),
+        folder=folder,
         recipe=(
             *_without_unknown(folder, data),
             {"step": "pool", "mode": "mean"},
-            *(({"step": "normalize"},) if config.get("normalize") else ()),
+            *(({"step": "normalize"},) if config.normalize else ()),
         ),
     )
 
 
-def _limit(folder: ModelFolder, limit: object) -> int | None:
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise InputError(
-            f"{folder.path}: max_length = {limit!r} in config.json is no number of tokens; "
-            "set it to a positive number or null"
-        )
-    return limit
-
-
-def _truncate(folder: ModelFolder, data: dict[str, object], limit: int) -> None:
+def _truncated(folder: ModelFolder, data: TokenizerJson, limit: int | None) -> TokenizerJson:
     """Cut at so many tokens, and before that at so many characters as they have by the median.
 
     Source: model2vec ``StaticModel._encode_dispatch``.
     """
-    vocabulary = made_tokenizer(folder, data)[1].get_vocab(with_added_tokens=True)
+    if limit is None:
+        return data.model_copy(update={"truncation": None})
+    vocabulary = data.make(folder)[1].get_vocab(with_added_tokens=True)
     characters = limit * int(np.median([len(token) for token in vocabulary]))
-    data["truncation"] = {
-        "direction": "Right",
-        "max_length": limit,
-        "strategy": "LongestFirst",
-        "stride": 0,
-    }
     hundreds, rest = divmod(characters, 100)  # a regular expression counts to 100,000 at most
     whole = rf"(?m)\A(?:.{{100}}){{{hundreds}}}.{{{rest}}}\K.+"
-    cut = {"type": "Replace", "pattern": {"Regex": whole}, "content": ""}
-    normalizer = data.get("normalizer")
-    data["normalizer"] = {"type": "Sequence", "normalizers": [cut, *filter(None, [normalizer])]}
+    cut = Component.model_validate({"type": "Replace", "pattern": {"Regex": whole}, "content": ""})
+    normalizer = Component(type="Sequence", normalizers=[cut, *data.parts("normalizer")])
+    return data.model_copy(update={"truncation": truncation(limit), "normalizer": normalizer})
 
 
-def _without_unknown(folder: ModelFolder, data: dict[str, object]) -> Recipe:
+def _without_unknown(folder: ModelFolder, data: TokenizerJson) -> Recipe:
     """Source: model2vec ``StaticModel.tokenize``."""
-    model = data.get("model")
-    described = model if isinstance(model, dict) else {}
-    token, unknown = described.get("unk_token"), described.get("unk_id")
-    if isinstance(token, str):
-        unknown = made_tokenizer(folder, data)[1].token_to_id(token)
-    return ({"step": "leave_out", "ids": [unknown]},) if isinstance(unknown, int) else ()
+    token, unknown = data.model.get("unk_token"), data.model.get("unk_id")
+    if token is not None:
+        unknown = data.make(folder)[1].token_to_id(token)
+    return () if unknown is None else ({"step": "leave_out", "ids": [unknown]},)

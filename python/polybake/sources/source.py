@@ -80,24 +80,21 @@ class Source:
     """An encoder, its tokenizer, and what its folder says about using them.
 
     Attributes:
-        folder: The model's folder; files that the recipe names lie in it.
+        folder: The model's; modules that the recipe names lie in it.
         recipe: The steps that the folder lists, as in polybake.toml; empty where it lists none.
         assumed: The steps that sentence-transformers takes where the source lists none.
         prompts: Prompt texts by name.
-        identifier: How the manifest names the source.
         pooled: The same encoder up to a pooled output of its own, where it has one.
     """
 
     encoder: Encoder
     tokenizer: BakedTokenizer
-    folder: Path
-    identifier: str
+    folder: ModelFolder
     recipe: Recipe = ()
     assumed: Recipe = ()
     prompts: Mapping[str, str] = field(default_factory=dict)
     default_prompt: str | None = None
     similarity: Similarity = "cosine"
-    licence: str | None = None
     pooled: Encoder | None = None
 
     @property

@@ -10,7 +10,7 @@ from onnxscript import OpBuilder
 from pydantic import Field
 
 from polybake.layers.activations import ACTIVATIONS
-from polybake.layers.lstm import Lstm as Layers
+from polybake.layers.lstm import LstmLayers
 from polybake.steps.arrays import check_tokens, give_arrays
 from polybake.steps.state import Arrays, Floats, Values
 from polybake.steps.step import Step
@@ -46,7 +46,7 @@ class Lstm(Step):
             InputError: the embeddings are pooled, or the weights do not fit them.
         """
         inputs = check_tokens(state.x, self.name)
-        layers = Layers(inputs, self.hidden, self.layers, bidirectional=self.bidirectional)
+        layers = LstmLayers(inputs, self.hidden, self.layers, bidirectional=self.bidirectional)
         give_arrays(layers, self.weights, self.name)
         lengths = op.ReduceSum(state.attention_mask, axes=[1], keepdims=0)
         return state.becomes(layers(op, state.x, lengths))

@@ -7,9 +7,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 import onnx
+import onnx.inliner
 from onnxscript import OpBuilder, ir
 
 from polybake.errors import InputError
+from polybake.graph.operators import check_operators
+from polybake.graph.opset import NEWEST, at_opset
 from polybake.steps.arrays import check_embedding, check_pooled, embedding_size
 from polybake.steps.state import Floats
 from polybake.steps.step import Pointwise
@@ -41,19 +44,7 @@ class Fragment:
             ValueError: not valid, an opset or operators that not every client has, or other inputs
                 or outputs.
         """
-        import onnx.inliner
-
-        from polybake.graph.opset import NEWEST
-
-        imported = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
-        opset = max(imported, default=0)
-        if set(imported) - {opset}:
-            raise ValueError(
-                f"imports ONNX's operators at the opsets {imported[0]} and {imported[1]}; "
-                "export it with one"
-            )
-        if not 0 < opset <= NEWEST:
-            raise ValueError(f"has opset {opset}, expected 1 to {NEWEST}; export it again")
+        opset = check_operators(model, range(1, NEWEST + 1))
         try:
             onnx.checker.check_model(model, full_check=True)
         except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
@@ -61,12 +52,6 @@ class Fragment:
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)
         loaded = ir.from_proto(model)
-        for node in ir.traversal.RecursiveGraphIterator(loaded.graph):
-            if node.domain not in ("", "ai.onnx"):
-                raise ValueError(
-                    f"uses the custom operator {node.domain}.{node.op_type}, which no client has; "
-                    "export it with standard operators"
-                )
         given, results = _inputs(loaded.graph), list(loaded.graph.outputs)
         inputs, outputs = embedding_size(given), embedding_size(results)
         if inputs is None or outputs is None:
@@ -85,10 +70,6 @@ class Fragment:
         Raises:
             InputError: one of them cannot be had there.
         """
-        import onnx
-
-        from polybake.graph.opset import at_opset
-
         try:
             return at_opset(onnx.ModelProto.FromString(self.model), opset)
         except Exception as error:  # onnx's errors share no base class

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 from tokenizers import Tokenizer
 
-from polybake.tokenization.tokenizer_config import SAVE_AGAIN, TokenizerConfig
+from polybake.tokenization.tokenizer_config import TokenizerConfig
+from polybake.tokenization.tokenizer_json import Component, TokenizerJson
 
-Data = dict[str, object]
 Edge = tuple[str, str]
+#: Whether tokenizer.json does what a setting asks for.
+Says = Callable[[TokenizerJson], bool]
 
 
 @dataclass(frozen=True)
@@ -30,49 +31,41 @@ class RebuiltClass:
     first: Edge | None = None
     last: Edge | None = None
     unknown: str | None = None
-    flags: Mapping[str, tuple[bool, Callable[[Data], bool]]] = field(default_factory=dict)
+    flags: Mapping[str, tuple[bool, Says]] = field(default_factory=dict)
 
-    def fits(self, data: Data) -> bool:
+    def fits(self, data: TokenizerJson) -> bool:
         """Whether tokenizer.json has this class's model.
 
         transformers 5 fails where it has another; transformers 4 kept it as it was.
         """
-        model = data.get("model")
-        if not isinstance(model, dict) or "vocab" not in model:
-            return False
-        return bool(model.get("type", self.model) == self.model)
+        return "vocab" in data.model and data.model.get("type", self.model) == self.model
 
-    def rebuild(self, config: TokenizerConfig, data: Data) -> Data:
+    def rebuild(self, config: TokenizerConfig, data: TokenizerJson) -> TokenizerJson:
         """Make anew what can be; what tokenizer.json says otherwise is refused.
 
         Raises:
-            InputError: a setting that contradicts tokenizer.json, or of the wrong type.
+            InputError: a setting that contradicts tokenizer.json.
         """
         for key, (default, says) in self.flags.items():
             # Qwen's add_prefix_space is saved as null, which is false.
-            wanted = bool(config.optional_flag(key)) if key in config.settings else default
-            if wanted != (found := says(data)):
-                raise config.refused(
-                    key, f"{str(found).lower()} as tokenizer.json has it", SAVE_AGAIN
-                )
-        model = dict(cast(Mapping[str, object], data["model"]))
+            given = key in config.model_fields_set
+            if bool(getattr(config, key) if given else default) != (found := says(data)):
+                raise config.refused(key, f"{str(found).lower()} as tokenizer.json has it")
         if self.model == "BPE":
-            return {**data, "model": {**model, "dropout": None}}
+            return data.model_copy(update={"model": {**data.model, "dropout": None}})
         if self.model != "WordPiece":
             return data
-        if (config.token("unk_token") or self.unknown) != model.get("unk_token"):
-            expected = f"{model.get('unk_token')!r} as tokenizer.json has it"
-            raise config.refused("unk_token", expected, SAVE_AGAIN)
-        return {
-            **data,
-            "normalizer": {
-                "type": "BertNormalizer",
-                "clean_text": True,
-                "handle_chinese_chars": config.flag("tokenize_chinese_chars", True),
-                "strip_accents": config.optional_flag("strip_accents"),
-                "lowercase": config.flag("do_lower_case", True),
-            },
+        unknown = data.model.get("unk_token")
+        if (config.token("unk_token") or self.unknown) != unknown:
+            raise config.refused("unk_token", f"{unknown!r} as tokenizer.json has it")
+        normalizer = {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": config.tokenize_chinese_chars,
+            "strip_accents": config.strip_accents,
+            "lowercase": config.do_lower_case,
         }
+        return data.model_copy(update={"normalizer": Component.model_validate(normalizer)})
 
     def check_edges(self, config: TokenizerConfig, tokenizer: Tokenizer) -> None:
         """Compare the tokens that tokenizer.json's post-processor puts around a text.
@@ -92,4 +85,4 @@ class RebuiltClass:
             found = tokenizer.id_to_token(ids[place]) if count == wanted else None
             if found != content:
                 expected = repr(found) if found else f"a post_processor with {content!r}"
-                raise config.refused(key, f"{expected} in tokenizer.json", SAVE_AGAIN)
+                raise config.refused(key, f"{expected} in tokenizer.json")

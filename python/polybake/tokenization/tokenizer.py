@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,13 +14,18 @@ from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.manifest import Contract
 from polybake.tokenization.added_tokens import missing_tokens
 from polybake.tokenization.known_classes import rebuilt_class
-from polybake.tokenization.position_table import table_rows, tokens_held
-from polybake.tokenization.tokenizer_config import Side, TokenizerConfig
+from polybake.tokenization.model_config import ModelConfig
+from polybake.tokenization.tokenizer_config import TokenizerConfig
+from polybake.tokenization.tokenizer_json import (
+    Component,
+    Side,
+    TokenizerJson,
+    read_tokenizer,
+    truncation,
+)
 
 #: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
 NO_LIMIT = 2**31 - 1
-
-_LOWERCASE = {"type": "Lowercase"}
 
 
 @dataclass(frozen=True)
@@ -89,34 +93,22 @@ def bake_tokenizer(
     """
     data = read_tokenizer(folder)
     config = TokenizerConfig.of(folder)
-    max_length = _max_length(folder, config.limit(), max_seq_length)
-    if config.flag("split_special_tokens", False):
-        raise config.refused("split_special_tokens", "false")
-    pad_side = config.side("padding_side")
-    truncation = data.get("truncation")
-    shipped = truncation.get("direction") if isinstance(truncation, dict) else None
-    truncation_side = config.side("truncation_side", "left" if shipped == "Left" else "right")
-    rebuilt = rebuilt_class(config, folder.settings("config.json"))
+    model = folder.read("config.json", ModelConfig)
+    max_length = _max_length(folder, config, model, max_seq_length)
+    side: Side = config.truncation_side
+    if "truncation_side" not in config.model_fields_set and data.truncation is not None:
+        side = "left" if data.truncation.direction == "Left" else "right"
+    rebuilt = rebuilt_class(config, model)
     if rebuilt is not None and not rebuilt.fits(data):
         rebuilt = None
     baked = data if rebuilt is None else rebuilt.rebuild(config, data)
-    baked = {
-        **baked,
-        "truncation": {
-            "direction": truncation_side.capitalize(),
-            "max_length": max_length,
-            "strategy": "LongestFirst",
-            "stride": 0,
-        },
-        "padding": None,
-    }
+    baked = baked.model_copy(update={"truncation": truncation(max_length, side), "padding": None})
     if lowercase:
-        baked["normalizer"] = _lowercased(baked.get("normalizer"))
-    text, tokenizer = made_tokenizer(folder, baked)
-    if missing := missing_tokens(config, baked, tokenizer):
-        added = baked.get("added_tokens")
-        baked["added_tokens"] = [*(added if isinstance(added, list) else []), *missing]
-        text, tokenizer = made_tokenizer(folder, baked)
+        baked = _lowercased(baked)
+    text, tokenizer = baked.make(folder)
+    if missing := missing_tokens(folder, config, baked, tokenizer):
+        added = [*baked.added_tokens, *missing]
+        text, tokenizer = baked.model_copy(update={"added_tokens": added}).make(folder)
     special = tokenizer.num_special_tokens_to_add(False)
     if max_length < special:
         raise InputError(
@@ -125,64 +117,25 @@ def bake_tokenizer(
         )
     if rebuilt is not None:
         rebuilt.check_edges(config, tokenizer)
-    pad_id = _pad_id(folder, tokenizer, config, data.get("padding"))
-    return BakedTokenizer(text, max_length, pad_id, pad_side)
+    content = config.token("pad_token")
+    configured = None if content is None else tokenizer.token_to_id(content)
+    shipped = None if data.padding is None else data.padding.pad_id
+    for pad_id in (configured, shipped, model.pad_token_id):
+        if pad_id is not None and pad_id >= 0:
+            return BakedTokenizer(text, max_length, pad_id, config.padding_side)
+    raise InputError(
+        f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
+    )
 
 
-def read_tokenizer(folder: ModelFolder) -> dict[str, object]:
-    """Read tokenizer.json.
-
-    Raises:
-        InputError: there is none, or it is no tokenizer.
-    """
-    if folder.file("tokenizer.json") is None:
-        raise InputError(
-            f"{folder.path}: has no tokenizer.json; write it with: python -c "
-            "\"from transformers import AutoTokenizer as T; T.from_pretrained('.')"
-            ".save_pretrained('.')\" (run there)"
-        )
-    data = folder.settings("tokenizer.json")
-    if "model" not in data:
-        raise InputError(
-            f'{folder.path / "tokenizer.json"}: is not a tokenizer, as it has no key "model" '
-            f"(only: {', '.join(data) or 'none'}); download it again"
-        )
-    return data
-
-
-def made_tokenizer(folder: ModelFolder, data: dict[str, object]) -> tuple[str, Tokenizer]:
-    """Make the tokenizer that ``data``, the object in a tokenizer.json, describes.
-
-    Returns:
-        Its JSON, ASCII only, and the tokenizer itself.
-
-    Raises:
-        InputError: tokenizers cannot read it, or it drops merges at random.
-    """
-    model = data.get("model")
-    dropout = model.get("dropout") if isinstance(model, dict) else None
-    if dropout:
-        raise InputError(
-            f"{folder.path / 'tokenizer.json'}: model.dropout = {dropout!r} gives a text other "
-            "ids each time, expected null; set it to null"
-        )
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    try:
-        return text, Tokenizer.from_str(text)
-    except Exception as error:  # tokenizers raises bare Exception
-        raise InputError(
-            f"{folder.path / 'tokenizer.json'}: cannot be read by tokenizers ({error}); "
-            "download it again"
-        ) from error
-
-
-def _max_length(folder: ModelFolder, configured: int | None, given: int | None) -> int:
+def _max_length(
+    folder: ModelFolder, config: TokenizerConfig, model: ModelConfig, given: int | None
+) -> int:
     """Apply sentence-transformers' rule for ``max_seq_length``, as far as the positions reach.
 
     Source: sentence-transformers ``Transformer``.
     """
-    model = folder.settings("config.json")
-    rows, held = table_rows(model), tokens_held(model)
+    rows, held = model.position_rows, model.tokens_held
     if given is not None:
         if rows is not None and given > rows:
             raise InputError(
@@ -190,7 +143,7 @@ def _max_length(folder: ModelFolder, configured: int | None, given: int | None) 
                 "lower max_seq_length in sentence_bert_config.json"
             )
         return given if held is None else min(given, held)
-    known = [limit for limit in (configured, held) if limit is not None]
+    known = [limit for limit in (config.limit, held) if limit is not None]
     # transformers writes 1e30 for "no limit".
     if not known or not 0 < min(known) < 2**31:
         raise InputError(
@@ -200,30 +153,14 @@ def _max_length(folder: ModelFolder, configured: int | None, given: int | None) 
     return min(known)
 
 
-def _pad_id(
-    folder: ModelFolder, tokenizer: Tokenizer, config: TokenizerConfig, shipped: object
-) -> int:
-    """The id of the configured padding token, else tokenizer.json's, else the model's."""
-    content = config.token("pad_token")
-    configured = None if content is None else tokenizer.token_to_id(content)
-    padding = shipped.get("pad_id") if isinstance(shipped, dict) else None
-    for value in (configured, padding, folder.settings("config.json").get("pad_token_id")):
-        if isinstance(value, int) and value >= 0:
-            return value
-    raise InputError(
-        f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
-    )
-
-
-def _lowercased(normalizer: object) -> object:
+def _lowercased(tokenizer: TokenizerJson) -> TokenizerJson:
     """Lowercase before everything else, unless that is done already.
 
     Source: sentence-transformers ``Transformer``, ``do_lower_case``.
     """
-    parts: list[object] = []
-    if isinstance(normalizer, dict):
-        inner = normalizer.get("normalizers") if normalizer.get("type") == "Sequence" else None
-        parts = inner if isinstance(inner, list) else [normalizer]
-    if _LOWERCASE in parts:
-        return normalizer
-    return {"type": "Sequence", "normalizers": [_LOWERCASE, *parts]}
+    parts = tokenizer.parts("normalizer")
+    if any(part.type == "Lowercase" for part in parts):
+        return tokenizer
+    normalizers = [Component(type="Lowercase"), *parts]
+    sequence = Component(type="Sequence", normalizers=normalizers)
+    return tokenizer.model_copy(update={"normalizer": sequence})

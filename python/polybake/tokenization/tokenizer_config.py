@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-
-Side = Literal["right", "left"]
-
-_Kind = TypeVar("_Kind")
+from polybake.files.validation import JsonModel
+from polybake.tokenization.tokenizer_json import Side
 
 #: What makes the files of a tokenizer agree, for a message.
 SAVE_AGAIN = (
@@ -19,115 +21,117 @@ SAVE_AGAIN = (
     "(AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER))"
 )
 
+#: In transformers' order.
+_STANDARD = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 
-@dataclass(frozen=True)
-class TokenizerConfig:
-    """The settings of a tokenizer, each read as the type that it must have.
 
-    Attributes:
-        folder: The model's.
-        settings: tokenizer_config.json with special_tokens_map.json's tokens.
-        mapped: The keys that are special_tokens_map.json's.
-    """
+class AddedToken(JsonModel):
+    """A token that a text is searched for."""
 
-    folder: ModelFolder
-    settings: dict[str, object]
-    mapped: frozenset[str]
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool | None = None
+    special: bool = False
+
+
+#: Written as a text or as an object.
+_Token = Annotated[
+    AddedToken,
+    BeforeValidator(lambda value: {"content": value} if isinstance(value, str) else value),
+]
+#: Written as a list, or as an object whose keys are no part of it.
+_Tokens = Annotated[
+    list[_Token],
+    BeforeValidator(lambda value: list(value.values()) if isinstance(value, dict) else value),
+]
+_Limit = Annotated[float, Field(gt=0)]
+
+
+class TokenizerConfig(JsonModel, extra="allow"):
+    """The settings of a tokenizer, with BERT's defaults; other classes may have others."""
+
+    tokenizer_class: str | None = None
+    model_max_length: _Limit | None = None
+    max_len: _Limit | None = None
+    padding_side: Side = "right"
+    truncation_side: Side = "right"
+    split_special_tokens: Literal[False] = False
+    chat_template: object = None
+
+    do_lower_case: bool = True
+    tokenize_chinese_chars: bool = True
+    strip_accents: bool | None = None
+    keep_accents: bool | None = None
+    split_by_punct: bool | None = None
+    add_prefix_space: bool | None = None
+
+    bos_token: _Token | None = None
+    eos_token: _Token | None = None
+    unk_token: _Token | None = None
+    sep_token: _Token | None = None
+    pad_token: _Token | None = None
+    cls_token: _Token | None = None
+    mask_token: _Token | None = None
+    added_tokens_decoder: _Tokens | None = None
+    extra_special_tokens: _Tokens | None = None
+    additional_special_tokens: _Tokens | None = None
+
+    _folder: Path = PrivateAttr(default=Path())
+    _mapped: frozenset[str] = PrivateAttr(default=frozenset())
 
     @classmethod
     def of(cls, folder: ModelFolder) -> TokenizerConfig:
         """Read the files of ``folder``, where they exist.
 
         Raises:
-            InputError: one is no JSON object.
+            InputError: one is no JSON object, or a setting has another type.
 
         Source: transformers ``PreTrainedTokenizerBase._from_pretrained``: special_tokens_map.json
         wins, but has no say beside ``added_tokens_decoder``.
         """
-        settings = folder.settings("tokenizer_config.json")
-        if "added_tokens_decoder" in settings:
-            return cls(folder, settings, frozenset())
-        tokens = folder.settings("special_tokens_map.json")
-        return cls(folder, {**settings, **tokens}, frozenset(tokens))
+        config = folder.read("tokenizer_config.json", cls, remedy="correct it")
+        if "added_tokens_decoder" not in config.model_fields_set:
+            tokens = folder.read("special_tokens_map.json", cls, remedy="correct it")
+            given = {key: getattr(tokens, key) for key in tokens.model_fields_set}
+            config = config.model_copy(update=given)
+            config._mapped = frozenset(given)
+        config._folder = folder.path
+        return config
 
-    def refused(self, key: str, expected: str, remedy: str | None = None) -> InputError:
-        """The error of a value that cannot be followed."""
-        name = "special_tokens_map.json" if key in self.mapped else "tokenizer_config.json"
-        return InputError(
-            f"{self.folder.path / name}: {key} = {self.settings.get(key)!r}, expected {expected}; "
-            + (remedy or f"set {key} in it")
-        )
+    @property
+    def limit(self) -> int | None:
+        """``model_max_length``, or ``max_len`` of old; None where there is no limit."""
+        given = "model_max_length" in self.model_fields_set
+        value = self.model_max_length if given else self.max_len
+        return None if value is None or value == math.inf else int(value)
 
-    def flag(self, key: str, default: bool) -> bool:
-        """True or false.
-
-        Raises:
-            InputError: something else.
-        """
-        value = self.settings.get(key, default)
-        if not isinstance(value, bool):
-            raise self.refused(key, "true or false")
-        return value
-
-    def optional_flag(self, key: str) -> bool | None:
-        """True, false, or None where it is null or missing.
-
-        Raises:
-            InputError: something else.
-        """
-        return self._optional(key, bool, "true, false or null")
-
-    def name(self, key: str) -> str | None:
-        """A text, or None where it is null or missing.
-
-        Raises:
-            InputError: something else.
-        """
-        return self._optional(key, str, "a text or null")
-
-    def _optional(self, key: str, kind: type[_Kind], expected: str) -> _Kind | None:
-        value = self.settings.get(key)
-        if value is not None and not isinstance(value, kind):
-            raise self.refused(key, expected)
-        return value
-
-    def side(self, key: str, default: object = "right") -> Side:
-        """Left or right.
-
-        Raises:
-            InputError: something else.
-        """
-        value = self.settings.get(key, default)
-        if value == "right":
-            return "right"
-        if value == "left":
-            return "left"
-        raise self.refused(key, "'right' or 'left'")
+    @property
+    def special_tokens(self) -> Iterator[tuple[str, AddedToken]]:
+        """Each token that is special, behind the key that names it, in transformers' order."""
+        for key in _STANDARD:
+            if (token := getattr(self, key)) is not None:
+                yield key, token
+        for key, value in (self.model_extra or {}).items():
+            # A model's own token is read only where it is a text: add_bos_token is none.
+            if key.endswith("_token") and isinstance(value, str):
+                yield key, AddedToken(content=value)
+        # The second is an older name, read in place of the first only.
+        lists = ("extra_special_tokens", "additional_special_tokens")
+        named = next((key for key in lists if getattr(self, key)), lists[0])
+        for token in getattr(self, named) or ():
+            yield named, token
 
     def token(self, key: str) -> str | None:
-        """The content of a special token, written as a text or as an object.
+        """The content of a special token."""
+        token: AddedToken | None = getattr(self, key)
+        return None if token is None else token.content
 
-        Raises:
-            InputError: neither.
-        """
-        value = self.settings.get(key)
-        content = value.get("content") if isinstance(value, dict) else value
-        if content is None and value is None:
-            return None
-        if not isinstance(content, str):
-            raise self.refused(key, "a token: a text, or an object with content")
-        return content
-
-    def limit(self) -> int | None:
-        """``model_max_length``, or ``max_len`` of old; None where there is no limit.
-
-        Raises:
-            InputError: not a number.
-        """
-        key = next((k for k in ("model_max_length", "max_len") if k in self.settings), None)
-        value = None if key is None else self.settings[key]
-        if key is None or value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            raise self.refused(key, "a number of tokens")
-        return None if value == math.inf else int(value)
+    def refused(self, key: str, expected: str) -> InputError:
+        """The error of a value that contradicts tokenizer.json."""
+        name = "special_tokens_map.json" if key in self._mapped else "tokenizer_config.json"
+        value = getattr(self, key)
+        shown = repr(value.content) if isinstance(value, AddedToken) else json.dumps(value)
+        found = f"{self._folder / name}: {key} = {shown}"
+        return InputError(f"{found}, expected {expected}; {SAVE_AGAIN}")

@@ -20,7 +20,8 @@ from functools import cached_property
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer, made_tokenizer
+from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.tokenization.tokenizer_json import TokenizerJson, truncation
 from polybake.tokenization.word_pattern import any_of, character_class
 
 #: What ``str.split`` splits at, but for the plain space.
@@ -111,14 +112,7 @@ def bake_word_tokenizer(
     separators = character_class([" ", *marked.as_they_stand, *marked.stripped])
     data: dict[str, object] = {
         "version": "1.0",
-        "truncation": None
-        if max_length == NO_LIMIT
-        else {
-            "direction": "Right",
-            "max_length": max_length,
-            "strategy": "LongestFirst",
-            "stride": 0,
-        },
+        "truncation": None if max_length == NO_LIMIT else truncation(max_length),
         "padding": None,
         "added_tokens": [],
         "normalizer": {
@@ -141,7 +135,7 @@ def bake_word_tokenizer(
             "merges": [],
         },
     }
-    text, _ = made_tokenizer(folder, data)
+    text, _ = TokenizerJson.model_validate(data).make(folder)
     return BakedTokenizer(text, max_length, 0, "right")
 
 

@@ -51,8 +51,9 @@ def test_token_modules(tmp_path: Path) -> None:
                 "pooling_mode_weightedmean_tokens": True,
                 "pooling_mode_mean_sqrt_len_tokens": True,
                 "pooling_mode_max_tokens": True,
+                OLD("cls"): True,
             },
-            ["max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"],
+            ["cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"],
         ),
         ({OLD("cls"): False}, "mean"),
         ({"word_embedding_dimension": 12}, "mean"),
@@ -176,15 +177,16 @@ def test_modules_on_tokens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "shown"),
     [
-        ("modules.json", [], "expected a list of modules"),
-        ("modules.json", [{"path": ""}], "is no module with type and path"),
+        ("modules.json", [], "List should have at least 1 item"),
+        ("modules.json", {}, "Input should be a valid array"),
+        ("modules.json", [{"path": ""}], r"\[0\]\.type: is missing"),
         ("modules.json", [{"path": "", "type": TYPE("Pooling")}], "begins with Pooling"),
         (
             "modules.json",
             [{"path": "../m", "type": TYPE("Transformer")}],
             "outside the model's folder",
         ),
-        ("config.json", [1], "expected a JSON object"),
+        ("config.json", [1], "Input should be an object"),
     ],
 )
 def test_refuses_other_settings(file: str, content: object, shown: str, tmp_path: Path) -> None:
@@ -223,5 +225,5 @@ def test_minilm(minilm: Path) -> None:
     source = open_source(minilm)
     assert source.max_length == 256
     assert source.recipe == ({"step": "pool", "mode": "mean"}, {"step": "normalize"})
-    assert source.licence == "apache-2.0"
+    assert source.folder.licence() == "apache-2.0"
     assert len(source.tokenizer.encode(["word " * 400])[0]) == 256

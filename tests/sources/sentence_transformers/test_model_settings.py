@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,43 +20,41 @@ def read(folder: Path, settings: dict[str, object]) -> ModelSettings:
 
 def test_without_settings(tmp_path: Path) -> None:
     """No file, an empty one and one of nulls say the same."""
-    plain = ModelSettings({}, None, "cosine", ())
-    assert read_model_settings(ModelFolder.at(tmp_path)) == plain
-    assert read(tmp_path, {}) == plain
     names = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
-    assert read(tmp_path, dict.fromkeys(names)) == plain
+    plain = ModelSettings()
+    assert read_model_settings(ModelFolder.at(tmp_path)) == plain
+    assert read(tmp_path, {}) == read(tmp_path, dict.fromkeys(names)) == plain
+    assert plain.truncation == ()
 
 
 def test_every_setting(tmp_path: Path) -> None:
     """What is set is taken; what the library only notes is passed over."""
-    prompts = {"query": "query 🌊: ", "document": ""}
-    settings: dict[str, object] = {
-        "__version__": {"sentence_transformers": "6.2.0"},
-        "prompts": prompts,
+    settings: dict[str, Any] = {
+        "prompts": {"query": "query 🌊: ", "document": ""},
         "default_prompt_name": "document",
         "similarity_fn_name": "euclidean",
         "truncate_dim": 5,
     }
-    cut = ({"step": "truncate", "dimension": 5},)
-    assert read(tmp_path, settings) == ModelSettings(prompts, "document", "euclidean", cut)
+    found = read(tmp_path, settings | {"__version__": {"sentence_transformers": "6.2.0"}})
+    assert found == ModelSettings(**settings)
+    assert found.truncation == ({"step": "truncate", "dimension": 5},)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "shown"),
     [
-        ("prompts", ["a"], r'prompts = \["a"\], expected texts by name'),
-        ("prompts", {"query": 1}, 'prompts."query" = 1, expected a text'),
-        ("prompts", {"query": None}, 'prompts."query" = null, expected a text'),
-        ("prompts", {"query": "\ud800"}, r'prompts."query" = "\\ud800", expected a text'),
-        ("prompts", {"\udfff": "query"}, r'prompts."\\udfff" = "query", expected a text'),
-        ("default_prompt_name", "q", '"q", expected .*: none, as there are no prompts'),
-        ("default_prompt_name", [1], r"default_prompt_name = \[1\], expected null or the name"),
-        ("default_prompt_name", {}, r"default_prompt_name = \{\}"),
-        ("similarity_fn_name", "manhattan", '"manhattan", expected "cosine" or "dot" or "eucl'),
-        ("similarity_fn_name", "hamming", 'similarity_fn_name = "hamming"'),
-        ("similarity_fn_name", ["dot"], r'similarity_fn_name = \["dot"\]'),
-        ("truncate_dim", 0, "truncate_dim = 0, expected null or a whole number of 1 or more"),
-        ("truncate_dim", True, "truncate_dim = true"),
+        ("prompts", ["a"], r"prompts: Input should be an object, found \['a'\]"),
+        ("prompts", {"query": 1}, r"prompts\.query: Input should be a valid string, found 1"),
+        ("prompts", {"query": None}, r"prompts\.query: .*, found null"),
+        ("prompts", {"query": "\ud800"}, "Invalid JSON: unexpected end of hex escape"),
+        ("prompts", {"\udfff": "query"}, "Invalid JSON: lone leading surrogate"),
+        ("prompts", {"\x1b[0m\n": 1}, r"prompts\.\\x1b\[0m\\n: "),
+        ("default_prompt_name", "q", "prompt: none, as there are no prompts, found 'q'"),
+        ("default_prompt_name", [1], r"default_prompt_name: Input .*, found \[1\]"),
+        ("similarity_fn_name", "manhattan", "'cosine', 'dot' or 'euclidean', found 'manhattan'"),
+        ("similarity_fn_name", ["dot"], r"similarity_fn_name: .*, found \['dot'\]"),
+        ("truncate_dim", 0, "truncate_dim: Input should be greater than 0, found 0"),
+        ("truncate_dim", True, "truncate_dim: Input should be a valid integer, found true"),
     ],
 )
 def test_names_what_is_wrong(key: str, value: object, shown: str, tmp_path: Path) -> None:
@@ -64,6 +63,11 @@ def test_names_what_is_wrong(key: str, value: object, shown: str, tmp_path: Path
         InputError, match=rf"config_sentence_transformers\.json: .*{shown}"
     ) as found:
         read(tmp_path, {key: value})
-    assert ("polybake.toml" in str(found.value)) is ("prompt" in key)
-    assert "; correct it there" in str(found.value)
+    assert "; correct it there, or remove it and list prompts and steps" in str(found.value)
     assert str(found.value).isprintable()
+
+
+def test_the_default_is_one_of_the_prompts(tmp_path: Path) -> None:
+    """Another name is shown with those that there are."""
+    with pytest.raises(InputError, match="name of a prompt: 'query', 'document', found 'q'"):
+        read(tmp_path, {"prompts": {"query": "", "document": ""}, "default_prompt_name": "q"})

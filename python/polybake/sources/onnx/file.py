@@ -12,17 +12,16 @@ from onnx_ir.passes.common import RemoveUnusedNodesPass
 from onnxscript import GraphBuilder, ir
 
 from polybake.errors import InputError
-from polybake.files.identifier import identifier
 from polybake.files.model_folder import ModelFolder
 from polybake.graph.external_data import load_model
 from polybake.modelfile.manifest import Input
 from polybake.sources.onnx.graph import load_graph
-from polybake.sources.onnx.recipe import remaining_steps
+from polybake.sources.onnx.remaining_steps import remaining_steps
 from polybake.sources.onnx.signature import embedding_outputs, input_feeds
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
 from polybake.sources.source import MEAN, EncoderGraph, Reference, Source
 from polybake.steps.state import State
-from polybake.tokenization.position_table import COUNT_BEHIND_PADDING
+from polybake.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
 from polybake.tokenization.tokenizer import bake_tokenizer
 
 
@@ -85,7 +84,7 @@ def open_onnx_file(path: Path) -> Source:
     )
     model = load_graph(path)
     feeds = input_feeds(model.graph, path)
-    kind = folder.settings("config.json").get("model_type")
+    kind = folder.read("config.json", ModelConfig).model_type
     if "position_ids" in feeds.values() and kind in COUNT_BEHIND_PADDING:
         raise InputError(
             f"{path}: wants position_ids as {kind} counts them, which clients do not; "
@@ -105,9 +104,7 @@ def open_onnx_file(path: Path) -> Source:
         encoder=encoder,
         pooled=pooled,
         tokenizer=bake_tokenizer(folder),
-        folder=folder.path,
-        identifier=identifier(folder.path),
-        licence=folder.licence(),
+        folder=folder,
         assumed=MEAN if pooled is None else (),
     )
 

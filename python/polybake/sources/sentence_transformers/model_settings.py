@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from polybake.errors import InputError
+from pydantic import Field, ValidationInfo, field_validator
+
 from polybake.files.model_folder import ModelFolder
-from polybake.modelfile.manifest import Similarity
+from polybake.files.validation import JsonModel
 from polybake.sources.source import Recipe
 
-_FILE = "config_sentence_transformers.json"
 
-#: What a model of floats may be compared by; sentence-transformers' manhattan is not baked.
-_SIMILARITIES: dict[object, Similarity] = {
-    "cosine": "cosine",
-    "dot": "dot",
-    "euclidean": "euclidean",
-}
-
-
-@dataclass(frozen=True)
-class ModelSettings:
-    """The settings that hold for a whole model.
+class ModelSettings(JsonModel):
+    """The settings that hold for a whole model; null stands for the library's own.
 
     Attributes:
         prompts: Prompt texts by name.
-        truncation: The cut after all modules, which leaves vectors shorter than 1 behind a
-            Normalize.
+        similarity_fn_name: sentence-transformers' manhattan is not baked.
+        truncate_dim: The elements that are kept after all modules, which leaves vectors shorter
+            than 1 behind a Normalize.
     """
 
-    prompts: Mapping[str, str]
-    default_prompt: str | None
-    similarity: Similarity
-    truncation: Recipe
+    prompts: dict[str, str] | None = None
+    default_prompt_name: str | None = None
+    similarity_fn_name: Literal["cosine", "dot", "euclidean"] | None = None
+    truncate_dim: Annotated[int, Field(gt=0)] | None = None
+
+    @field_validator("default_prompt_name")
+    @classmethod
+    def _is_a_prompt(cls, name: str | None, info: ValidationInfo) -> str | None:
+        prompts = info.data.get("prompts") or {}
+        if name is not None and name not in prompts:
+            known = ", ".join(map(repr, prompts)) or "none, as there are no prompts"
+            raise ValueError(f"Input should be null or the name of a prompt: {known}")
+        return name
+
+    @property
+    def truncation(self) -> Recipe:
+        """The cut as a step."""
+        cut = self.truncate_dim
+        return () if cut is None else ({"step": "truncate", "dimension": cut},)
 
 
 def read_model_settings(folder: ModelFolder) -> ModelSettings:
@@ -45,42 +50,8 @@ def read_model_settings(folder: ModelFolder) -> ModelSettings:
 
     Source: sentence-transformers ``SentenceTransformer._parse_model_config`` and ``encode``.
     """
-    config = folder.settings(_FILE)
-    prompts = config.get("prompts") or {}
-    if not isinstance(prompts, dict):
-        raise _wrong(folder, "prompts", prompts, "texts by name")
-    for name, text in prompts.items():
-        if not isinstance(text, str) or not _is_unicode(name + text):
-            raise _wrong(folder, f"prompts.{_shown(name)}", text, "a text of whole characters")
-    default = config.get("default_prompt_name")
-    if default is not None and (not isinstance(default, str) or default not in prompts):
-        known = ", ".join(map(_shown, prompts)) or "none, as there are no prompts"
-        raise _wrong(
-            folder, "default_prompt_name", default, f"null or the name of a prompt: {known}"
-        )
-    named = config.get("similarity_fn_name") or "cosine"
-    similarity = _SIMILARITIES.get(named) if isinstance(named, str) else None
-    if similarity is None:
-        raise _wrong(folder, "similarity_fn_name", named, " or ".join(map(_shown, _SIMILARITIES)))
-    dimension = config.get("truncate_dim")
-    if dimension is not None and (type(dimension) is not int or dimension < 1):
-        raise _wrong(folder, "truncate_dim", dimension, "null or a whole number of 1 or more")
-    cut: Recipe = () if dimension is None else ({"step": "truncate", "dimension": dimension},)
-    return ModelSettings(prompts, default, similarity, cut)
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether a text can be written: JSON may hold half of a character."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _shown(value: object) -> str:
-    return json.dumps(value)
-
-
-def _wrong(folder: ModelFolder, key: str, value: object, expected: str) -> InputError:
-    moved = ", or remove it and set prompts in polybake.toml" if "prompt" in key else ""
-    return InputError(
-        f"{folder.path / _FILE}: {key} = {_shown(value)}, expected {expected}; "
-        f"correct it there{moved}"
+    return folder.read(
+        "config_sentence_transformers.json",
+        ModelSettings,
+        remedy="correct it there, or remove it and list prompts and steps in polybake.toml",
     )

@@ -5,7 +5,6 @@ Source: ``torch.onnx.export`` with ``dynamo=True``.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,20 +12,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import RequirementMissing
 from polybake.files.model_folder import ModelFolder
-from polybake.sources.checkpoint import weight_files
+from polybake.files.validation import JsonModel
+from polybake.sources.checkpoint import checkpoint_files
 from polybake.sources.onnx.file import OnnxFile
 from polybake.sources.source import EncoderGraph, Reference
 from polybake.tokenization.tokenizer import BakedTokenizer
 
-#: Settings that ask for a model's own code, or for other numbers than the files hold.
-_REFUSED = ("auto_map", "quantization_config")
-
 _FILES = ("config.json", "model.safetensors.index.json", "tokenizer.json")
 
-#: Which inputs a tokenizer gives; its other settings may name files.
-_TOKENIZER_SETTINGS = ("tokenizer_class", "model_input_names")
+
+class _ModelConfig(JsonModel):
+    """config.json, without a model's own code, and without other numbers than the files hold."""
+
+    model_type: str
+    auto_map: None = None
+    quantization_config: None = None
+
+
+class _TokenizerSettings(JsonModel):
+    """Which inputs a tokenizer gives; its other settings may name files."""
+
+    tokenizer_class: str | None = None
+    model_input_names: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ class TorchExport:
 
     name: str
     files: Mapping[str, Path]
-    tokenizer_settings: Mapping[str, object]
+    tokenizer_settings: _TokenizerSettings
     tokenizer: BakedTokenizer
     proves: Literal["source"] = "source"
 
@@ -73,8 +82,8 @@ class TorchExport:
         for name, file in self.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(file.resolve())
-        settings = json.dumps(self.tokenizer_settings)
-        (folder / "tokenizer_config.json").write_text(settings, encoding="ascii")
+        settings = self.tokenizer_settings.model_dump_json(exclude_unset=True)
+        (folder / "tokenizer_config.json").write_text(settings, encoding="utf-8")
         model = load(folder)
         path = folder / "encoder.onnx"
         expected = expectations(model, self.tokenizer)
@@ -94,20 +103,10 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
     Raises:
         InputError: the model brings its own code, is quantized, or has no safetensors file.
     """
-    settings = folder.settings("config.json")
-    path = folder.path / "config.json"
-    name = settings.get("model_type")
-    if not isinstance(name, str):
-        raise InputError(f"{path}: model_type is {name!r}, expected a name; download it again")
-    for key in _REFUSED:
-        if settings.get(key) is not None:
-            raise InputError(
-                f"{path}: {key} = {settings[key]!r} is not supported, as no code of a model is "
-                "run; export it yourself and give the .onnx file"
-            )
+    remedy = "no code of a model is run; export it yourself and give the .onnx file"
+    name = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy).model_type
     found = {name: folder.file(name) for name in _FILES}
     files = {name: file for name, file in found.items() if file is not None}
-    weights = {file.relative_to(folder.path).as_posix(): file for file in weight_files(folder)}
-    own = folder.settings("tokenizer_config.json")
-    kept = {key: own[key] for key in _TOKENIZER_SETTINGS if key in own}
-    return TorchExport(f"torch:{name}", files | weights, kept, tokenizer)
+    weights = {file.relative_to(folder.path).as_posix(): file for file in checkpoint_files(folder)}
+    settings = folder.read("tokenizer_config.json", _TokenizerSettings)
+    return TorchExport(f"torch:{name}", files | weights, settings, tokenizer)

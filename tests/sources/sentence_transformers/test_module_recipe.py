@@ -9,21 +9,21 @@ import pytest
 from models.tiny_folders import write_json
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.sources.sentence_transformers.module_steps import module_steps
-from polybake.sources.sentence_transformers.modules import Module
+from polybake.sources.sentence_transformers.module import Module
+from polybake.sources.sentence_transformers.module_recipe import module_recipe
 
 
 @pytest.mark.parametrize("kind", ["Pooling", "Dense"])
 def test_needs_the_configuration(kind: str, tmp_path: Path) -> None:
     """An incomplete folder is named; its module's defaults would be other settings."""
     with pytest.raises(InputError, match=r"1_Module: has no config\.json; download the whole"):
-        module_steps(ModelFolder.at(tmp_path), [Module(kind, "1_Module")], pooled=True)
+        module_recipe(ModelFolder.at(tmp_path), [Module(kind, "1_Module")], pooled=True)
 
 
 @pytest.mark.parametrize("kind", ["Normalize", "Dropout", "LayerNorm"])
 def test_modules_saved_without_a_configuration(kind: str, tmp_path: Path) -> None:
     """Nothing of theirs stands in it that is computed."""
-    assert module_steps(ModelFolder.at(tmp_path), [Module(kind, "1_Module")], pooled=True)
+    assert module_recipe(ModelFolder.at(tmp_path), [Module(kind, "1_Module")], pooled=True)
 
 
 def test_refuses_other_poolings(tmp_path: Path) -> None:
@@ -31,5 +31,7 @@ def test_refuses_other_poolings(tmp_path: Path) -> None:
     (tmp_path / "1_Pooling").mkdir()
     config = {"word_embedding_dimension": 12, "pooling_mode_foo": True}
     write_json(tmp_path / "1_Pooling" / "config.json", config)
-    with pytest.raises(InputError, match=r"config\.json: pooling_mode_foo = true is not supported"):
-        module_steps(ModelFolder.at(tmp_path), [Module("Pooling", "1_Pooling")])
+    with pytest.raises(
+        InputError, match=r"config\.json: pooling_mode_foo: is not known, found true; put the"
+    ):
+        module_recipe(ModelFolder.at(tmp_path), [Module("Pooling", "1_Pooling")])

@@ -1,16 +1,19 @@
-"""The tokenizer of a static embedding, as it is baked."""
+"""Static embeddings of a folder, with their tokenizer as it is baked."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from models.tiny_folders import VOCABULARY, change_json, write_tokenizer
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.tokenization.static_tokenizer import bake_static_tokenizer
+from polybake.sources.static_encoder import open_static_embedding
 from polybake.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.tokenization.tokenizer_json import read_tokenizer
 
 BOAT, WATER = VOCABULARY.index("boat"), VOCABULARY.index("water")
 
@@ -18,8 +21,9 @@ BOAT, WATER = VOCABULARY.index("boat"), VOCABULARY.index("water")
 def baked(folder: Path, rows: int = len(VOCABULARY), **changes: object) -> BakedTokenizer:
     write_tokenizer(folder)
     change_json(folder / "tokenizer.json", **changes)
-    data = ModelFolder.at(folder).settings("tokenizer.json")
-    return bake_static_tokenizer(ModelFolder.at(folder), data, rows=rows)
+    save_file({"embedding.weight": np.ones((rows, 2), np.float32)}, folder / "model.safetensors")
+    opened = ModelFolder.at(folder)
+    return open_static_embedding(opened, read_tokenizer(opened))[1]
 
 
 def test_adds_no_special_tokens_and_no_padding(tmp_path: Path) -> None:

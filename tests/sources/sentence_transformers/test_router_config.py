@@ -11,9 +11,10 @@ from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
-from polybake.sources.onnx.recipe import remaining_steps
+from polybake.sources.onnx.remaining_steps import remaining_steps
 from polybake.sources.onnx.signature import EmbeddingOutputs
-from polybake.sources.sentence_transformers.router import Router, read_router
+from polybake.sources.sentence_transformers.module import Module, Router
+from polybake.sources.sentence_transformers.router_config import read_router
 
 NORMALIZE = "sentence_transformers.base.modules.normalize.Normalize"
 ROUTES = {name: [f"{name}_0"] for name in ("query", "document", "title")}
@@ -28,7 +29,7 @@ def read(folder: Path, prompts: dict[str, str] | None = None, **parameters: obje
 def test_routes_of_the_tasks(tmp_path: Path) -> None:
     """A task takes the route of its name; modules lie in folders of their names."""
     router = read(tmp_path, default_route="document")
-    assert router.routes == {name: ((NORMALIZE, f"{name}_0"),) for name in ROUTES}
+    assert router.routes == {name: (Module("Normalize", f"{name}_0"),) for name in ROUTES}
     assert (router.default, router.tasks) == ("document", ("query", "document", "title"))
     assert router.prompts == {}
 
@@ -73,35 +74,49 @@ def test_mapped_routes(tmp_path: Path) -> None:
 
 
 def test_modules_of_all_routes(tmp_path: Path) -> None:
-    """The very same first modules are shared; equal ones of other folders are not."""
+    """The very same first modules are shared; equal ones elsewhere or further on are not."""
     routes = {"a": ["one", "two", "last"], "b": ["one", "two"], "c": ["one", "other"]}
-    types = dict.fromkeys(("one", "two", "other", "last"), NORMALIZE)
+    for modules in routes.values():
+        modules[2:] = ["again"]
+    types = dict.fromkeys(("one", "two", "other", "again"), NORMALIZE)
     write_router(tmp_path / "2_Router", routes, types)
     router = read_router(ModelFolder.at(tmp_path), "2_Router", {})
-    assert router.shared == ((NORMALIZE, "2_Router/one"),)
+    assert router.shared == (Module("Normalize", "2_Router/one"),)
 
 
 @pytest.mark.parametrize(
     ("config", "shown"),
     [
-        ({}, "expected types and structure"),
-        ({"types": TYPES, "structure": {}}, "expected types and structure"),
-        ({"types": {}, "structure": ROUTES}, "route 'query' is .'query_0'., expected modules"),
-        ({"parameters": {"default_route": "x"}}, "unknown route 'x'"),
+        ({}, "types: is missing"),
+        ({"types": TYPES}, "structure: is missing"),
+        ({"types": TYPES, "structure": {}}, "structure: Dictionary should have at least 1 item"),
+        ({"types": TYPES, "structure": {"query": "query_0"}}, r"structure\.query: .* valid array"),
+        ({"types": TYPES, "structure": {"query": [1]}}, r"structure\.query\[0\]: .*, found 1"),
+        ({"types": {}, "structure": ROUTES}, "route 'query' has 'query_0', expected a module"),
+        ({"parameters": {"default_route": "x"}}, "unknown route 'x', expected one of structure"),
         ({"parameters": {"route_mappings": {"(None, None)": "x"}}}, "unknown route 'x'"),
-        ({"parameters": {"route_mappings": []}, "types": 1}, "expected types and structure"),
-        ({"parameters": {"route_mappings": [1]}}, "expected an object"),
-        ({"parameters": {"route_mappings": {"open('x')": "query"}}}, "expected a pair"),
-        ({"parameters": {"route_mappings": {"('query',)": "query"}}}, "expected a pair"),
-        ({"parameters": {"route_mappings": {"('query', 1)": "query"}}}, "expected task and"),
-        ({"parameters": {"route_mappings": {"(None, ([],))": "query"}}}, "expected task and"),
+        ({"parameters": {"route_mappings": {"(None, None)": 1}}}, "Input should be a valid string"),
+        ({"parameters": {"route_mappings": [1]}}, "route_mappings: .* an object"),
+        (
+            {"parameters": {"route_mappings": {"open('x')": "query"}}},
+            "Input should be a pair of task",
+        ),
+        ({"parameters": {"route_mappings": {"('query',)": "query"}}}, r"\[key\]\[1\]: is missing"),
+        (
+            {"parameters": {"route_mappings": {"('query', 1)": "query"}}},
+            r"\[key\]\[1\].*: Input should be",
+        ),
+        (
+            {"parameters": {"route_mappings": {"(None, ([],))": "query"}}},
+            r"\[key\]\[1\].*: Input should be",
+        ),
     ],
 )
 def test_refuses_damaged_files(config: dict[str, object], shown: str, tmp_path: Path) -> None:
     """What is wrong is named, and nothing in the file is run."""
     whole = {"types": TYPES, "structure": ROUTES} if config.keys() == {"parameters"} else {}
     write_json(tmp_path / "router_config.json", whole | config)
-    with pytest.raises(InputError, match=shown):
+    with pytest.raises(InputError, match=rf"router_config\.json: .*{shown}.*; save the model"):
         read_router(ModelFolder.at(tmp_path), "", {})
 
 

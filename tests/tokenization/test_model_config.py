@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybake.tokenization.position_table import table_rows, tokens_held
+from polybake.tokenization.model_config import ModelConfig
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,5 @@ def test_rows_before_the_first_token_hold_none(
     config: dict[str, object], rows: int | None, held: int | None
 ) -> None:
     """Where positions start behind the padding id, the rows up to it are lost to tokens."""
-    assert (table_rows(config), tokens_held(config)) == (rows, held)
+    read = ModelConfig.model_validate(config)
+    assert (read.position_rows, read.tokens_held) == (rows, held)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.sources.onnx.recipe import remaining_steps
+from polybake.sources.onnx.remaining_steps import remaining_steps
 from polybake.sources.onnx.signature import EmbeddingOutputs
 
 POOL = {"step": "pool", "mode": "mean"}

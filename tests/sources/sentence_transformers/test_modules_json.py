@@ -9,7 +9,8 @@ import pytest
 from models.tiny_folders import write_json, write_router
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.sources.sentence_transformers.modules import Module, read_modules
+from polybake.sources.sentence_transformers.module import Module
+from polybake.sources.sentence_transformers.modules_json import read_modules
 
 GENERATIONS = (
     "sentence_transformers.models.{}",

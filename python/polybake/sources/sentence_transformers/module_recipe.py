@@ -1,0 +1,74 @@
+"""The steps that the modules behind an encoder are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polybake.errors import InputError
+from polybake.files.model_folder import ModelFolder
+from polybake.files.validation import JsonModel
+from polybake.sources.sentence_transformers.module import Module
+from polybake.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.sources.sentence_transformers.saved_modules import FOLLOWING
+from polybake.sources.source import Recipe
+
+
+class _Names(JsonModel):
+    """What a module takes and gives, in the configuration of one that can do either."""
+
+    module_input_name: str | None = None
+    module_output_name: str | None = None
+
+
+def module_recipe(
+    folder: ModelFolder, modules: Sequence[Module], *, pooled: bool = False
+) -> Recipe:
+    """The modules after the encoder as steps of polybake.toml.
+
+    Args:
+        folder: The model's folder.
+        modules: What follows the encoder.
+        pooled: Whether the encoder gives one vector a text already.
+
+    Raises:
+        InputError: a module or one of its settings is not supported.
+    """
+    recipe: list[dict[str, object]] = []
+    for module in modules:
+        if (router := module.router) is not None:
+            routes = {
+                name: module_recipe(folder, one, pooled=pooled)
+                for name, one in router.routes.items()
+            }
+            default = {} if router.default is None else {"default": router.default}
+            prompts = {"prompts": dict(router.prompts)} if router.prompts else {}
+            recipe.append({"step": "route", **default, **prompts, "routes": routes})
+            pooled = pooled or any(map(_pools, routes.values()))
+            continue
+        known, inner = FOLLOWING.get(module.kind), folder.inner(module.path)
+        if known is None:
+            raise InputError(
+                f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
+                f"expected one of: {', '.join(FOLLOWING)}"
+            )
+        if known.named:
+            names = inner.read(known.file, _Names, needed=known.needed)
+            _check_names(inner, names, "sentence_embedding" if pooled else "token_embeddings")
+        given = known.parameters(inner) if known.inline else {"source": module.path}
+        recipe.append({"step": known.step.name, **given})
+        pooled = pooled or _pools(recipe)
+    return tuple(recipe)
+
+
+def _pools(recipe: Sequence[dict[str, object]]) -> bool:
+    return any(one["step"] == "pool" for one in recipe)
+
+
+def _check_names(folder: ModelFolder, names: _Names, expected: str) -> None:
+    taken = names.module_input_name or "sentence_embedding"
+    given = names.module_output_name or taken
+    if (taken, given) != (expected, expected):
+        raise InputError(
+            f"{folder.path}: module_input_name is {taken!r} and module_output_name {given!r}, "
+            f"expected {expected!r} there; {OWN_STEPS}"
+        )

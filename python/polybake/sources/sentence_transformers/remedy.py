@@ -1,0 +1,7 @@
+"""What to do about a module or a setting of sentence-transformers that is not baked."""
+
+#: An .onnx file that lies in a model's folder is opened with that folder's settings.
+OWN_STEPS = (
+    "put the encoder's .onnx file and its tokenizer.json into a folder of their own "
+    "and list the steps in polybake.toml"
+)
