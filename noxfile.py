@@ -242,9 +242,7 @@ def regenerate(session: nox.Session) -> None:
     install(session, "bake,cpu,oracle" if with_oracle else "bake,cpu")
     if with_oracle:
         model = bake_minilm(session, BUILD / "regenerate")
-        session.run(
-            "python", "-m", "polybake.fixtures.oracle", minilm(session), str(model), str(GOLDEN)
-        )
+        session.run("python", "tools/golden_oracle.py", minilm(session), str(model), str(GOLDEN))
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--force")
     session.run("python", "tools/schemas.py", "docs/schema")
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from golden_oracle import golden
 from models.bert import bert
 from models.saved import save
 from polybake.baking.bake import bake
 from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.fixtures.oracle import golden
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_slack, decode_vectors, encode_vectors
 from polybake.modelfile.slack import Slack, differences

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from golden_oracle import golden
 from polybake.baking.bake import bake
 from polybake.config import EncoderMaker
 from polybake.files.hub_reference import HubReference
 from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.fixtures.oracle import golden
 from polybake.fixtures.texts import CaseText
 from polybake.modelfile.compare import relative_difference
 from polybake.modelfile.container import read_head
