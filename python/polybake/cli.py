@@ -1,7 +1,5 @@
 """The command line: one command per verb, each in its own file below ``commands``."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from typing import Annotated

@@ -1,7 +1,5 @@
 """polybake.toml, read and checked."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """``polybake.bake``: the way in for programs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

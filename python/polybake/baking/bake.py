@@ -1,7 +1,5 @@
 """Bake an encoder and its steps into one model file, and prove it before writing."""
 
-from __future__ import annotations
-
 import gc
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """Bake what a polybake.toml describes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from polybake.baking.bake import BakeReport, Progress, bake, quiet

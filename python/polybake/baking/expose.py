@@ -1,7 +1,5 @@
 """Add intermediate values as outputs of the graph, to look at when vectors are not as expected."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Append steps to the graph of an encoder: each continues the result of the one before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

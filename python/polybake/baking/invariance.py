@@ -1,7 +1,5 @@
 """Whether a vector depends on its neighbours or on padding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

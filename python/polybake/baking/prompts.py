@@ -1,7 +1,5 @@
 """The prompts of a bake: their texts, and what they feed to the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a bake proves about its own result before it reports success."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

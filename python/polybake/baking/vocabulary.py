@@ -1,7 +1,5 @@
 """Which token ids a graph takes, and a tokenizer that gives no others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

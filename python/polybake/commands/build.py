@@ -1,7 +1,5 @@
 """``polybake build``: bake, fixtures and clients in one go."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``polybake check``: is a model file whole, does it keep its word, are its clients fresh?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

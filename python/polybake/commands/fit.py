@@ -1,7 +1,5 @@
 """``polybake fit``: the arrays of steps, made from the embeddings of a corpus."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``polybake fixtures``: golden cases of a model file as files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """How far a long run is, on a terminal; elsewhere nothing is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -3,8 +3,6 @@
 Source: transformers ``AlbertModel``, without pooler, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from onnxscript import OpBuilder, ir, nn

@@ -1,7 +1,5 @@
 """What every architecture is: a configuration, and a module tree named as its checkpoint."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from onnxscript import ir, nn
@@ -89,11 +87,6 @@ class Architecture(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:  # noqa: ARG002 - what subclasses take
         super().__init__()
-
-    @property
-    def hidden_states(self) -> list[ir.Value]:
-        """The input of the first layer, then the output of each, once ``forward`` has run.
-
-        Empty where they are not known to be transformers' ``hidden_states``.
-        """
-        return []
+        #: The input of the first layer, then the output of each, once ``forward`` has run; empty
+        #: where they are not known to be transformers' ``hidden_states``.
+        self.hidden_states: list[ir.Value] = []

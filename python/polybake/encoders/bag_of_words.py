@@ -3,8 +3,6 @@
 Source: sentence-transformers ``BoW``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from onnxscript import OpBuilder, ir, nn

@@ -3,8 +3,6 @@
 Source: transformers ``BertModel``, without pooler, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 from onnxscript import OpBuilder, ir, nn
@@ -104,16 +102,16 @@ class ResidualOutput(nn.Module):
 
 
 class Attention(nn.Module):
-    """Self-attention and its output layer."""
+    """Self-attention, of whatever kind, and its output layer."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: BertConfig, attention: nn.Module) -> None:
         super().__init__()
-        self.self = SelfAttention(config)
+        self.self = attention
         self.output = ResidualOutput(config.hidden_size, config.hidden_size, config.layer_norm_eps)
 
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
+    def forward(self, op: OpBuilder, x: ir.Value, *given: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        return self.output(op, self.self(op, x, bias), x)
+        return self.output(op, self.self(op, x, *given), x)
 
 
 class Intermediate(nn.Module):
@@ -132,16 +130,16 @@ class Intermediate(nn.Module):
 class Layer(nn.Module):
     """One transformer layer, normalised after each block."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: BertConfig, attention: nn.Module) -> None:
         super().__init__()
-        self.attention = Attention(config)
+        self.attention = attention
         hidden, wide = config.hidden_size, config.intermediate_size
         self.intermediate = Intermediate(hidden, wide, config.hidden_act)
         self.output = ResidualOutput(wide, hidden, config.layer_norm_eps)
 
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        x = self.attention(op, x, bias)
+    def forward(self, op: OpBuilder, x: ir.Value, *given: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``; attention gets what is given."""
+        x = self.attention(op, x, *given)
         return self.output(op, self.intermediate(op, x), x)
 
 
@@ -160,7 +158,13 @@ class Bert(Architecture):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.embeddings = Embeddings(config, config.hidden_size)
-        self.encoder = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
+        self.encoder = Stack(
+            [
+                Layer(config, Attention(config, SelfAttention(config)))
+                for _ in range(config.num_hidden_layers)
+            ]
+        )
+        self.hidden_states = self.encoder.hidden_states
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
@@ -170,8 +174,3 @@ class Bert(Architecture):
     def embed(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
         """Give what the first layer takes: float32 ``[batch, sequence, hidden]``."""
         return self.embeddings(op, input_ids)
-
-    @property
-    def hidden_states(self) -> list[ir.Value]:
-        """The input of the first layer, then the output of each, once ``forward`` has run."""
-        return self.encoder.hidden_states

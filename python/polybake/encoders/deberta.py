@@ -3,23 +3,14 @@
 Source: transformers ``DebertaV2Model``, in evaluation; DeBERTa-v3's checkpoints are of this type.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from onnxscript import OpBuilder, ir, nn
 from pydantic import Field, field_validator, model_validator
 
-from polybake.encoders.architecture import (
-    Architecture,
-    EncoderConfig,
-    Epsilon,
-    HiddenAct,
-    Size,
-    check_heads,
-)
-from polybake.encoders.bert import Intermediate, ResidualOutput
+from polybake.encoders.architecture import Architecture, Epsilon, check_heads
+from polybake.encoders.bert import Attention, BertConfig, Layer
 from polybake.layers.attention import attend, padding_bias, split_heads
 from polybake.layers.embedding import Embedding
 from polybake.layers.layer_norm import LayerNorm
@@ -29,13 +20,11 @@ from polybake.layers.positions import distances
 from polybake.layers.stack import Stack
 
 
-class DebertaConfig(EncoderConfig):
+class DebertaConfig(BertConfig):
     """DeBERTa-v2's configuration, for models with relative positions only."""
 
-    intermediate_size: Size
     max_position_embeddings: Annotated[int, Field(gt=0, le=2**20, strict=True)]
     layer_norm_eps: Epsilon = 1e-7
-    hidden_act: HiddenAct = "gelu"
     relative_attention: Literal[True]
     position_biased_input: Literal[False]
     type_vocab_size: Literal[0] = 0
@@ -47,7 +36,10 @@ class DebertaConfig(EncoderConfig):
     pos_att_type: tuple[Literal["c2p", "p2c"], ...] = ()
     share_att_key: bool = False
     norm_rel_ebd: Literal["none", "layer_norm"] = "none"
-    is_causal: Any = None  # DeBERTa's own attention does not read it
+    # DeBERTa's own attention reads none of these.
+    is_causal: Any = None
+    add_cross_attention: Any = None
+    position_embedding_type: Any = None
 
     @field_validator("pos_att_type", mode="before")
     @classmethod
@@ -170,44 +162,16 @@ class SelfAttention(nn.Module):
         return op.GatherElements(scores, op.Expand(buckets, shape), axis=3)
 
 
-class Attention(nn.Module):
-    """Self-attention and its output layer."""
-
-    def __init__(self, config: DebertaConfig) -> None:
-        super().__init__()
-        self.self = SelfAttention(config)
-        self.output = ResidualOutput(config.hidden_size, config.hidden_size, config.layer_norm_eps)
-
-    def forward(
-        self, op: OpBuilder, x: ir.Value, bias: ir.Value, relative: ir.Value, buckets: ir.Value
-    ) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        return self.output(op, self.self(op, x, bias, relative, buckets), x)
-
-
-class Layer(nn.Module):
-    """One transformer layer, normalised after each block."""
-
-    def __init__(self, config: DebertaConfig) -> None:
-        super().__init__()
-        self.attention = Attention(config)
-        hidden, wide = config.hidden_size, config.intermediate_size
-        self.intermediate = Intermediate(hidden, wide, config.hidden_act)
-        self.output = ResidualOutput(wide, hidden, config.layer_norm_eps)
-
-    def forward(
-        self, op: OpBuilder, x: ir.Value, bias: ir.Value, relative: ir.Value, buckets: ir.Value
-    ) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        x = self.attention(op, x, bias, relative, buckets)
-        return self.output(op, self.intermediate(op, x), x)
-
-
 class RelativeStack(Stack):
     """The layers, one after another, with one table of relative embeddings."""
 
     def __init__(self, config: DebertaConfig) -> None:
-        super().__init__([Layer(config) for _ in range(config.num_hidden_layers)])
+        super().__init__(
+            [
+                Layer(config, Attention(config, SelfAttention(config)))
+                for _ in range(config.num_hidden_layers)
+            ]
+        )
         self.rel_embeddings = RelativeEmbeddings(config)
         normalised = config.norm_rel_ebd == "layer_norm"
         self.LayerNorm = (

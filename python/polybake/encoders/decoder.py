@@ -3,8 +3,6 @@
 Source: transformers ``Qwen2Model``, ``Qwen3Model``, ``MistralModel``, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn

@@ -3,8 +3,6 @@
 Source: transformers ``DistilBertModel``, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
@@ -129,13 +127,9 @@ class DistilBert(Architecture):
         super().__init__(config)
         self.embeddings = Embeddings(config)
         self.transformer = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
+        self.hidden_states = self.transformer.hidden_states
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         x = self.embeddings(op, input_ids)
         return self.transformer(op, x, padding_bias(op, attention_mask))
-
-    @property
-    def hidden_states(self) -> list[ir.Value]:
-        """The input of the first layer, then the output of each, once ``forward`` has run."""
-        return self.transformer.hidden_states

@@ -3,8 +3,6 @@
 Source: transformers ``ElectraModel``, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from onnxscript import OpBuilder, ir

@@ -3,8 +3,6 @@
 Source: transformers ``Gemma3TextModel``, in evaluation.
 """
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar, Literal
 

@@ -6,8 +6,6 @@ The first checkpoints call themselves ``new`` and bring their own code; those of
 Source: transformers ``GteModel``, in evaluation; ``NewModel`` of the checkpoints' own code.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn

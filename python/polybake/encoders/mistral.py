@@ -3,8 +3,6 @@
 Source: transformers ``MistralModel``, or ``MinistralModel`` where layers have types, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from polybake.encoders.architecture import Size

@@ -3,8 +3,6 @@
 Source: transformers ``ModernBertModel``, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn

@@ -3,14 +3,12 @@
 Source: transformers ``MPNetModel``, without pooler, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.encoders.architecture import Architecture
-from polybake.encoders.bert import BertConfig, Intermediate, ResidualOutput
+from polybake.encoders.bert import BertConfig, Layer
 from polybake.layers.attention import attend, padding_bias, split_heads
 from polybake.layers.embedding import Embedding
 from polybake.layers.layer_norm import LayerNorm
@@ -85,27 +83,13 @@ class Attention(nn.Module):
         return self.LayerNorm(op, op.Add(self.attn(op, x, bias), x))
 
 
-class Layer(nn.Module):
-    """One transformer layer, normalised after each block."""
-
-    def __init__(self, config: MPNetConfig) -> None:
-        super().__init__()
-        self.attention = Attention(config)
-        hidden, wide = config.hidden_size, config.intermediate_size
-        self.intermediate = Intermediate(hidden, wide, config.hidden_act)
-        self.output = ResidualOutput(wide, hidden, config.layer_norm_eps)
-
-    def forward(self, op: OpBuilder, x: ir.Value, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        x = self.attention(op, x, bias)
-        return self.output(op, self.intermediate(op, x), x)
-
-
 class BiasedStack(Stack):
     """The layers, whose attention knows how far apart two tokens are."""
 
     def __init__(self, config: MPNetConfig) -> None:
-        super().__init__([Layer(config) for _ in range(config.num_hidden_layers)])
+        super().__init__(
+            [Layer(config, Attention(config)) for _ in range(config.num_hidden_layers)]
+        )
         self.relative_attention_bias = RelativeBias(
             config.num_attention_heads, _BUCKETS, _MAX_DISTANCE
         )
@@ -126,12 +110,8 @@ class MPNet(Architecture):
         super().__init__(config)
         self.embeddings = Embeddings(config)
         self.encoder = BiasedStack(config)
+        self.hidden_states = self.encoder.hidden_states
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         return self.encoder(op, self.embeddings(op, input_ids), padding_bias(op, attention_mask))
-
-    @property
-    def hidden_states(self) -> list[ir.Value]:
-        """The input of the first layer, then the output of each, once ``forward`` has run."""
-        return self.encoder.hidden_states

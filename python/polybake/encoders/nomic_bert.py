@@ -3,8 +3,6 @@
 Source: transformers ``NomicBertModel``, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn

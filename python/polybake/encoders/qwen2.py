@@ -3,8 +3,6 @@
 Source: transformers ``Qwen2Model``, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from polybake.encoders.architecture import Size

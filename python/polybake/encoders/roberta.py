@@ -3,8 +3,6 @@
 Source: transformers ``RobertaModel``, without pooler, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from onnxscript import OpBuilder, ir

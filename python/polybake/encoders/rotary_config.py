@@ -1,7 +1,5 @@
 """The keys of config.json that encoders with rotary positions share."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator

@@ -4,8 +4,6 @@ Source: sentence-transformers ``StaticEmbedding`` and ``WordEmbeddings``, model2
 ``StaticModel``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Self
 

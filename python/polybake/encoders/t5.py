@@ -3,8 +3,6 @@
 Source: transformers ``T5EncoderModel``, in evaluation.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn

@@ -1,7 +1,5 @@
 """``hub:owner/name@revision``, which stands for a model folder wherever one is given."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

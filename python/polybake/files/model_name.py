@@ -1,7 +1,5 @@
 """A model's name, made of its source's own."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

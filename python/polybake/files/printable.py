@@ -1,7 +1,5 @@
 """Text from outside made fit for a terminal and for XML."""
 
-from __future__ import annotations
-
 
 def printable(text: str) -> str:
     """Escape every character that is not printable, such as NUL, ESC and line breaks.

@@ -1,7 +1,5 @@
 """What pydantic found wrong, in one line: the key, what was expected, and the value."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fit the arrays of steps to a corpus: its mean, principal components, whitening and ranges."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterable, Iterator

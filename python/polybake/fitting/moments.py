@@ -1,7 +1,5 @@
 """Mean, covariance and ranges of embeddings, from running sums."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Show how far a long run is: a bar on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 

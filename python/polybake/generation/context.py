@@ -1,7 +1,5 @@
 """All that a template may use: names and literals, decided before anything is rendered."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """generate: the clients of a model file, written, or compared with a fresh render."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

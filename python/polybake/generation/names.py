@@ -1,7 +1,5 @@
 """The names that a client gets in its language, derived from the model's name."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Manifest and templates in, ``{path: text}`` out; nothing is written here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from pathlib import Path
 

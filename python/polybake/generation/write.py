@@ -1,7 +1,5 @@
 """Write rendered files, and never lose what a person changed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Branches of a graph, of which a run takes one: ONNX ``If``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from onnxscript import GraphBuilder, ir

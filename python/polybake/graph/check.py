@@ -1,7 +1,5 @@
 """Check a graph before it is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

@@ -1,7 +1,5 @@
 """Leave out the inputs that a node names last and gives nothing to."""
 
-from __future__ import annotations
-
 import onnx
 
 from polybake.graph.nodes import every_node

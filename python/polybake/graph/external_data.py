@@ -3,8 +3,6 @@
 Source: ONNX, docs/ExternalData.md; the checks answer CVE-2024-27318, CVE-2026-34445 and kin.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path

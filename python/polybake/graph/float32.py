@@ -1,7 +1,5 @@
 """Compute in float32 what a graph computes in float16 or bfloat16."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

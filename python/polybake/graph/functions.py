@@ -1,7 +1,5 @@
 """Make one ONNX function of a step's operators, so that a viewer shows the step as one node."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

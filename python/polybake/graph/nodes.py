@@ -1,7 +1,5 @@
 """Every node of an ONNX model, wherever it stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import onnx

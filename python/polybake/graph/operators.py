@@ -1,7 +1,5 @@
 """The operators of an ONNX file: none but those that every client's runtime has."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import onnx

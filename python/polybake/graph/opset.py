@@ -1,7 +1,5 @@
 """Bring a graph to another opset."""
 
-from __future__ import annotations
-
 import onnx
 import onnx.version_converter
 

@@ -3,8 +3,6 @@
 Source: protobuf, "Encoding"; onnx.proto, ``ModelProto``, ``GraphProto`` and ``TensorProto``.
 """
 
-from __future__ import annotations
-
 import mmap
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Refuse an ONNX message that no tool could have written, before anything walks its graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -5,8 +5,6 @@ without initializers is serialised by onnx, and each initializer is then appende
 level: repeated fields may stand anywhere in their message.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast

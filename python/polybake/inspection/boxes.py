@@ -1,7 +1,5 @@
 """The boxes and arrows of a graph's picture, as words: inputs, groups of nodes, outputs."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Read the graph of any ONNX file for looking at: without its weights, with its shapes."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from pathlib import Path

@@ -5,8 +5,6 @@ of them. Source: Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hi
 Structures", 1981, for the ranks, and for the order within a row by barycenter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter

@@ -1,7 +1,5 @@
 """A graph's picture as an HTML page, with every node below it, folded by namespace."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from html import escape

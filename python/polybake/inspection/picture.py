@@ -1,7 +1,5 @@
 """Write the picture of a model's graph to a file, by the file's extension."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from polybake.errors import InputError

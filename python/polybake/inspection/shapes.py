@@ -1,7 +1,5 @@
 """Every value of a graph with its dtype and shape."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from onnxscript import ir

@@ -3,8 +3,6 @@
 Colours are attributes, which every viewer and converter knows; only those of a dark ground are CSS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

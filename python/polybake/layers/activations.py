@@ -3,8 +3,6 @@
 An allow-list: a configuration names an activation, and never a class to import.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Scaled dot-product attention, and the additive bias that masks tokens in it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

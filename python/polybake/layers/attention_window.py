@@ -1,7 +1,5 @@
 """How far a token attends: causal attention, sliding windows, and their additive bias."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from onnxscript import OpBuilder, ir

@@ -1,7 +1,5 @@
 """Convolutions over time and over images, and the normalisation that stands between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of rows, with the parameter names that PyTorch gives them."""
 
-from __future__ import annotations
-
 from onnxscript import OpBuilder, ir, nn
 
 

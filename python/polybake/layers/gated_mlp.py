@@ -1,7 +1,5 @@
 """The feed-forward block whose activated half gates the other: SwiGLU and GeGLU."""
 
-from __future__ import annotations
-
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.layers.activations import ACTIVATIONS

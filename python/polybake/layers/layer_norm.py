@@ -1,7 +1,5 @@
 """Layer normalisation, with the parameter names that PyTorch gives it."""
 
-from __future__ import annotations
-
 from onnxscript import OpBuilder, ir, nn
 
 

@@ -1,7 +1,5 @@
 """A linear layer, with the parameter names that PyTorch gives it."""
 
-from __future__ import annotations
-
 from onnxscript import OpBuilder, ir, nn
 
 

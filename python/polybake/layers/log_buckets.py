@@ -1,7 +1,5 @@
 """DeBERTa's buckets of relative positions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Long short-term memory over texts of different lengths."""
 
-from __future__ import annotations
-
 from onnxscript import OpBuilder, ir, nn
 
 #: Where PyTorch's gates i, f, g, o stand in ONNX's order i, o, f, c.

@@ -1,7 +1,5 @@
 """Any network of modules as one ONNX file: what the examples are written with."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

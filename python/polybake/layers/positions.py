@@ -1,7 +1,5 @@
 """Where tokens stand in their text, as ids of position tables."""
 
-from __future__ import annotations
-
 from onnxscript import OpBuilder, ir
 
 

@@ -1,7 +1,5 @@
 """T5's relative position bias: a bias for each head and each bucket of distances."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -6,8 +6,6 @@ Scores depend on differences of positions only, so that padding on the left move
 Source: transformers ``apply_rotary_pos_emb``, rope type ``default``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

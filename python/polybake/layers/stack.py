@@ -1,7 +1,5 @@
 """Layers, one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,10 +17,11 @@ class Stack(nn.Module):
     def __init__(self, layers: Sequence[nn.Module]) -> None:
         super().__init__()
         self.layer = nn.ModuleList(list(layers))
+        self.hidden_states: list[ir.Value] = []
 
     def forward(self, op: OpBuilder, x: ir.Value, *given: Any) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``; each layer gets what is given."""
-        self.hidden_states = [x]
+        self.hidden_states[:] = [x]
         for layer in self.layer:
             x = layer(op, x, *given)
             self.hidden_states.append(x)

@@ -1,7 +1,5 @@
 """Give a network's parameters the weights of a checkpoint, one tensor in memory at a time."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain

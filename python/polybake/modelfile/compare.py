@@ -1,7 +1,5 @@
 """Found values beside golden ones: docs/tolerances.md gives the reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

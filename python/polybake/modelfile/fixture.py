@@ -1,7 +1,5 @@
 """A fixture and its cases: golden inputs and outputs, as JSON with exact numbers."""
 
-from __future__ import annotations
-
 import base64
 from typing import Literal, get_args
 

@@ -1,7 +1,5 @@
 """A fixture on disk: ``cases.json``, and ``vectors.f32`` beside it when floats are many."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The manifest: all that templates and clients may know of a model file."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

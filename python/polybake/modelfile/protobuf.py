@@ -4,8 +4,6 @@ Source: protobuf, "Encoding"; onnx.proto, ``ModelProto.metadata_props`` and
 ``StringStringEntryProto``.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Iterator

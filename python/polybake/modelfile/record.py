@@ -1,7 +1,5 @@
 """What every part of a manifest and of a fixture is."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict
 
 

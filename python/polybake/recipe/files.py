@@ -3,8 +3,6 @@
 NumPy arrays, modules in the source's folder, ONNX fragments, and the user's own Python.
 """
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable, Mapping
 from inspect import isfunction

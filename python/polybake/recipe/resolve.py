@@ -1,7 +1,5 @@
 """From a list of step specifications, as polybake.toml has them, to the steps themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

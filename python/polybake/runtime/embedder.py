@@ -1,7 +1,5 @@
 """A baked model file, opened."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path

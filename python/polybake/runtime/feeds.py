@@ -1,7 +1,5 @@
 """The arrays that a model's inputs are fed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

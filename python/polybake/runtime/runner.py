@@ -1,7 +1,5 @@
 """Texts in, vectors out: what every client does, for all that the core runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

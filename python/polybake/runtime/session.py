@@ -1,7 +1,5 @@
 """An ONNX Runtime session whose provider is really the one asked for."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where encoders come from: one file per kind of source."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from polybake.config import EncoderMaker

@@ -1,7 +1,5 @@
 """An encoder whose graph is built here, from its weights."""
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An encoder built from config.json and safetensors, without PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

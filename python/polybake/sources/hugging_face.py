@@ -1,7 +1,5 @@
 """A plain Hugging Face encoder folder: its steps come from polybake.toml."""
 
-from __future__ import annotations
-
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.source import MEAN, OpenEncoder, Source

@@ -1,7 +1,5 @@
 """A folder that model2vec saved, without what sentence-transformers needs of it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The weights of one module, in its own folder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

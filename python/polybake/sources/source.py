@@ -1,7 +1,5 @@
 """What every kind of source is opened to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An encoder without context: each token's embedding depends on the token alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

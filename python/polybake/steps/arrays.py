@@ -1,7 +1,5 @@
 """The arrays that steps hold, checked when a step is made and when it meets the embedding."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 

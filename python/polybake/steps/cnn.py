@@ -1,7 +1,5 @@
 """Convolve token embeddings before they are pooled."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

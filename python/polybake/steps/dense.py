@@ -1,7 +1,5 @@
 """Send embeddings through one linear layer."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dropout, which takes part in training only."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from onnxscript import OpBuilder, ir

@@ -1,7 +1,5 @@
 """Normalise each embedding to mean 0 and variance 1."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Leave tokens out of everything after, as if they were padding."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Run an LSTM over token embeddings before they are pooled."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

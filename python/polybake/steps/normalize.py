@@ -1,7 +1,5 @@
 """Scale embeddings to length 1."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

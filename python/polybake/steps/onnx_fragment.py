@@ -1,7 +1,5 @@
 """Send embeddings through an ONNX graph of the user's own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 

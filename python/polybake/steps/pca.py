@@ -1,7 +1,5 @@
 """Express embeddings by their principal components."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

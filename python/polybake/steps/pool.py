@@ -1,7 +1,5 @@
 """Make one embedding of a text's token embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 

@@ -3,8 +3,6 @@
 Source: sentence-transformers ``Pooling``.
 """
 
-from __future__ import annotations
-
 import abc
 
 import numpy as np

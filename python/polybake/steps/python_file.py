@@ -1,7 +1,5 @@
 """Send embeddings through a function of the user's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

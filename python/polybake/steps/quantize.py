@@ -1,7 +1,5 @@
 """Turn every embedding into small integers, or into bits."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 import numpy as np

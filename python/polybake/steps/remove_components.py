@@ -1,7 +1,5 @@
 """Remove the directions that all embeddings of a corpus share."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

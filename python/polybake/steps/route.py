@@ -1,7 +1,5 @@
 """Take other steps for other prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Multiply every embedding by a number."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from onnxscript import OpBuilder, ir

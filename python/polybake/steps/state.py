@@ -1,7 +1,5 @@
 """What a step is given and what it gives: embeddings, and the tokens that they come from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 

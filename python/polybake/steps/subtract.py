@@ -1,7 +1,5 @@
 """Subtract a fixed vector from every embedding."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from onnxscript import OpBuilder, ir

@@ -1,7 +1,5 @@
 """Keep the first elements of every embedding."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from onnxscript import OpBuilder, ir

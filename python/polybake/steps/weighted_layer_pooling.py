@@ -1,7 +1,5 @@
 """Average the outputs of an encoder's layers."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Self
 
 import numpy as np

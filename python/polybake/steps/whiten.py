@@ -1,7 +1,5 @@
 """Map embeddings to uncorrelated elements of equal variance."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from onnxscript import OpBuilder, ir

@@ -1,7 +1,5 @@
 """Weigh each token's embedding, before a pooling that divides by the sum of the weights."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

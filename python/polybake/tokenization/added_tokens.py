@@ -1,7 +1,5 @@
 """Tokens that a text is searched for, which may stand beside tokenizer.json instead of in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic import RootModel

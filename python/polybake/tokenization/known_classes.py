@@ -1,7 +1,5 @@
 """transformers' tokenizer classes that make anew what tokenizer.json says, and who gets which."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from polybake.tokenization.model_config import ModelConfig

@@ -1,7 +1,5 @@
 """What config.json says of any model, and how many tokens its positions hold."""
 
-from __future__ import annotations
-
 from polybake.files.validation import JsonModel
 
 #: Models whose positions start behind the padding id, where others start at 0, by model_type.

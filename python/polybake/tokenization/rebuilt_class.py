@@ -1,7 +1,5 @@
 """What transformers' own tokenizer classes make anew, whatever tokenizer.json says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

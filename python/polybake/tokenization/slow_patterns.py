@@ -7,8 +7,6 @@ it needs no more than tokenizers.
 Source: Oniguruma ``onig_set_retry_limit_in_match``, whose default tokenizers keeps.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """tokenizer.json with everything baked in that tokenisation needs, so that a client only pads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Regular expressions that match one of many words, in time that their number does not change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 #: The next characters of words, and under the empty string that a word may end here.

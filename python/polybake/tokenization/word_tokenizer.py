@@ -10,8 +10,6 @@ single character is one.
 Source: sentence-transformers ``WhitespaceTokenizer.tokenize``.
 """
 
-from __future__ import annotations
-
 import string
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The golden answers of a fixture, decoded and checked once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

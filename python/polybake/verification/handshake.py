@@ -1,7 +1,5 @@
 """The answer to start: is this the right model, on the right device, by a client we know?"""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path

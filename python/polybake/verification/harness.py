@@ -1,7 +1,5 @@
 """A running harness: a process group that gets requests and answers them in time, or is killed."""
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import signal

@@ -1,7 +1,5 @@
 """The judge: every client through every case on every device."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How far the languages lie from each other, whatever the golden vectors say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations

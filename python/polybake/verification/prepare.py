@@ -1,7 +1,5 @@
 """What a client needs before its harness can run: programs on PATH, prepared packages."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import subprocess

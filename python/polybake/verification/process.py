@@ -1,7 +1,5 @@
 """A client's commands as processes that lead a group of their own, without a shell."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """The harness protocol's messages: one JSON object a line, see docs/protocol.md."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """What verify found: all verdicts, and what they amount to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from polybake.verification.language_differences import LanguageDifference

@@ -1,7 +1,5 @@
 """The report as JSON, for programs."""
 
-from __future__ import annotations
-
 import json
 
 from pydantic import TypeAdapter

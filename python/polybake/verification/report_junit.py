@@ -1,7 +1,5 @@
 """The report as JUnit XML, for CI systems."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 from polybake.files.printable import printable

@@ -1,7 +1,5 @@
 """The report for a terminal: a row per language and device, then all that went wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.console import Console

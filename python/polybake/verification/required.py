@@ -1,7 +1,5 @@
 """What must not be skipped: languages and devices named by --require or POLYBAKE_REQUIRE."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The stages of a case: what is asked, and how the answer is judged."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

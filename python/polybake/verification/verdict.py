@@ -1,7 +1,5 @@
 """A verdict: how one client did in one stage of one case on one device."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

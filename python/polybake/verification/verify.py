@@ -1,7 +1,5 @@
 """verify: do all clients of a model file give the same vectors?"""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

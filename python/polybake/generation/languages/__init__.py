@@ -1,7 +1,5 @@
 """The languages that clients are generated in: a file for each, beside its folder of templates."""
 
-from __future__ import annotations
-
 from polybake.generation.languages.csharp import CSHARP
 from polybake.generation.languages.language import Language
 from polybake.generation.languages.node import NODE

@@ -1,7 +1,5 @@
 """C# clients."""
 
-from __future__ import annotations
-
 import re
 from xml.sax.saxutils import escape
 

@@ -1,7 +1,5 @@
 """What sets one client language apart for the generator; the rest is in its templates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Node clients."""
 
-from __future__ import annotations
-
 import json
 
 from polybake.generation.languages.language import Language, Spelling, quoted

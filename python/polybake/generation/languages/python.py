@@ -1,7 +1,5 @@
 """Python clients."""
 
-from __future__ import annotations
-
 import keyword
 import sys
 

@@ -1,7 +1,5 @@
 """Ruby clients."""
 
-from __future__ import annotations
-
 from polybake.generation.languages.language import Language, Spelling, pascal, quoted, snake
 
 

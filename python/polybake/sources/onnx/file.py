@@ -1,7 +1,5 @@
 """An existing ``.onnx`` encoder with its tokenizer.json: the graph surgery case."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 from dataclasses import dataclass

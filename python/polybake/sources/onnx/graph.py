@@ -1,7 +1,5 @@
 """Load the graph of an ONNX encoder: nothing but computation that every client can run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from onnx_ir.passes.common import ClearMetadataAndDocStringPass, ShapeInferencePass

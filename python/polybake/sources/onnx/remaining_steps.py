@@ -1,7 +1,5 @@
 """Which steps of a sentence-transformers folder an ONNX export of its model leaves to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from polybake.errors import InputError

@@ -1,7 +1,5 @@
 """What the inputs and outputs of an ONNX encoder are for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

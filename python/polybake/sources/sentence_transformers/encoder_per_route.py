@@ -1,7 +1,5 @@
 """Several encoders over one tokenizer, of which a prompt's route takes one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

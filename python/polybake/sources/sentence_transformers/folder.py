@@ -1,7 +1,5 @@
 """A sentence-transformers folder: modules.json lists the encoder and the steps after it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

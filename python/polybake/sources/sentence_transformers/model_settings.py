@@ -1,7 +1,5 @@
 """config_sentence_transformers.json: how texts of a model are prompted and its vectors compared."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator

@@ -1,7 +1,5 @@
 """The steps that the modules behind an encoder are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from polybake.errors import InputError

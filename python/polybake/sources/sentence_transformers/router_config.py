@@ -3,8 +3,6 @@
 Source: sentence-transformers ``Router``, formerly ``Asym``; its ``_resolve_route_name``.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from typing import Annotated, Self

@@ -3,8 +3,6 @@
 A new one is a class here, and an entry of `FOLLOWING`.
 """
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass

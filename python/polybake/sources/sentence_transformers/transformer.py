@@ -3,8 +3,6 @@
 Source: sentence-transformers ``Transformer.load_config`` and ``Transformer.__init__``.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

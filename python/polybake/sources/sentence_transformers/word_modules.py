@@ -1,7 +1,5 @@
 """Encoders of whole words: sentence-transformers' WordEmbeddings and BoW."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -3,8 +3,6 @@
 Source: ``torch.onnx.export`` with ``dynamo=True``.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Prove that an exported encoder gives PyTorch's token embeddings at every shape."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
