@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[1]
 INI = f"""
 [pytest]
 testpaths = tests
-pythonpath = {FOLDER}
+pythonpath = {FOLDER} {FOLDER.parent / "tools"}
 markers =
     oracle: compares
 """
