@@ -56,7 +56,7 @@ export class Embedder {
       const head = readHead(file);
       const tokenizer = parseTokenizer(head.tokenizer);
       // Loads onnxruntime-node: telemetry.js has to come first.
-      const { openGraph } = await import("./graph.js");
+      const { openGraph } = await import("./open-graph.js");
       const graph = await openGraph(file, checked);
       return new Embedder(file, head, new Model(tokenizer, graph, checked.device));
     } catch (error) {
