@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,18 @@ import pytest
 from models.tiny_folders import write_bert
 from polybake import __version__
 from support.commandline import run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def same_signals() -> Iterator[None]:
+    """The command line takes them over."""
+    taken = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in taken]
+    yield
+    for number, handler in zip(taken, before, strict=True):
+        signal.signal(number, handler)
 
 
 def test_help_lists_every_command_with_an_example() -> None:

@@ -21,6 +21,8 @@ from polybake.generation import LANGUAGES
 from polybake.verification import protocol
 from polybake.verification.harness_file import HarnessFile
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples"
 PAGES = [

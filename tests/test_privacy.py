@@ -14,6 +14,8 @@ import pytest
 from models.tiny_folders import write_bert
 from polybake.modelfile.container import read_head
 
+pytestmark = pytest.mark.slow
+
 #: As if somebody had imported onnxruntime; the real one would send its telemetry.
 IMPORTED = "import sys; sys.modules['onnxruntime'] = sys"
 RUN = "import polybake.cli; polybake.cli.main()"

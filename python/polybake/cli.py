@@ -63,6 +63,9 @@ def main() -> None:
         app()
     except Exception as error:  # an import that was interrupted fails in its own way
         sys.exit(ended[0] if ended else _report(error))
+    finally:
+        for number in _ENDINGS:  # what is left to do is to clean up
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _report(error: Exception) -> int:

@@ -33,6 +33,8 @@ from polybake.sources import open_source
 from polybake.steps import Normalize, Pool, Step
 from polybake.steps.step import Pointwise
 
+pytestmark = pytest.mark.slow
+
 STEPS = [Pool(mode="mean"), Normalize()]
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from support.commandline import polybake
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory, minilm: Path) -> Path:

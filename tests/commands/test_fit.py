@@ -13,6 +13,8 @@ import pytest
 
 from support.commandline import run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:

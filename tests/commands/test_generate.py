@@ -8,6 +8,8 @@ import pytest
 
 from support.commandline import polybake
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def project(every_feed: Path, tmp_path: Path) -> Path:

@@ -13,6 +13,8 @@ from polybake.config import load_config
 from polybake.sources import open_source
 from support.commandline import polybake
 
+pytestmark = pytest.mark.slow
+
 
 def settings(folder: Path, *arguments: object) -> dict[str, object]:
     polybake("init", *arguments, cwd=folder)

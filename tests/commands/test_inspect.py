@@ -15,6 +15,8 @@ from models.tiny_folders import write_bert, write_sentence_transformers
 from models.tiny_onnx import encoder, write_encoder
 from support.commandline import polybake
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -12,6 +12,8 @@ from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
 from support.commandline import polybake
 
+pytestmark = pytest.mark.slow
+
 MEAN = ("Pooling", {"pooling_mode": "mean"})
 
 

@@ -14,6 +14,8 @@ import pytest
 from faulty.subject import SubjectFiles
 from support.commandline import polybake, run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def project(subject: SubjectFiles, tmp_path: Path) -> Path:

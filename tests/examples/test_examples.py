@@ -25,6 +25,8 @@ from models.network_numpy import (
     lstm_shapes,
 )
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LENGTHS = np.array([5, 2, 1, 4, 3])
 

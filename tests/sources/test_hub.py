@@ -14,6 +14,8 @@ from support import commandline
 from support.hub_cache import write_cache
 from support.hub_server import COMMIT, Hub, serve
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("huggingface_hub", reason='pip install "polybake[hub]"')
 
 NAME = "owner/Tiny-Bert"

@@ -8,6 +8,8 @@ from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture_folder import read_fixture
 from support.support_table import parse
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 FOLDER = Path(__file__).parents[1]

@@ -12,6 +12,8 @@ from polybake.files.model_folder import ModelFolder
 from polybake.tokenization.slow_patterns import slow_pattern, texts
 from polybake.tokenization.tokenizer_json import read_tokenizer
 
+pytestmark = pytest.mark.slow
+
 _REST = r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 

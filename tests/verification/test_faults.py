@@ -13,6 +13,8 @@ from polybake.verification.judge import judge
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
 
+pytestmark = pytest.mark.slow
+
 PATIENT = Timeouts(load=60, answer=60, stop=60)
 HASTY = Timeouts(load=60, answer=2, stop=60)
 

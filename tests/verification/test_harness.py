@@ -13,6 +13,8 @@ from polybake.verification.harness_file import Client
 from polybake.verification.protocol import Results, SelfCheck, Tokenize
 from polybake.verification.verdict import HarnessError, Status
 
+pytestmark = pytest.mark.slow
+
 
 def client(folder: Path, script: str) -> Client:
     """A client whose harness is a line of Python."""

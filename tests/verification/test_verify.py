@@ -15,6 +15,8 @@ from polybake.verification.report import Report
 from polybake.verification.verdict import CASE_STAGES
 from polybake.verification.verify import verify
 
+pytestmark = pytest.mark.slow
+
 STAGES = len(CASES) * len(CASE_STAGES)
 
 

@@ -1,7 +1,6 @@
 """Bake an encoder and its steps into one model file, and prove it before writing."""
 
 import gc
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from polybake.baking.prompts import Prompts, bake_prompts
 from polybake.baking.proof import prove_steps
 from polybake.baking.vocabulary import fitted, table_rows
 from polybake.errors import InputError
+from polybake.files.scratch import Scratch
 from polybake.fixtures.edges import Edges
 from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
@@ -117,7 +117,7 @@ def bake(
     encoder = source.encoder if pools or source.pooled is None else source.pooled
     seconds: dict[str, float] = {}
     timed = partial(_timed, seconds, progress)
-    with tempfile.TemporaryDirectory(prefix="polybake-") as scratch:
+    with Scratch() as scratch:
         tail = Path(scratch) / "tail.onnx"
         with timed("build"):
             file, built = _build(source, encoder, steps, used, functions, expose)

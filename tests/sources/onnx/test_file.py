@@ -29,6 +29,8 @@ from polybake.recipe.resolve import resolve
 from polybake.runtime.session import open_session
 from polybake.sources import open_source
 
+pytestmark = pytest.mark.slow
+
 XLMR = Path(__file__).parents[2] / "data" / "xlmr" / "model.onnx"
 POOL = [{"step": "pool", "mode": "mean"}]
 

@@ -16,6 +16,8 @@ from polybake.modelfile.fixture import decode_vectors
 from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("opset", range(11, 27))
 def test_keeps_every_opset(opset: int, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 Source: ``torch.onnx.export`` with ``dynamo=True``.
 """
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import Literal
 
 from polybake.errors import RequirementMissing
 from polybake.files.model_folder import ModelFolder
+from polybake.files.scratch import Scratch
 from polybake.files.validation import JsonModel
 from polybake.sources.checkpoint import checkpoint_files
 from polybake.sources.onnx.file import OnnxFile
@@ -90,9 +90,9 @@ class TorchExport:
         return OnnxFile(path, model.output)
 
     @cached_property
-    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
+    def _scratch(self) -> Scratch:
         """Holds the exported file while this encoder is in use."""
-        return tempfile.TemporaryDirectory(prefix="polybake-")
+        return Scratch()
 
 
 def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
