@@ -228,16 +228,28 @@ def test_tokenizer_one_folder_up(tmp_path: Path) -> None:
     ("source", "shown"),
     [
         (
-            encoder(inputs="int64[b, s] x, int64[b, s] attention_mask"),
+            encoder(
+                inputs="int64[b, s] x, int64[b, s] attention_mask",
+                body=BODY.replace("input_ids", "x"),
+            ),
             "unknown input 'x'; .*; export",
         ),
-        (encoder(inputs=INPUTS.split(", int64")[0] + ", int64[b, s] position_ids"), "no input att"),
+        (
+            encoder(
+                inputs=INPUTS.replace("attention_mask", "position_ids"),
+                body=BODY.replace("attention_mask", "position_ids"),
+            ),
+            "no input att",
+        ),
         (encoder(inputs=INPUTS.replace("int64", "float")), "'input_ids' is FLOAT"),
         (encoder(inputs=INPUTS.replace(", length]", "]")), r"'input_ids' is INT64 \[batch_size\]"),
         (encoder(inputs=INPUTS.replace("length", "8")), r"fixed shape \[batch_size,8\]"),
-        (encoder(outputs="float[a, 2, 3, 4] x"), "no output is surely the embeddings: x FLOAT"),
-        (encoder(outputs="float[a, b, 4] x, float[a, b, 4] y"), "no output is surely"),
-        (encoder(outputs="int64[a, b, 4] x"), "no output is surely"),
+        (
+            encoder(outputs="float[a, 2, 3, 4] rows"),
+            "no output is surely the embeddings: rows FLOAT",
+        ),
+        (encoder(outputs="float[a, b, 4] rows, float[a, b, 4] weighted"), "no output is surely"),
+        (encoder(outputs="int64[a, b, 4] rows"), "no output is surely"),
         (encoder(opset=9), "has opset 9, expected 11 to 26; export it again"),
     ],
 )

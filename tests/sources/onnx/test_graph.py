@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
 
 from models.tiny_onnx import BODY, INPUTS, TOKENS, encoder, expected_tokens, write_encoder
 from polybake.baking.bake import bake
-from polybake.errors import InputError
+from polybake.errors import InputError, PolybakeError
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
 from polybake.recipe.resolve import resolve
@@ -53,3 +54,33 @@ def test_refuses_custom_operators(tmp_path: Path) -> None:
     for model, name in ((direct, "evil.Tanh"), (inside, "evil.Run")):
         with pytest.raises(InputError, match=f"uses the custom operator {name}"):
             open_source(write_encoder(tmp_path / name, model))
+
+
+def test_damage_is_refused_in_a_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """One bit of a file is another: it bakes, or a line says why it does not."""
+    path, out = write_encoder(tmp_path / "m"), tmp_path / "out.onnx"
+    whole, draw = path.read_bytes(), np.random.default_rng(2)
+    refused: list[str] = []
+    for place, bit in zip(
+        draw.integers(len(whole), size=100), draw.integers(8, size=100), strict=True
+    ):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << bit
+        path.write_bytes(damaged)
+        try:
+            source = open_source(path)
+            steps = resolve([{"step": "pool", "mode": "mean"}], base=tmp_path, source=source)
+            bake(source, steps, out, name="tiny")
+        except PolybakeError as error:
+            refused.append(str(error))
+    assert 10 < len(refused) < 90
+    assert not [message for message in refused if "\n" in message]
+    assert "".join(capfd.readouterr()) == ""
+
+
+@pytest.mark.parametrize("name", [b"rows", b"attention_mask", b"length", b"Tanh"])
+def test_names_are_text(name: bytes, tmp_path: Path) -> None:
+    path = write_encoder(tmp_path / "m")
+    path.write_bytes(path.read_bytes().replace(name, b"\xff" * len(name)))
+    with pytest.raises(InputError, match="is not UTF-8"):
+        open_source(path)

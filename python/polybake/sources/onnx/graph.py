@@ -9,6 +9,7 @@ from polybake.errors import InputError
 from polybake.graph.external_data import load_model
 from polybake.graph.operators import check_operators
 from polybake.graph.opset import NEWEST
+from polybake.graph.validate import validate
 from polybake.sources.onnx.signature import last_axis
 
 _OPSETS = range(11, NEWEST + 1)
@@ -28,6 +29,7 @@ def load_graph(path: Path) -> ir.Model:
     proto = load_model(path)
     try:
         opset = check_operators(proto, _OPSETS, _DOMAINS)
+        validate(proto, path)
         model = ir.from_proto(proto)
     except ir.serde.SerdeError as error:
         raise InputError(f"{path}: is not a valid ONNX graph ({error.__cause__})") from error
