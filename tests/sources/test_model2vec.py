@@ -43,6 +43,13 @@ def test_unknown_tokens_take_no_part(tmp_path: Path) -> None:
     assert decode_vectors(made.embeddings) == pytest.approx(np.stack(expected), abs=1e-6)
 
 
+@pytest.mark.parametrize("config", [{}, {"normalize": None}, {"normalize": False}])
+def test_normalizes_only_where_asked_for(tmp_path: Path, config: dict[str, object]) -> None:
+    """The first versions of model2vec wrote no such key."""
+    recipe = open_source(write(tmp_path / "m", **config)).recipe
+    assert [spec["step"] for spec in recipe] == ["leave_out", "pool"]
+
+
 @pytest.mark.parametrize(("config", "limit"), [({}, 512), ({"max_length": 5}, 5)])
 def test_cuts_at_its_own_limit(tmp_path: Path, config: dict[str, int], limit: int) -> None:
     """The limit is in config.json, whatever tokenizer.json has."""
