@@ -27,6 +27,7 @@ from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
 from polybake.graph.check import check_graph
+from polybake.graph.storage import store_narrow
 from polybake.graph.write import GraphFile, serialize
 from polybake.modelfile import container, manifest
 from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
@@ -177,6 +178,7 @@ def _build(
     folded = fold(steps, graph, prompts.inputs, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    store_narrow(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(
         inputs=(*graph.inputs, *prompts.inputs),

@@ -11,7 +11,8 @@ from onnxscript import GraphBuilder, ir
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.graph.external_data import load_model
+from polybake.graph.storage import store_narrow
+from polybake.graph.write import serialize
 from polybake.modelfile.manifest import Input
 from polybake.sources.onnx.graph import load_graph
 from polybake.sources.onnx.remaining_steps import remaining_steps
@@ -62,7 +63,9 @@ class OnnxFile:
         ONNX Runtime would refuse external data that are links into a Hugging Face cache.
         """
         copy = folder / "source.onnx"
-        copy.write_bytes(load_model(self.path).SerializeToString())
+        model = load_graph(self.path)
+        store_narrow(model)
+        serialize(model).write(copy)
         return Reference(copy, self.output)
 
 

@@ -1,0 +1,100 @@
+"""Store each weight in the narrowest type that holds its very values.
+
+The weights of a checkpoint in bfloat16 or float16 are widened to float32, in which the graph
+computes. Stored narrow, each has a Cast behind it, which ONNX Runtime folds as it loads (seen from
+1.20 to 1.31): half the bytes, and the same vectors bit for bit. The Cast of a table stands behind
+the Gather, so that a table stays narrow in memory, too.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from onnxscript import ir
+
+_WIDE = ir.DataType.FLOAT
+
+#: Bytes of a weight that is worth a node of its own.
+_SMALLEST = 4096
+
+#: Elements that are looked at together, so that most wide weights are known by their first ones.
+_BLOCK = 1 << 20
+
+
+def store_narrow(model: ir.Model) -> None:
+    """Store the float32 weights of ``model`` narrow where nothing is lost, in place.
+
+    Raises:
+        InputError: a weight cannot be read, or holds NaN or infinity.
+    """
+    for weight in list(model.graph.initializers.values()):
+        tensor = weight.const_value
+        if tensor is None or tensor.dtype != _WIDE or tensor.nbytes < _SMALLEST:
+            continue
+        narrow = _narrowest(tensor.numpy())
+        if narrow is not None:
+            _store(model.graph, weight, tensor, narrow)
+
+
+def _narrowest(array: NDArray[np.float32]) -> ir.DataType | None:
+    """The type of 16 bits in which every number is itself; None where there is none."""
+    if all(not (block.view(np.uint32) & 0xFFFF).any() for block in _blocks(array)):
+        return ir.DataType.BFLOAT16
+    with np.errstate(over="ignore"):
+        if all(np.array_equal(block.astype(np.float16), block) for block in _blocks(array)):
+            return ir.DataType.FLOAT16
+    return None
+
+
+def _blocks(array: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
+    flat = array.reshape(-1)
+    return (flat[start : start + _BLOCK] for start in range(0, flat.size, _BLOCK))
+
+
+def _store(
+    graph: ir.Graph, weight: ir.Value, tensor: ir.TensorProtocol, narrow: ir.DataType
+) -> None:
+    """Put a narrow initializer of the same name in the place of ``weight``."""
+    name = weight.name or ""
+    stored = ir.Value(
+        name=name,
+        shape=weight.shape,
+        type=ir.TensorType(narrow),
+        const_value=ir.LazyTensor(
+            lambda: ir.tensor(tensor.numpy().astype(narrow.numpy())),
+            narrow,
+            ir.Shape(tensor.shape.numpy()),
+        ),
+    )
+    graph.initializers.pop(name)
+    weight.name = f"{name}.float32"
+    graph.initializers.add(stored)
+    for node, place in list(weight.uses()):
+        if node.op_type == "Gather" and place == 0 and node.graph is graph:
+            node.replace_input_with(0, stored)
+            _widen_behind(graph, node, narrow)
+    users = [node for node, _ in weight.uses()]
+    if users:
+        cast = _cast(stored, weight.name, users[0])
+        graph.insert_before(graph[0], cast)
+        weight.replace_all_uses_with(cast.outputs[0])
+
+
+def _widen_behind(graph: ir.Graph, gather: ir.Node, narrow: ir.DataType) -> None:
+    """Cast what ``gather`` gives to float32, under the name that it had."""
+    rows = gather.outputs[0]
+    cast = _cast(rows, rows.name or "", gather)
+    rows.name = f"{rows.name}.stored"
+    rows.replace_all_uses_with(cast.outputs[0], replace_graph_outputs=True)
+    cast.replace_input_with(0, rows)
+    rows.dtype = narrow
+    graph.insert_after(gather, cast)
+
+
+def _cast(value: ir.Value, name: str, beside: ir.Node) -> ir.Node:
+    """A Cast to float32 in the namespace of the node ``beside``."""
+    cast = ir.node("Cast", [value], {"to": _WIDE}, name=f"{name}.cast")
+    cast.metadata_props.update(beside.metadata_props)
+    wide = cast.outputs[0]
+    wide.name, wide.dtype, wide.shape = name, _WIDE, value.shape
+    return cast
