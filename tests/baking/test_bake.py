@@ -247,7 +247,7 @@ def test_refuses_a_false_shape(tmp_path: Path) -> None:
 
 def test_refuses_more_than_two_gibibytes(tmp_path: Path) -> None:
     """A model too large for one file is refused before any of it is written."""
-    config = CONFIG | {"vocab_size": 45_000_000}
+    config = CONFIG | {"vocab_size": 90_000_000}
     folder = write_bert(tmp_path / "model", config, bert_weights())
     shapes = {name: list(array.shape) for name, array in bert_weights().items()}
     shapes["embeddings.word_embeddings.weight"][0] = config["vocab_size"]

@@ -121,7 +121,7 @@ def bake(
     with Scratch() as scratch:
         tail = Path(scratch) / "tail.onnx"
         with timed("build"):
-            file, built = _build(source, encoder, steps, used, functions, expose)
+            file, built = _build(source, encoder, steps, used, functions, expose, out)
             container.check_size(file.size, out)
             file.write(tail)
             del file
@@ -172,12 +172,14 @@ def _build(
     prompts: Prompts,
     functions: bool,
     expose: Sequence[str],
+    out: Path,
 ) -> tuple[GraphFile, _Built]:
-    """Place the encoder and fold the steps over it; the weights are read when it is written."""
+    """Place the encoder and fold the steps over it; the weights are read one at a time."""
     graph = encoder.place()
     folded = fold(steps, graph, prompts.inputs, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    container.check_size(serialize(graph.model).size // 2, out)  # before any weight is read
     store_narrow(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(
