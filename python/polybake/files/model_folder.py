@@ -1,11 +1,9 @@
 """A model's folder, which is not trusted: no file is read from outside it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -37,7 +35,7 @@ class ModelFolder:
     identifier: str
 
     @classmethod
-    def at(cls, path: Path) -> ModelFolder:
+    def at(cls, path: Path) -> Self:
         """Open the folder ``path``."""
         real = path.resolve()
         identifier = real.name
@@ -50,7 +48,7 @@ class ModelFolder:
                 roots += () if blobs.is_symlink() else (blobs,)
         return cls(path, roots, identifier)
 
-    def inner(self, name: str) -> ModelFolder:
+    def inner(self, name: str) -> Self:
         """The folder ``name`` inside this one; ``""`` is this one."""
         return replace(self, path=self._inside(name))
 

@@ -1,7 +1,5 @@
 """A repository of the Hugging Face hub, fetched into its own cache."""
 
-from __future__ import annotations
-
 import glob
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,12 +1,10 @@
 """tokenizer_config.json, and special_tokens_map.json beside it, as transformers reads them."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
@@ -82,7 +80,7 @@ class TokenizerConfig(JsonModel, extra="allow"):
     _mapped: frozenset[str] = PrivateAttr(default=frozenset())
 
     @classmethod
-    def of(cls, folder: ModelFolder) -> TokenizerConfig:
+    def of(cls, folder: ModelFolder) -> Self:
         """Read the files of ``folder``, where they exist.
 
         Raises:

@@ -1,11 +1,10 @@
 """One client on one device: started, asked every stage of every case, stopped."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Self
 
 from polybake.errors import InputError
 from polybake.modelfile.fixture import Device
@@ -43,7 +42,7 @@ class Timeouts:
     prepare: float = 1800.0
 
     @classmethod
-    def of(cls, seconds: float) -> Timeouts:
+    def of(cls, seconds: float) -> Self:
         """So long for each answer, and twice as long for what reads the whole model file.
 
         Raises:

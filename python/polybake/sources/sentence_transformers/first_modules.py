@@ -3,8 +3,6 @@
 A new one is an entry here, and a function that opens its folder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

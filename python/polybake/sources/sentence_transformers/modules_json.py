@@ -1,7 +1,5 @@
 """modules.json of a sentence-transformers folder, with what its Router holds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
