@@ -308,7 +308,9 @@ print(after[9] / after[0])
 def test_close_frees(python: Path, baked_minilm: Path, tmp_path: Path) -> None:
     """Resident memory after ten cycles of open and close is that after one."""
     folder = write("python", tmp_path / "client", baked_minilm)
-    assert float(run_script(python, folder, CYCLES, baked_minilm)) <= 1.3
+    # By default glibc keeps some of what is freed, and more of it from turn to turn.
+    malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
+    assert float(run_script(python, folder, CYCLES, baked_minilm, **malloc)) <= 1.3
 
 
 FORKS = """
