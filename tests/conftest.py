@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from models.every_feed import write_every_feed_model
+from support.commandline import polybake
 
 pytest_plugins = ["support.proven", "faulty.fixtures"]
 
@@ -67,9 +68,9 @@ def every_feed_left(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def every_feed_default(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, whose default prompt is that of queries."""
+    """The same, whose default prompt is that of documents."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-default.onnx"
-    return write_every_feed_model(path, name="every-feed-default", default_prompt="query")
+    return write_every_feed_model(path, name="every-feed-default", default_prompt="document")
 
 
 @pytest.fixture(scope="session")
@@ -96,3 +97,11 @@ def minilm() -> Path:
             pytest.fail(reason)
         pytest.skip(reason)
     return Path(found.origin).parent / "model"
+
+
+@pytest.fixture(scope="session")
+def baked_minilm(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its model file, of 91 MB: large enough to be missed where it is not freed."""
+    path = tmp_path_factory.mktemp("minilm") / "all-minilm-l6-v2.onnx"
+    polybake("bake", minilm, "--name", path.stem, "--output", path, cwd=path.parent)
+    return path

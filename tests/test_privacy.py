@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from models.tiny_folders import write_bert
 from polybake.modelfile.container import read_head
+from support.fresh_home import check_silent, fresh_environment, traced
 
 pytestmark = pytest.mark.slow
 
@@ -24,20 +24,15 @@ RUN = "import polybake.cli; polybake.cli.main()"
 def run(home: Path, *arguments: str, **environment: str) -> None:
     """Run a command with an empty home, as a user of a fresh machine does."""
     home.mkdir(exist_ok=True)
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "ORT_"))}
     trace = home.parent / "trace"
-    strace = ["strace", "-f", "-e", "trace=socket,connect,openat", "-o", str(trace)]
     subprocess.run(
-        [*(strace if shutil.which("strace") else []), sys.executable, "-c", RUN, *arguments],
+        [*traced(trace), sys.executable, "-c", RUN, *arguments],
         cwd=home.parent,
-        env=kept | {"HOME": str(home)} | environment,
+        env=fresh_environment(home, **environment),
         check=True,
         capture_output=True,
     )
-    if trace.exists():
-        seen = trace.read_text(errors="replace")
-        assert "AF_INET" not in seen
-        assert "/etc/resolv.conf" not in seen
+    check_silent(trace)
 
 
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:

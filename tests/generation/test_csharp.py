@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import pytest
@@ -19,11 +19,11 @@ from models.every_feed import write_every_feed_model
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import read_client
 from polybake.verification.protocol import Errored, Start
-from support.commandline import polybake
+from support.fresh_home import check_silent, cut_off, fresh_environment, traced
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS, HOSTILE
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
 
 pytestmark = pytest.mark.csharp
 
@@ -237,13 +237,9 @@ def test_the_tokenizer_needs_a_folder(client: Path, every_feed: Path, folder: st
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory from /proc")
-def test_closing_frees(minilm: Path, tmp_path: Path) -> None:
+def test_closing_frees(baked_minilm: Path, tmp_path: Path) -> None:
     """Ten times opened, used and closed, a model takes at most 1.3 times the memory of once."""
-    model = tmp_path / "all-minilm-l6-v2.onnx"
-    polybake("bake", minilm, "--name", model.stem, "--output", model, cwd=tmp_path)
-    client = read_client(prepared(write("csharp", tmp_path / "client", model)))
-    # By default glibc keeps some of what is freed, and more of it from turn to turn.
-    malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
+    client = read_client(prepared(write("csharp", tmp_path / "client", baked_minilm)))
     resident = []
     with subprocess.Popen(
         client.run,
@@ -251,12 +247,12 @@ def test_closing_frees(minilm: Path, tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | malloc,
+        env=os.environ | RETURNS_MEMORY,
     ) as harness:
         assert harness.stdin
         assert harness.stdout
         for _ in range(10):  # each start closes what the one before it opened
-            harness.stdin.write(session(model, "start", "embed"))
+            harness.stdin.write(session(baked_minilm, "start", "embed"))
             harness.stdin.flush()
             assert ["results" in harness.stdout.readline() for _ in range(2)] == [True, True]
             status = Path(f"/proc/{harness.pid}/status").read_text(encoding="ascii")
@@ -265,31 +261,22 @@ def test_closing_frees(minilm: Path, tmp_path: Path) -> None:
     assert resident[-1] <= 1.3 * resident[0], resident
 
 
-class Quiet(NamedTuple):
-    """What a process left: its output, the files in its home, and what strace saw of it."""
-
-    printed: str
-    home: list[Path]
-    trace: str
-
-
-def in_a_fresh_home(folder: Path, *command: str | Path, text: str = "", **variables: str) -> Quiet:
-    """Run a program as on a fresh machine, where nobody switched telemetry off."""
-    home, trace = folder / "home", folder / "trace"
+def in_a_fresh_home(
+    folder: Path, *command: str | Path, text: str = "", **variables: str
+) -> tuple[str, list[Path]]:
+    """Run a program as on a fresh machine: what it printed, and the files in its home."""
+    home = folder / "home"
     home.mkdir()
-    strace = ["strace", "-f", "-e", "trace=socket,connect,openat", "-o", str(trace)]
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "ORT_"))}
     done = subprocess.run(
-        [*(strace if shutil.which("strace") else []), *command],
+        command,
         input=text,
         cwd=folder,
-        env=kept | {"HOME": str(home)} | variables,
+        env=fresh_environment(home, **variables),
         capture_output=True,
         text=True,
         check=True,
     )
-    seen = trace.read_text(errors="replace") if trace.exists() else ""
-    return Quiet(done.stdout, [path for path in home.rglob("*") if path.is_file()], seen)
+    return done.stdout, [path for path in home.rglob("*") if path.is_file()]
 
 
 def session(model: Path, *commands: str) -> str:
@@ -306,21 +293,23 @@ def session(model: Path, *commands: str) -> str:
 def test_nothing_leaves_the_machine(client: Path, every_feed: Path, tmp_path: Path) -> None:
     """Opening, embedding and ending write nothing to the home and look up no name."""
     harness = client / "harness/bin/Release/net10.0/EveryFeed.Harness.dll"
-    found = in_a_fresh_home(tmp_path, "dotnet", harness, text=session(every_feed))
-    assert len(found.printed.splitlines()) == 3
-    assert found.home == []
-    assert "AF_INET" not in found.trace
-    assert "/etc/resolv.conf" not in found.trace
+    trace = tmp_path / "trace"
+    printed, written = in_a_fresh_home(
+        tmp_path, *traced(trace), "dotnet", harness, text=session(every_feed)
+    )
+    assert len(printed.splitlines()) == 3
+    assert written == []
+    check_silent(trace)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] in ([], ["trace"])
 
 
 def test_who_wants_telemetry_is_obeyed(client: Path, every_feed: Path, tmp_path: Path) -> None:
     """With the variable at 0 ONNX Runtime writes what it writes: the test above can fail."""
     harness = client / "harness/bin/Release/net10.0/EveryFeed.Harness.dll"
-    found = in_a_fresh_home(
-        tmp_path, "dotnet", harness, text=session(every_feed), ORT_DISABLE_TELEMETRY="0"
+    _, written = in_a_fresh_home(
+        tmp_path, *cut_off(), "dotnet", harness, text=session(every_feed), ORT_DISABLE_TELEMETRY="0"
     )
-    assert {path.name for path in found.home} >= {"deviceid", "onnxruntime.db"}
+    assert {path.name for path in written} >= {"deviceid", "onnxruntime.db"}
 
 
 @pytest.fixture(scope="module")
@@ -364,9 +353,9 @@ def test_the_recipe_works(application: Callable[[str], Path], tmp_path: Path) ->
 
 def test_who_comes_too_late_says_so(application: Callable[[str], Path], tmp_path: Path) -> None:
     """Where ONNX Runtime ran before, the client warns once, and the model stays unmentioned."""
-    found = in_a_fresh_home(tmp_path, "dotnet", application("Late"))
-    assert found.printed.count("start the process with ORT_DISABLE_TELEMETRY=1") == 1
-    assert not any(b"polybake" in path.read_bytes() for path in found.home)
+    printed, written = in_a_fresh_home(tmp_path, *cut_off(), "dotnet", application("Late"))
+    assert printed.count("start the process with ORT_DISABLE_TELEMETRY=1") == 1
+    assert not any(b"polybake" in path.read_bytes() for path in written)
 
 
 def test_a_missing_native_library_is_named(

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,12 @@ from typing import Any
 import pytest
 
 from models.every_feed import write_every_feed_model
-from polybake.modelfile import container
 from polybake.modelfile.container import read_head
+from support.fresh_home import check_silent, fresh_environment, traced
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
 
 pytestmark = pytest.mark.node
 
@@ -53,30 +52,6 @@ def project(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     run("sh", "-c", install, cwd=folder)
     yield folder
     shutil.rmtree(folder / "node_modules")
-
-
-@pytest.fixture(scope="module")
-def every_feed_default(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same model with a default prompt, and the golden cases that name theirs."""
-    path = tmp_path_factory.mktemp("a model") / "every-feed-default.onnx"
-    head = read_head(every_feed)
-    tail = path.with_suffix(".tail")
-    tail.write_bytes(every_feed.read_bytes()[head.tail_offset :])
-    contract = head.manifest.contract.model_copy(update={"default_prompt": "document"})
-    manifest = head.manifest.model_copy(update={"contract": contract})
-    cases = tuple(case for case in head.fixture.cases if case.prompt is not None)
-    fixture = head.fixture.model_copy(update={"cases": cases})
-    container.write(path, tail, head.digests.tail, manifest, head.tokenizer, fixture)
-    return path
-
-
-@pytest.fixture(scope="module")
-def baked_minilm(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """all-MiniLM-L6-v2 with its real weights, 91 MB."""
-    path = tmp_path_factory.mktemp("minilm") / "all-minilm-l6-v2.onnx"
-    command = ("bake", minilm, "--name", "all-minilm-l6-v2", "--output", path)
-    run(sys.executable, "-m", "polybake.cli", *command, cwd=path.parent)
-    return path
 
 
 def blocks(client: Path, language: str) -> list[str]:
@@ -373,16 +348,12 @@ def test_nothing_leaves_the_machine(client: Path, every_feed: Path, tmp_path: Pa
     """A fresh home stays empty, and no name is looked up."""
     home, trace = tmp_path / "home", tmp_path / "trace"
     home.mkdir()
-    unset = [f"-u{key}" for key in os.environ if key.startswith(("XDG_", "ORT_"))]
-    strace = ["strace", "-f", "-e", "trace=socket,connect,openat", "-o", str(trace)]
-    before = ["env", *unset, *(strace if shutil.which("strace") else [])]
+    unset = [f"-u{name}" for name in os.environ.keys() - fresh_environment(home).keys()]
+    before = ["env", *unset, *traced(trace)]
     script = 'await embedder.embed(["a"]); await embedder.close();'
     evaluate(script, *before, cwd=home, client=client, model=every_feed, HOME=str(home))
     assert list(home.iterdir()) == []
-    if trace.exists():
-        seen = trace.read_text(errors="replace")
-        assert "AF_INET" not in seen
-        assert "/etc/resolv.conf" not in seen
+    check_silent(trace)
 
 
 @pytest.mark.minilm
@@ -400,10 +371,8 @@ def test_close_gives_memory_back(client: Path, baked_minilm: Path, tmp_path: Pat
     }
     console.log(JSON.stringify(left));
     """
-    # By default glibc keeps what is freed, and more of it from turn to turn.
-    malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
     settings = {"cwd": folder, "client": folder, "model": baked_minilm}
-    printed = evaluate("await embedder.close();" + script, **settings, **malloc)
+    printed = evaluate("await embedder.close();" + script, **settings, **RETURNS_MEMORY)
     left = json.loads(printed)
     assert left[9] < 1.3 * left[0]
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,10 +17,11 @@ import pytest
 from models.every_feed import write_every_feed_model
 from polybake.modelfile import container
 from polybake.modelfile.container import read_head
+from support.fresh_home import check_silent, fresh_environment, traced
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
 
 pytestmark = pytest.mark.python
 
@@ -46,15 +46,6 @@ def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write("python", tmp_path_factory.mktemp("client"), every_feed)
 
 
-@pytest.fixture(scope="module")
-def baked_minilm(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model file of MiniLM: large enough to be missed where it is not freed."""
-    path = tmp_path_factory.mktemp("minilm") / "all-minilm-l6-v2.onnx"
-    command = ["-m", "polybake.cli", "bake", minilm, "--name", path.stem, "--output", path]
-    run(sys.executable, *command, cwd=path.parent)
-    return path
-
-
 def run_script(
     python: Path, client: Path, script: str, *arguments: str | Path, **environment: str
 ) -> str:
@@ -64,24 +55,19 @@ def run_script(
 
 
 def run_at_home(home: Path, *command: str | Path, cwd: Path, **environment: str) -> str:
-    """Run a command with nothing of this environment, under strace where that is there."""
+    """Run a command as on a fresh machine; what it printed, without a look outside."""
     trace = home.parent / "trace"
-    strace = ["strace", "-f", "-e", "trace=socket,connect,openat", "-o", trace]
-    with_trace = [*(strace if shutil.which("strace") else []), *command]
     done = subprocess.run(
-        list(map(str, with_trace)),
+        list(map(str, [*traced(trace), *command])),
         cwd=cwd,
-        env={"PATH": os.environ["PATH"], "HOME": str(home)} | environment,
+        env=fresh_environment(home, **environment),
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    if trace.exists():
-        seen = trace.read_text(errors="replace")
-        assert "AF_INET" not in seen
-        assert "/etc/resolv.conf" not in seen
+    check_silent(trace)
     return done.stdout + done.stderr
 
 
@@ -308,9 +294,7 @@ print(after[9] / after[0])
 def test_close_frees(python: Path, baked_minilm: Path, tmp_path: Path) -> None:
     """Resident memory after ten cycles of open and close is that after one."""
     folder = write("python", tmp_path / "client", baked_minilm)
-    # By default glibc keeps some of what is freed, and more of it from turn to turn.
-    malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
-    assert float(run_script(python, folder, CYCLES, baked_minilm, **malloc)) <= 1.3
+    assert float(run_script(python, folder, CYCLES, baked_minilm, **RETURNS_MEMORY)) <= 1.3
 
 
 FORKS = """

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,11 @@ import pytest
 
 from models.every_feed import write_every_feed_model
 from polybake.modelfile.container import read_head
+from support.fresh_home import check_silent, cut_off, traced
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
 
 pytestmark = pytest.mark.ruby
 
@@ -43,20 +43,11 @@ def client(gems: str, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-@pytest.fixture(scope="module")
-def baked_minilm(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model file of MiniLM: large enough to be missed where it is not freed."""
-    path = tmp_path_factory.mktemp("minilm") / "all-minilm-l6-v2.onnx"
-    command = ["-m", "polybake.cli", "bake", minilm, "--name", path.stem, "--output", path]
-    run(sys.executable, *command, cwd=path.parent)
-    return path
-
-
 def ruby(
     client: Path,
     gems: str,
     *arguments: str | Path,
-    before: tuple[str | Path, ...] = (),
+    before: Sequence[str] = (),
     **more: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run Ruby with the client and its gems, and with nothing else of this environment."""
@@ -299,21 +290,17 @@ def test_nothing_leaves_the_machine_unless_it_is_wished(
     """Opening, embedding and ending leave an empty home empty, and look up no name."""
     home, trace = tmp_path / "home", tmp_path / "trace"
     home.mkdir()
-    strace = ("strace", "-f", "-e", "trace=socket,connect,openat", "-o", trace)
     script = 'EveryFeed::Embedder.open(ENV.fetch("MODEL")) { |embedder| embedder.embed(["a"]) }'
     done = ruby(
         *(client, gems, "-w", "-r", "every_feed", "-e", script),
-        before=strace if shutil.which("strace") else (),
+        before=cut_off() if left else traced(trace),
         HOME=str(home),
         MODEL=str(every_feed),
         **wish,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert any(home.iterdir()) == left
-    if trace.exists() and not left:
-        seen = trace.read_text(errors="replace")
-        assert "AF_INET" not in seen
-        assert "/etc/resolv.conf" not in seen
+    check_silent(trace)
 
 
 @pytest.mark.minilm
@@ -328,9 +315,7 @@ def test_close_gives_memory_back(gems: str, baked_minilm: Path, tmp_path: Path) 
     end
     puts left.inspect
     """
-    # By default glibc keeps some of what is freed, and more of it from turn to turn.
-    malloc = {"MALLOC_MMAP_THRESHOLD_": "65536"}
-    left = json.loads(evaluate(folder, gems, baked_minilm, script, **malloc))
+    left = json.loads(evaluate(folder, gems, baked_minilm, script, **RETURNS_MEMORY))
     assert max(left) < 1.3 * left[0]
 
 

@@ -24,6 +24,9 @@ OUTPUTS = {
     "ubinary": Output(name="vector", dtype="uint8", dimension=7, packed_bits=True),
 }
 
+#: By default glibc keeps some of what is freed, and more of it from turn to turn.
+RETURNS_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "65536"}
+
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     """Run a command that must succeed; what it printed."""

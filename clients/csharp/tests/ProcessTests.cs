@@ -126,9 +126,14 @@ public sealed class ProcessTests
         var home = Directory.CreateTempSubdirectory().FullName;
         var harness = Path.Join(AppContext.BaseDirectory, "AllMinilmL6V2.Harness.dll");
         var start = new ProcessStartInfo("dotnet", [harness]) { RedirectStandardInput = true, RedirectStandardOutput = true };
+        // ONNX Runtime sends nothing where a variable says that this is CI.
+        string[] wishes = [.. start.Environment.Keys.Where(name => name != "PATH" && !name.StartsWith("DOTNET_", StringComparison.Ordinal))];
+        foreach (var name in wishes)
+        {
+            start.Environment.Remove(name);
+        }
+
         start.Environment["HOME"] = home;
-        start.Environment.Remove("XDG_CACHE_HOME");
-        start.Environment.Remove("ORT_DISABLE_TELEMETRY");
         using var process = Process.Start(start)!;
         await process.StandardInput.WriteLineAsync(
             JsonSerializer.Serialize(new { cmd = "start", seq = 0, protocol = 1, model = ModelUnderTest.Path, device = "cpu" }));
