@@ -122,7 +122,6 @@ def bake(
         tail = Path(scratch) / "tail.onnx"
         with timed("build"):
             file, built = _build(source, encoder, steps, used, functions, expose, out)
-            container.check_size(file.size, out)
             file.write(tail)
             del file
             # The runs below need the memory of the weights, which a graph's cycles hold on to.
@@ -181,6 +180,8 @@ def _build(
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
     container.check_size(serialize(graph.model).size // 2, out)  # before any weight is read
     store_narrow(graph.model)
+    file = serialize(graph.model)
+    container.check_size(file.size, out)
     check_graph(graph.model, source.folder.path)
     contract = Contract(
         inputs=(*graph.inputs, *prompts.inputs),
@@ -192,8 +193,7 @@ def _build(
         prompts=dict(prompts.texts),
         default_prompt=prompts.default,
     )
-    opset = graph.model.opset_imports[""]
-    return serialize(graph.model), _Built(contract, tokenizer, opset)
+    return file, _Built(contract, tokenizer, graph.model.opset_imports[""])
 
 
 def _prove(
