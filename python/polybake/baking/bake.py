@@ -27,6 +27,7 @@ from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
 from polybake.graph.check import check_graph
+from polybake.graph.slow_fusions import avoid_slow_fusions
 from polybake.graph.storage import store_narrow
 from polybake.graph.write import GraphFile, serialize
 from polybake.modelfile import container, manifest
@@ -179,6 +180,7 @@ def _build(
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
     container.check_size(serialize(graph.model).size // 2, out)  # before any weight is read
+    avoid_slow_fusions(graph.model)
     store_narrow(graph.model)
     file = serialize(graph.model)
     container.check_size(file.size, out)
