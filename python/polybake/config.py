@@ -20,7 +20,7 @@ from polybake.files.hub_reference import HubReference, parse_source
 from polybake.files.validation import expected, key_path
 from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.fixture import Device
-from polybake.modelfile.manifest import checked_name
+from polybake.modelfile.manifest import Storage, checked_name
 
 #: Who makes the graph of a model folder's encoder: polybake itself, for the architectures in
 #: `polybake.encoders`, or PyTorch's exporter, for any architecture that transformers has.
@@ -85,7 +85,9 @@ class ModelTable(Table):
     output: File
     description: str = ""
     default_prompt: str | None = None
-    precision: Literal["float32"] = "float32"
+    precision: Literal["float32", "int8"] = "float32"
+    storage: Storage = "checkpoint"
+    calibration: File | None = None
     encoder: EncoderMaker = "native"
     functions: bool = False
     expose: tuple[str, ...] = ()
@@ -200,6 +202,7 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
 def _relative_to(folder: Path, config: Config) -> Config:
     """Put the folder of polybake.toml before every relative path."""
     fixtures, source = config.fixtures, config.model.source
+    calibration = config.model.calibration
     clients = config.clients or dict.fromkeys(LANGUAGES, ClientTable())
     return config.model_copy(
         update={
@@ -207,6 +210,7 @@ def _relative_to(folder: Path, config: Config) -> Config:
                 update={
                     "source": folder / source if isinstance(source, Path) else source,
                     "output": folder / config.model.output,
+                    "calibration": calibration and folder / calibration,
                 }
             ),
             "fixtures": fixtures.model_copy(

@@ -8,36 +8,36 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from onnxscript import ir
+
 from polybake import __version__
-from polybake.baking.expose import expose_values
-from polybake.baking.fold import fold
+from polybake.baking.build import Built, build
+from polybake.baking.deviation import measure_deviation
 from polybake.baking.invariance import (
     baked_run,
     check_invariance,
     encoder_run,
     measure_invariance,
 )
-from polybake.baking.prompts import Prompts, bake_prompts
+from polybake.baking.lower import EXACT, Lowering
+from polybake.baking.prompts import bake_prompts
 from polybake.baking.proof import prove_steps
-from polybake.baking.vocabulary import fitted, table_rows
+from polybake.baking.size import check_fits, too_large
 from polybake.errors import InputError
 from polybake.files.scratch import Scratch
 from polybake.fixtures.edges import Edges
 from polybake.fixtures.embedded import embedded_cases
 from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
 from polybake.fixtures.texts import CaseText
-from polybake.graph.check import check_graph
-from polybake.graph.slow_fusions import avoid_slow_fusions
 from polybake.graph.storage import store_narrow
-from polybake.graph.write import GraphFile, serialize
+from polybake.graph.write import serialize, write_to_run
 from polybake.modelfile import container, manifest
-from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
+from polybake.modelfile.fixture import Case, Fixture, tolerances
 from polybake.modelfile.manifest import Contract, Manifest
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.sources.source import Encoder, Source
 from polybake.steps import Step
-from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: Is told what begins, such as ``proving the steps``.
 Progress = Callable[[str], None]
@@ -46,6 +46,7 @@ _STAGES = {
     "build": "building the graph",
     "golden": "making golden vectors",
     "prove": "proving the steps",
+    "lower": "lowering the precision",
     "write": "writing the file",
 }
 
@@ -85,6 +86,7 @@ def bake(
     prompts: Mapping[str, str] | None = None,
     default_prompt: str | None = None,
     extra_cases: Sequence[CaseText] = (),
+    lowering: Lowering = EXACT,
     functions: bool = False,
     expose: Sequence[str] = (),
     progress: Progress = quiet,
@@ -100,6 +102,7 @@ def bake(
         prompts: Prompt texts by name; None takes the source's.
         default_prompt: The prompt used when none is named; None takes the source's.
         extra_cases: The user's own cases, after the built-in ones.
+        lowering: In which precision the graph computes, and how its weights are stored.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: What to add as outputs, for debugging; see `polybake.baking.expose`.
         progress: Told what begins.
@@ -120,29 +123,46 @@ def bake(
     seconds: dict[str, float] = {}
     timed = partial(_timed, seconds, progress)
     with Scratch() as scratch:
-        tail = Path(scratch) / "tail.onnx"
+        exact = tail = Path(scratch) / "exact.onnx"
         with timed("build"):
-            file, built = _build(source, encoder, steps, used, functions, expose, out)
-            file.write(tail)
-            del file
-            # The runs below need the memory of the weights, which a graph's cycles hold on to.
-            gc.collect()
+            model, built = build(source, encoder, steps, used, functions=functions, expose=expose)
+            check_fits(model, lowering, out)
+            if lowering.changes:
+                write_to_run(model, exact)
+            else:
+                _write_tail(model, lowering, out, tail)
+                # The runs below need the memory of the weights, which a graph's cycles hold on to.
+                del model
+                gc.collect()
         with timed("golden"):
-            session = open_session(tail, threads=THREADS, name=f"{source.folder.path} with steps")
-            runner = Runner(session, built.contract, built.tokenizer)
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
-            golden = golden_cases(cases, runner, Edges.of(tail, built.contract.output))
-            invariance = measure_invariance(golden, built.contract, baked_run(runner))
-            del session, runner
+            golden, invariance = _run(exact, built, cases, source)
         with timed("prove"):
             proven = _prove(golden, built.contract, invariance, encoder, steps, Path(scratch))
+        deviation = None
+        if lowering.changes:
+            with timed("lower"):
+                tail = Path(scratch) / "tail.onnx"
+                lowering.apply(model, built.contract, built.tokenizer, Path(scratch))
+                _write_tail(model, lowering, out, tail)
+                before = golden
+                golden, invariance = _run(tail, built, cases, source)
+                check_invariance(invariance, lambda: invariance, steps)
+                deviation = measure_deviation(before, golden)
         with timed("write"):
             digest = container.tail_digest(tail)
             written = _manifest(source, encoder, steps, built, digest, name, description, expose)
+            written = written.model_copy(
+                update={
+                    "precision": lowering.precision,
+                    "storage": lowering.storage,
+                    "deviation": deviation,
+                }
+            )
             fixture = Fixture(
                 fingerprint=written.fingerprint,
                 made_by=reference(),
-                tolerances=TOLERANCES,
+                tolerances=tolerances(lowering.precision),
                 cases=embedded_cases(golden),
             )
             container.write(out, tail, digest, written, built.tokenizer.json, fixture)
@@ -156,46 +176,23 @@ def bake(
     )
 
 
-@dataclass(frozen=True)
-class _Built:
-    """How a graph is called."""
+def _write_tail(model: ir.Model, lowering: Lowering, out: Path, tail: Path) -> None:
+    """Write the graph that the model file ends with."""
+    store_narrow(model, lowering.storage)
+    file = serialize(model)
+    if file.size > container.LARGEST_FILE:
+        raise too_large(model, file.size, out)
+    file.write(tail)
 
-    contract: Contract
-    tokenizer: BakedTokenizer
-    opset: int
 
-
-def _build(
-    source: Source,
-    encoder: Encoder,
-    steps: Sequence[Step],
-    prompts: Prompts,
-    functions: bool,
-    expose: Sequence[str],
-    out: Path,
-) -> tuple[GraphFile, _Built]:
-    """Place the encoder and fold the steps over it; the weights are read one at a time."""
-    graph = encoder.place()
-    folded = fold(steps, graph, prompts.inputs, functions=functions)
-    expose_values(expose, graph, steps, folded.results)
-    tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
-    container.check_size(serialize(graph.model).size // 2, out)  # before any weight is read
-    avoid_slow_fusions(graph.model)
-    store_narrow(graph.model)
-    file = serialize(graph.model)
-    container.check_size(file.size, out)
-    check_graph(graph.model, source.folder.path)
-    contract = Contract(
-        inputs=(*graph.inputs, *prompts.inputs),
-        output=folded.output,
-        vocab_size=vocab_size,
-        max_length=tokenizer.max_length,
-        pad_id=tokenizer.pad_id,
-        pad_side=tokenizer.pad_side,
-        prompts=dict(prompts.texts),
-        default_prompt=prompts.default,
-    )
-    return file, _Built(contract, tokenizer, graph.model.opset_imports[""])
+def _run(
+    graph: Path, built: Built, cases: Sequence[CaseText], source: Source
+) -> tuple[list[Case], dict[str, float]]:
+    """What the graph gives for each case, and how far a text's neighbours change it."""
+    session = open_session(graph, threads=THREADS, name=f"{source.folder.path} with steps")
+    runner = Runner(session, built.contract, built.tokenizer)
+    golden = golden_cases(cases, runner, Edges.of(graph, built.contract.output))
+    return golden, measure_invariance(golden, built.contract, baked_run(runner))
 
 
 def _prove(
@@ -223,7 +220,7 @@ def _manifest(
     source: Source,
     encoder: Encoder,
     steps: Sequence[Step],
-    built: _Built,
+    built: Built,
     tail_digest: str,
     name: str,
     description: str,

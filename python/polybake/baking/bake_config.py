@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from polybake.baking.bake import BakeReport, Progress, bake, quiet
+from polybake.baking.lower import Lowering
 from polybake.config import Config
 from polybake.fixtures.texts import read_texts, user_cases
 from polybake.recipe.resolve import resolve
@@ -31,6 +32,7 @@ def bake_config(
     source = open_source(model.source, model.encoder)
     listed = steps if steps is not None else config.steps
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
+    calibration = read_texts([model.calibration] if model.calibration else [])
     return bake(
         source,
         resolve(source.recipe if listed is None else listed, base=config.folder, source=source),
@@ -40,6 +42,7 @@ def bake_config(
         prompts=config.prompts,
         default_prompt=model.default_prompt,
         extra_cases=user_cases(read_texts(own)),
+        lowering=Lowering(model.precision, model.storage, calibration),
         functions=model.functions,
         expose=model.expose,
         progress=progress,

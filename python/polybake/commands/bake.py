@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,6 +20,7 @@ from polybake.commands.target import (
 if TYPE_CHECKING:
     from polybake.baking.bake import BakeReport
     from polybake.config import Config
+    from polybake.modelfile.manifest import Deviation, Manifest
 
 
 def bake(
@@ -37,6 +38,14 @@ def bake(
             "debugging. May be given again.",
         ),
     ] = None,
+    precision: Annotated[
+        Literal["float32", "int8"] | None,
+        typer.Option(help="What the graph's large products are computed in."),
+    ] = None,
+    storage: Annotated[
+        Literal["checkpoint", "float16"] | None,
+        typer.Option(help="The type of the stored weights: the checkpoint's own, or rounded."),
+    ] = None,
     encoder: EncoderOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -47,6 +56,8 @@ def bake(
     config = config_for(target, name=name, output=output, encoder=encoder)
     model = config.model.model_copy(
         update={
+            "precision": precision or config.model.precision,
+            "storage": storage or config.model.storage,
             "functions": functions or config.model.functions,
             "expose": tuple(expose or config.model.expose),
         }
@@ -80,12 +91,21 @@ def readable(report: BakeReport) -> str:
     manifest, seconds = report.manifest, sum(report.seconds.values())
     output, tokens = manifest.contract.output, manifest.contract.max_length
     proofs = ", ".join(f"{name} {value:.1e}" for name, value in report.differences.items())
-    return "\n".join(
-        [
-            f"baked {report.path} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
-            f"  {manifest.encoder} -> {' -> '.join(manifest.steps)}",
-            f"  {output.readable}, {tokens} tokens, opset {manifest.opset}",
-            f"  proven: {manifest.verified} (largest difference: {proofs})",
-            f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
-        ]
+    lines = [
+        f"baked {report.path} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
+        f"  {manifest.encoder} -> {' -> '.join(manifest.steps)}",
+        f"  {output.readable}, {tokens} tokens, opset {manifest.opset}",
+        f"  proven: {manifest.verified} (largest difference: {proofs})",
+        f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
+    ]
+    if manifest.deviation:
+        lines.insert(4, f"  {_lowered(manifest, manifest.deviation)}")
+    return "\n".join(lines)
+
+
+def _lowered(manifest: Manifest, deviation: Deviation) -> str:
+    """What was given up, and what that changed."""
+    return (
+        f"{manifest.precision}, stored as {manifest.storage}: cosine to the exact vectors "
+        f"{deviation.mean_cosine:.5f} in the mean, {deviation.min_cosine:.4f} at least"
     )

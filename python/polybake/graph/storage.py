@@ -1,4 +1,4 @@
-"""Store each weight in the narrowest type that holds its very values.
+"""Store each weight in the narrowest type that holds its very values, or in float16.
 
 The weights of a checkpoint in bfloat16 or float16 are widened to float32, in which the graph
 computes. Stored narrow, each has a Cast behind it, which ONNX Runtime folds as it loads (seen from
@@ -12,28 +12,51 @@ import numpy as np
 from numpy.typing import NDArray
 from onnxscript import ir
 
+from polybake.errors import InputError
+from polybake.modelfile.manifest import Storage
+
 _WIDE = ir.DataType.FLOAT
 
 #: Bytes of a weight that is worth a node of its own.
 _SMALLEST = 4096
 
+_LARGEST = float(np.finfo(np.float16).max)
+
 #: Elements that are looked at together, so that most wide weights are known by their first ones.
 _BLOCK = 1 << 20
 
 
-def store_narrow(model: ir.Model) -> None:
-    """Store the float32 weights of ``model`` narrow where nothing is lost, in place.
+def store_narrow(model: ir.Model, storage: Storage = "checkpoint") -> None:
+    """Store the float32 weights of ``model`` narrow, in place: where nothing is lost, or all.
 
     Raises:
-        InputError: a weight cannot be read, or holds NaN or infinity.
+        InputError: a weight cannot be read, holds NaN or infinity, or is beyond float16's range.
     """
-    for weight in list(model.graph.initializers.values()):
-        tensor = weight.const_value
-        if tensor is None or tensor.dtype != _WIDE or tensor.nbytes < _SMALLEST:
-            continue
-        narrow = _narrowest(tensor.numpy())
+    for weight, tensor in wide_weights(model):
+        array = tensor.numpy()
+        narrow = _narrowest(array)
+        if narrow is None and storage == "float16":
+            _check_range(weight, array)
+            narrow = ir.DataType.FLOAT16
         if narrow is not None:
             _store(model.graph, weight, tensor, narrow)
+
+
+def wide_weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
+    """The float32 weights that are large enough to be stored in another type."""
+    for weight in list(model.graph.initializers.values()):
+        tensor = weight.const_value
+        if tensor is not None and tensor.dtype == _WIDE and tensor.nbytes >= _SMALLEST:
+            yield weight, tensor
+
+
+def _check_range(weight: ir.Value, array: NDArray[np.float32]) -> None:
+    largest = float(np.abs(array).max())
+    if largest > _LARGEST:
+        raise InputError(
+            f"weight {weight.name} holds {largest:g}, and float16 at most {_LARGEST:g}; "
+            'set storage = "checkpoint" in [model]'
+        )
 
 
 def _narrowest(array: NDArray[np.float32]) -> ir.DataType | None:

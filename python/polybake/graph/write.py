@@ -15,6 +15,7 @@ from onnxscript import ir
 from polybake.errors import InputError
 from polybake.graph.empty_inputs import drop_empty_inputs
 from polybake.graph.nodes import every_node
+from polybake.modelfile.container import LARGEST_FILE
 from polybake.modelfile.protobuf import varint
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
@@ -60,10 +61,7 @@ class GraphFile:
             with path.open("wb") as file:
                 self.write_to(file)
         except OSError as error:
-            raise InputError(
-                f"{path}: cannot be written ({error.strerror or error}); make room for "
-                f"{self.size} bytes, or name another folder in TMPDIR"
-            ) from error
+            raise _no_room(path, self.size, error) from error
 
     def write_to(self, file: BinaryIO) -> None:
         """Write the same to an open file."""
@@ -72,6 +70,22 @@ class GraphFile:
             file.write(entry.header)
             if entry.tensor is not None:
                 entry.tensor.tofile(file)
+
+
+def write_to_run(model: ir.Model, path: Path) -> None:
+    """Write ``model`` for ONNX Runtime alone: weights beyond one file's size go beside it.
+
+    Raises:
+        InputError: there is no room.
+    """
+    file = serialize(model)
+    if file.size <= LARGEST_FILE:
+        file.write(path)
+        return
+    try:
+        ir.save(model, path, external_data=f"{path.name}.weights")
+    except OSError as error:
+        raise _no_room(path, file.size, error) from error
 
 
 def serialize(model: ir.Model) -> GraphFile:
@@ -94,6 +108,13 @@ def serialize(model: ir.Model) -> GraphFile:
     entries = tuple(_entry(value) for value in initializers)
     size = len(graph) + sum(entry.size for entry in entries)
     return GraphFile(rest + _MODEL_GRAPH + varint(size) + graph, entries)
+
+
+def _no_room(path: Path, size: int, error: OSError) -> InputError:
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}); make room for "
+        f"{size} bytes, or name another folder in TMPDIR"
+    )
 
 
 def _entry(value: ir.Value) -> _Entry:

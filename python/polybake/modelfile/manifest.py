@@ -17,6 +17,10 @@ UNQUANTIZED = "unquantized_embedding"
 
 Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
 Similarity = Literal["cosine", "dot", "euclidean", "hamming"]
+#: What a graph's large products are computed in.
+Precision = Literal["float32", "float16", "int8"]
+#: ``checkpoint`` keeps every weight's value; ``float16`` rounds those of float32.
+Storage = Literal["checkpoint", "float16"]
 Verified = Literal["steps", "source", "oracle"]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -94,6 +98,14 @@ class Contract(Record):
         )
 
 
+class Deviation(Record):
+    """Vectors of lower precision beside exact ones, over the golden cases."""
+
+    max_abs: float = Field(description="Largest absolute difference of one element.")
+    mean_cosine: float
+    min_cosine: float
+
+
 class Provenance(Record):
     """Where the encoder came from."""
 
@@ -110,7 +122,13 @@ class Manifest(Record):
     description: str = ""
     contract: Contract
     similarity: Similarity = "cosine"
-    precision: Literal["float32", "float16"] = "float32"
+    precision: Precision = "float32"
+    storage: Storage = "checkpoint"
+    deviation: Deviation | None = Field(
+        default=None,
+        description="How far the vectors lie from those of the float32 graph and the checkpoint's "
+        "own weights, which is what was proven; null where they are these.",
+    )
     steps: tuple[str, ...] = Field(description="The baked steps, readable, in order.")
     encoder: str = Field(description="The encoder's architecture, or 'onnx'.")
     opset: int

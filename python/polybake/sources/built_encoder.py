@@ -7,8 +7,7 @@ from typing import Literal
 
 from onnxscript import GraphBuilder, ir
 
-from polybake.graph.storage import store_narrow
-from polybake.graph.write import serialize
+from polybake.graph.write import write_to_run
 from polybake.layers.network import new_model
 from polybake.modelfile.manifest import Feed, Input
 from polybake.sources.source import EncoderGraph, Reference
@@ -72,7 +71,6 @@ class BuiltEncoder(abc.ABC):
         embeddings.name = _ENCODER_OUTPUT
         others = [state for state in states if state is not embeddings]
         graph.model.graph.outputs.extend([embeddings, *others])
-        store_narrow(graph.model)
         path = folder / "encoder.onnx"
-        serialize(graph.model).write(path)
+        write_to_run(graph.model, path)
         return Reference(path, _ENCODER_OUTPUT, tuple(str(state.name) for state in states))

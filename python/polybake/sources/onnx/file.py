@@ -11,8 +11,7 @@ from onnxscript import GraphBuilder, ir
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.graph.storage import store_narrow
-from polybake.graph.write import serialize
+from polybake.graph.write import write_to_run
 from polybake.modelfile.manifest import Input
 from polybake.sources.onnx.graph import load_graph
 from polybake.sources.onnx.remaining_steps import remaining_steps
@@ -63,9 +62,7 @@ class OnnxFile:
         ONNX Runtime would refuse external data that are links into a Hugging Face cache.
         """
         copy = folder / "source.onnx"
-        model = load_graph(self.path)
-        store_narrow(model)
-        serialize(model).write(copy)
+        write_to_run(load_graph(self.path), copy)
         return Reference(copy, self.output)
 
 

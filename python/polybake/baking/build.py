@@ -1,0 +1,60 @@
+"""Place an encoder in a graph and fold the steps over it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnxscript import ir
+
+from polybake.baking.expose import expose_values
+from polybake.baking.fold import fold
+from polybake.baking.prompts import Prompts
+from polybake.baking.vocabulary import fitted, table_rows
+from polybake.graph.check import check_graph
+from polybake.graph.slow_fusions import avoid_slow_fusions
+from polybake.modelfile.manifest import Contract
+from polybake.sources.source import Encoder, Source
+from polybake.steps import Step
+from polybake.tokenization.tokenizer import BakedTokenizer
+
+
+@dataclass(frozen=True)
+class Built:
+    """How a graph is called."""
+
+    contract: Contract
+    tokenizer: BakedTokenizer
+    opset: int
+
+
+def build(
+    source: Source,
+    encoder: Encoder,
+    steps: Sequence[Step],
+    prompts: Prompts,
+    *,
+    functions: bool = False,
+    expose: Sequence[str] = (),
+) -> tuple[ir.Model, Built]:
+    """Make the graph of ``encoder`` with ``steps``, in float32; no weight is read yet.
+
+    Raises:
+        InputError: a step does not fit, or an exposed name is unknown.
+        CheckFailed: the graph is not valid ONNX.
+    """
+    graph = encoder.place()
+    folded = fold(steps, graph, prompts.inputs, functions=functions)
+    expose_values(expose, graph, steps, folded.results)
+    tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    avoid_slow_fusions(graph.model)
+    check_graph(graph.model, source.folder.path)
+    contract = Contract(
+        inputs=(*graph.inputs, *prompts.inputs),
+        output=folded.output,
+        vocab_size=vocab_size,
+        max_length=tokenizer.max_length,
+        pad_id=tokenizer.pad_id,
+        pad_side=tokenizer.pad_side,
+        prompts=dict(prompts.texts),
+        default_prompt=prompts.default,
+    )
+    return graph.model, Built(contract, tokenizer, graph.model.opset_imports[""])

@@ -1,0 +1,1 @@
+"""Integer arithmetic in a graph whose vectors depend on no batch."""

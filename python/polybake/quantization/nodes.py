@@ -1,0 +1,52 @@
+"""Nodes that are added in the place of one."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnxscript import ir
+
+_PREFIX = "int8"
+
+
+class Nodes:
+    """Adds nodes before ``place``, in whose namespace they are shown."""
+
+    def __init__(self, graph: ir.Graph, place: ir.Node) -> None:
+        self._graph = graph
+        self._place = place
+
+    def op(self, kind: str, *inputs: ir.Value | None, **attributes: Any) -> ir.Value:
+        """Add one of ONNX's operators; its only output."""
+        node = ir.node(kind, inputs, attributes or None)
+        node.metadata_props.update(self._place.metadata_props)
+        self._graph.insert_before(self._place, node)
+        return node.outputs[0]
+
+    def constant(self, name: str, array: NDArray[Any]) -> ir.Value:
+        """An initializer; the one that has this name already, if any."""
+        name = f"{_PREFIX}.{name}"
+        found = self._graph.initializers.get(name)
+        if found is not None:
+            return found
+        tensor = ir.tensor(array, name=name)
+        value = ir.Value(
+            name=name,
+            shape=ir.Shape(array.shape),
+            type=ir.TensorType(tensor.dtype),
+            const_value=tensor,
+        )
+        self._graph.initializers.add(value)
+        return value
+
+    def number(self, value: float) -> ir.Value:
+        """A float32 number."""
+        return self.constant(f"{value:g}", np.array(value, np.float32))
+
+    def replace(self, old: ir.Value, new: ir.Value) -> None:
+        """Put ``new`` in the place of the node's only output, under its name; drop the node."""
+        name = old.name
+        new.type, new.shape = old.type, old.shape
+        old.replace_all_uses_with(new, replace_graph_outputs=True)
+        self._graph.remove(self._place, safe=True)
+        new.name = name

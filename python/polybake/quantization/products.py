@@ -1,0 +1,111 @@
+"""The matrix products of a graph whose right factor is a weight."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnxscript import ir
+
+#: Elements of a weight; a smaller one gains nothing in int8.
+_SMALLEST = 1 << 14
+
+_ONNX = ("", "ai.onnx")
+
+
+@dataclass(frozen=True)
+class Product:
+    """``x @ weight``, a MatMul or a Gemm, whose bias stays as it is."""
+
+    node: ir.Node
+    weight: ir.Value
+    bias: ir.Value | None
+    transposed: bool
+
+    @property
+    def x(self) -> ir.Value:
+        """What is multiplied: float32 ``[..., in]``."""
+        x = self.node.inputs[0]
+        assert x is not None  # noqa: S101 - an operator's first input
+        return x
+
+    def matrix(self) -> NDArray[np.float32]:
+        """The weight, ``[in, out]``."""
+        tensor = self.weight.const_value
+        assert tensor is not None  # noqa: S101 - `products` looked
+        array: NDArray[Any] = tensor.numpy()
+        return np.ascontiguousarray(array.T if self.transposed else array)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Products that share what they multiply, and those of other layers with the same weights.
+
+    Attributes:
+        layers: The products of each value; all of the same weights, in the same order.
+    """
+
+    layers: tuple[tuple[Product, ...], ...]
+
+    @property
+    def values(self) -> list[ir.Value]:
+        """What each layer's products multiply."""
+        return [layer[0].x for layer in self.layers]
+
+    @property
+    def inputs(self) -> int:
+        """Elements of a row that they multiply."""
+        return len(self.layers[0][0].matrix())
+
+    def matrices(self) -> list[NDArray[np.float32]]:
+        """The weights, each ``[in, out]``."""
+        return [product.matrix() for product in self.layers[0]]
+
+
+def groups(graph: ir.Graph) -> list[Group]:
+    """The products of a graph that are large enough, in its order.
+
+    A weight that different groups share in part is left out.
+    """
+    by_value: dict[ir.Value, list[Product]] = defaultdict(list)
+    for node in graph:
+        for product in _product(node):
+            by_value[product.x].append(product)
+    by_weights: dict[tuple[ir.Value, ...], list[tuple[Product, ...]]] = defaultdict(list)
+    for layer in by_value.values():
+        by_weights[tuple(product.weight for product in layer)].append(tuple(layer))
+    shared = Counter(weight for weights in by_weights for weight in weights)
+    return [
+        Group(tuple(layers))
+        for weights, layers in by_weights.items()
+        if all(shared[weight] == 1 for weight in weights)
+    ]
+
+
+def _product(node: ir.Node) -> Iterator[Product]:
+    if node.domain not in _ONNX or node.op_type not in ("MatMul", "Gemm"):
+        return
+    weight = node.inputs[1]
+    if weight is None or not is_weight(weight):
+        return
+    if node.op_type == "MatMul":
+        yield Product(node, weight, None, transposed=False)
+    elif all(
+        node.attributes.get_float(name, 1.0) == 1.0 for name in ("alpha", "beta")
+    ) and not node.attributes.get_int("transA", 0):
+        bias = node.inputs[2] if len(node.inputs) > 2 else None
+        yield Product(node, weight, bias, transposed=bool(node.attributes.get_int("transB", 0)))
+
+
+def is_weight(value: ir.Value) -> bool:
+    """Whether it is a float32 matrix that is worth another type."""
+    tensor = value.const_value
+    return (
+        value.is_initializer()
+        and tensor is not None
+        and tensor.dtype == ir.DataType.FLOAT
+        and len(tensor.shape) == 2
+        and tensor.size >= _SMALLEST
+    )
