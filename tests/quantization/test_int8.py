@@ -1,0 +1,96 @@
+"""Whole models in int8."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
+from polybake.baking.bake import BakeReport, bake
+from polybake.baking.lower import Lowering
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import INT8_TOLERANCE
+from polybake.recipe.resolve import resolve
+from polybake.runtime.embedder import Embedder
+from polybake.sources import open_source
+
+pytestmark = pytest.mark.slow
+
+WIDE: dict[str, Any] = CONFIG | {
+    "hidden_size": 128,
+    "num_attention_heads": 4,
+    "intermediate_size": 256,
+    "max_position_embeddings": 130,
+}
+STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
+
+
+def weights(config: dict[str, Any] = WIDE) -> dict[str, Any]:
+    """Of a spread that keeps 128 inputs within GELU's range."""
+    found = bert_weights(config)
+    return {n: a * 0.3 if a.ndim == 2 and "dense" in n else a for n, a in found.items()}
+
+
+def baked(folder: Path, lowering: Lowering, **options: Any) -> BakeReport:
+    write_bert(folder / "model", WIDE, weights())
+    source = open_source(folder / "model")
+    steps = resolve(STEPS, base=folder, source=source)
+    out = folder / f"{lowering.precision}.onnx"
+    return bake(source, steps, out, name="tiny", lowering=lowering, **options)
+
+
+def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    found: np.ndarray = (one * other).sum(axis=1)
+    return found
+
+
+def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
+    """All large products are integers; the manifest says how far the vectors moved."""
+    exact = baked(tmp_path / "exact", Lowering())
+    report = baked(tmp_path / "int8", Lowering(precision="int8"))
+    model = onnx.load(report.path)
+    kinds = [node.op_type for node in model.graph.node]
+    assert kinds.count("MatMulInteger") == 2 * 6
+    assert model.opset_import[0].version == 18
+    assert report.size < 0.45 * exact.size  # a third of these bytes is the head
+    deviation = report.manifest.deviation
+    assert deviation is not None
+    assert 0.98 < deviation.min_cosine <= deviation.mean_cosine < 1
+    assert (exact.manifest.precision, exact.manifest.deviation) == ("float32", None)
+    texts = [f"the {word} river" for word in VOCABULARY[5:]]
+    vectors = [Embedder(one.path).embed(texts) for one in (exact, report)]
+    assert cosines(*vectors).min() > 0.98
+    assert not np.array_equal(*vectors)
+    head = read_head(report.path)
+    assert head.fixture.tolerances["cpu"] == INT8_TOLERANCE
+    assert head.manifest.precision == "int8"
+
+
+def test_no_vector_depends_on_its_neighbours(tmp_path: Path) -> None:
+    """Alone, among others, under padding: the same within float32's rounding."""
+    embedder = Embedder(baked(tmp_path, Lowering(precision="int8")).path)
+    random = np.random.default_rng(1)
+    texts = [" ".join(random.choice(VOCABULARY[5:], size)) for size in random.integers(1, 60, 40)]
+    rows = embedder.runner.ids(texts)
+    together = embedder.runner.vectors(rows, length=90)
+    alone = np.concatenate([embedder.runner.vectors([row]) for row in rows])
+    assert np.abs(together - alone).max() < 1e-6
+
+
+def test_it_is_the_same_file_at_each_bake(tmp_path: Path) -> None:
+    lowering = Lowering(precision="int8")
+    one, other = (baked(tmp_path / name, lowering).path.read_bytes() for name in ("a", "b"))
+    assert one == other
+
+
+def test_own_texts_calibrate(tmp_path: Path) -> None:
+    """They change the scales, and nothing of them is in the file."""
+    own = Lowering(precision="int8", calibration=["the boat", "a river of water"])
+    with_texts, without = (
+        baked(tmp_path / "a", own),
+        baked(tmp_path / "b", Lowering(precision="int8")),
+    )
+    assert with_texts.manifest.fingerprint != without.manifest.fingerprint
+    assert b"a river of water" not in with_texts.path.read_bytes()
