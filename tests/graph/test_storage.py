@@ -13,6 +13,7 @@ from onnxscript import GraphBuilder, ir
 
 from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.bake import bake
+from polybake.errors import InputError
 from polybake.graph.storage import store_narrow
 from polybake.graph.write import serialize
 from polybake.layers.network import new_model
@@ -106,3 +107,28 @@ def test_one_number_more_keeps_a_weight_wide() -> None:
     store_narrow(model)
     assert [node.op_type for node in model.graph] == ["Gather", "Mul", "Add"]
     assert model.graph.initializers["table"].dtype == ir.DataType.FLOAT
+
+
+def test_float16_rounds_what_is_wide(tmp_path: Path) -> None:
+    """Each weight is the nearest float16; what is narrow already stays itself."""
+    array = np.random.default_rng(1).normal(size=(40, 64)).astype(np.float32)
+    array[0, 0] = 1e-9
+    for given, expected in (
+        (array, array.astype(np.float16)),
+        (array.astype(ml_dtypes.bfloat16).astype(np.float32), array.astype(ml_dtypes.bfloat16)),
+    ):
+        model = model_of(given)
+        store_narrow(model, "float16")
+        path = tmp_path / "m.onnx"
+        serialize(model).write(path)
+        rows = open_session(path, threads=1).run(["rows"], {"ids": np.arange(40)})[0]
+        np.testing.assert_array_equal(rows, expected.astype(np.float32))
+        assert path.stat().st_size < array.nbytes * 0.7
+
+
+def test_a_weight_beyond_float16_is_refused_by_name() -> None:
+    array = np.ones((40, 64), np.float32) * np.float32(1.1)
+    array[3, 5] = -70000.5
+    message = r'weight table holds 70000\.5, and float16 at most 65504; set storage = "checkpoint"'
+    with pytest.raises(InputError, match=message):
+        store_narrow(model_of(array), "float16")

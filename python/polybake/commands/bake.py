@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from polybake.config import Config
     from polybake.modelfile.manifest import Deviation, Manifest
 
+#: The mean cosine to exact vectors from which on searches hardly change.
+_CLOSE = 0.995
+
 
 def bake(
     target: ConfigOrSource = DEFAULT_CONFIG,
@@ -105,7 +108,11 @@ def readable(report: BakeReport) -> str:
 
 def _lowered(manifest: Manifest, deviation: Deviation) -> str:
     """What was given up, and what that changed."""
-    return (
-        f"{manifest.precision}, stored as {manifest.storage}: cosine to the exact vectors "
-        f"{deviation.mean_cosine:.5f} in the mean, {deviation.min_cosine:.4f} at least"
+    precision = "int8" if manifest.precision == "int8" else "float16 weights"
+    said = (
+        f"{precision}: cosine to the exact vectors {deviation.mean_cosine:.5f} in the mean, "
+        f"{deviation.min_cosine:.4f} at least"
     )
+    if deviation.mean_cosine >= _CLOSE:
+        return said
+    return f"{said}; below {_CLOSE}: compare with float32 on texts of your own before you use it"

@@ -1,0 +1,38 @@
+"""What ``polybake bake`` says it did."""
+
+from pathlib import Path
+
+import pytest
+
+from models.tiny_folders import CONFIG, bert_weights, write_bert
+from polybake.commands.bake import _lowered
+from polybake.modelfile.container import read_head
+from polybake.modelfile.manifest import Deviation
+from support.commandline import polybake
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_was_given_up_is_said(tmp_path: Path) -> None:
+    """With the cosines, and nothing of it for an exact file."""
+    config = CONFIG | {"hidden_size": 48, "intermediate_size": 96}
+    folder = write_bert(tmp_path / "tiny-bert", config, bert_weights(config))
+    assert "cosine" not in polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
+    options = ("--storage", "float16", "--output", "half.onnx")
+    printed = polybake("bake", folder, *options, cwd=tmp_path)
+    manifest = read_head(tmp_path / "half.onnx").manifest
+    assert manifest.deviation is not None
+    mean = f"{manifest.deviation.mean_cosine:.5f}"
+    assert f"float16 weights: cosine to the exact vectors {mean} in the mean" in printed
+    assert "before you use it" not in printed
+
+
+def test_a_model_that_suffers_says_so(tmp_path: Path) -> None:
+    folder = write_bert(tmp_path / "tiny-bert")
+    polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
+    manifest = read_head(tmp_path / "exact.onnx").manifest
+    lowered = manifest.model_copy(update={"precision": "int8"})
+    deviation = Deviation(max_abs=0.1, mean_cosine=0.9949, min_cosine=0.8)
+    said = _lowered(lowered, deviation)
+    assert said.startswith("int8: cosine to the exact vectors 0.99490 in the mean, 0.8000 at least")
+    assert "below 0.995: compare with float32 on texts of your own" in said
