@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.tiny_folders import write_sentence_transformers
 from polybake.commands.bake import _lowered
 from polybake.modelfile.container import read_head
 from polybake.modelfile.manifest import Deviation
@@ -12,11 +12,12 @@ from support.commandline import polybake
 
 pytestmark = pytest.mark.slow
 
+MEAN = ("Pooling", {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True})
+
 
 def test_what_was_given_up_is_said(tmp_path: Path) -> None:
     """With the cosines, and nothing of it for an exact file."""
-    config = CONFIG | {"hidden_size": 48, "intermediate_size": 96}
-    folder = write_bert(tmp_path / "tiny-bert", config, bert_weights(config))
+    folder = write_sentence_transformers(tmp_path / "tiny-bert", MEAN)
     assert "cosine" not in polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
     options = ("--storage", "float16", "--output", "half.onnx")
     printed = polybake("bake", folder, *options, cwd=tmp_path)
@@ -28,7 +29,7 @@ def test_what_was_given_up_is_said(tmp_path: Path) -> None:
 
 
 def test_a_model_that_suffers_says_so(tmp_path: Path) -> None:
-    folder = write_bert(tmp_path / "tiny-bert")
+    folder = write_sentence_transformers(tmp_path / "tiny-bert", MEAN)
     polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
     manifest = read_head(tmp_path / "exact.onnx").manifest
     lowered = manifest.model_copy(update={"precision": "int8"})
