@@ -28,7 +28,7 @@ class Lowering:
     @property
     def changes(self) -> bool:
         """Whether any vector may change."""
-        return self != EXACT
+        return (self.precision, self.storage) != (EXACT.precision, EXACT.storage)
 
     def apply(
         self, model: ir.Model, contract: Contract, tokenizer: BakedTokenizer, folder: Path
