@@ -7,6 +7,7 @@ import { InferenceSession } from "onnxruntime-node";
 import { CONTRACT } from "./contract.js";
 import { DeviceError } from "./errors.js";
 import { Graph } from "./graph.js";
+import { packed } from "./rows.js";
 
 const PROVIDER = "CUDAExecutionProvider";
 
@@ -52,7 +53,8 @@ export async function openProfiled(path, options) {
       enableProfiling: true,
       profileFilePrefix: join(folder, "run"),
     });
-    await new Graph(session, PROVIDER).run([[CONTRACT.pad_id]], CONTRACT.default_prompt);
+    const token = packed([[CONTRACT.pad_id]]);
+    await new Graph(session, PROVIDER).run(token, [0], CONTRACT.default_prompt);
     session.endProfiling();
     const [file] = await readdir(folder);
     return { session, providers: providersIn(await readFile(join(folder, file), "utf8")) };
