@@ -2,7 +2,7 @@
 
 /// <reference lib="esnext.disposable" />
 
-/** One embedding: `dimension` elements. */
+/** One embedding: `dimension` elements, in memory that it shares with no other one. */
 export type Vector = Float32Array;
 
 /** Texts, one after another: an array, a generator, or any other iterable that is no Set or Map. */
@@ -20,6 +20,12 @@ export interface FileURL {
   readonly href: string;
 }
 
+/** An `AbortSignal`. */
+export interface Signal {
+  readonly aborted: boolean;
+  throwIfAborted(): void;
+}
+
 /** How a model file is opened. */
 export interface EmbedderOptions {
   /** By default `cpu`; there is no fall-back from one device to the other. */
@@ -32,16 +38,40 @@ export interface EmbedderOptions {
   readonly threads?: number | null | undefined;
   /** Let waiting threads spin: a few percent faster on an idle machine, far slower on a busy one. */
   readonly spin?: boolean | undefined;
+  /**
+   * Let tokenizer and graph live in a worker thread of the embedder's own, so that no call blocks the
+   * event loop. A process ends while nobody waits for a vector, even if nobody calls `close`;
+   * `process.exit()` waits for the batch that runs.
+   */
+  readonly worker?: boolean | undefined;
 }
 
-/** How texts are embedded. */
-export interface EmbedOptions {
+/** Which of the model's prompts stands before each text. */
+export interface PromptOptions {
   /** A prompt of the model, by name; by default, and for null, the model's own default. */
   readonly prompt?: string | null | undefined;
 }
 
+/** How a long call goes on. */
+export interface CallOptions {
+  /** Ends the call between two batches; it then rejects with the signal's reason. */
+  readonly signal?: Signal | null | undefined;
+  /**
+   * Called after each batch with the number of texts that are done, never with fewer than before.
+   * What it throws ends the call.
+   */
+  readonly progress?: ((done: number) => void) | null | undefined;
+}
+
+/** How a list of texts is embedded. */
+export interface EmbedOptions extends PromptOptions, CallOptions {}
+
+/** How a stream of texts is embedded. */
+export interface EmbedEachOptions extends PromptOptions, Pick<CallOptions, "signal"> {}
+
 /**
- * A model file, opened. Calls may overlap; each run of the graph blocks the event loop.
+ * A model file, opened. Calls may overlap; each run of the graph blocks the event loop, unless the
+ * embedder was opened with `worker`.
  *
  * What is no list of strings, no known option and so on is a `TypeError`, a number of threads that
  * cannot be a `RangeError`, and every other error an {@link EmbedderError}.
@@ -79,24 +109,40 @@ export class Embedder implements AsyncDisposable {
    */
   embed(texts: Texts, options?: EmbedOptions): Promise<Vector[]>;
 
+  /**
+   * Embed texts as they come, with memory for two windows of 8,192 texts, however many there are.
+   *
+   * Arguments are judged at the call; a text that cannot be embedded ends the stream after the
+   * vectors of the windows before its own, and its `index` counts from the stream's beginning. Each
+   * window is a call of its own to {@link Embedder.close}, after which the next one is a ClosedError.
+   *
+   * @returns a vector per text, in their order
+   * @throws {InvalidTextError} a text is not valid Unicode
+   * @throws {UnknownPromptError} the model has no such prompt
+   */
+  embedEach(
+    texts: Texts | AsyncIterable<string>,
+    options?: EmbedEachOptions,
+  ): AsyncGenerator<Vector, void, undefined>;
+
   /** Embed one search query with the model's query prompt. */
   embedQuery(text: string): Promise<Vector>;
 
   /** Embed search queries with the model's query prompt. */
-  embedQueries(texts: Texts): Promise<Vector[]>;
+  embedQueries(texts: Texts, options?: CallOptions): Promise<Vector[]>;
 
   /** Embed documents with the model's document prompt. */
-  embedDocuments(texts: Texts): Promise<Vector[]>;
+  embedDocuments(texts: Texts, options?: CallOptions): Promise<Vector[]>;
 
   /** Token ids of each text with its prompt, truncated, not padded. */
-  tokenize(texts: Texts, options?: EmbedOptions): Promise<number[][]>;
+  tokenize(texts: Texts, options?: PromptOptions): Promise<number[][]>;
 
   /**
    * Run rows of token ids as one batch, padded to the longest: a vector per row.
    *
    * @throws {InvalidIdsError} an id that the model does not have, or too many of them
    */
-  embedIds(rows: readonly TokenIds[], options?: EmbedOptions): Promise<Vector[]>;
+  embedIds(rows: readonly TokenIds[], options?: PromptOptions): Promise<Vector[]>;
 
   /**
    * Hash the graph, and reproduce the golden cases of the model file.

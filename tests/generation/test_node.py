@@ -264,9 +264,18 @@ def test_the_three_lines_run(project: Path, every_feed: Path) -> None:
     assert "Float32Array(7) [" in run("node", script, cwd=project)
 
 
+def test_the_stream_runs(project: Path, every_feed: Path) -> None:
+    """Each line of standard input gives a vector."""
+    _, stream, _ = blocks(project / "clients/node", "js")
+    script = project / "stream.js"
+    script.write_text(stream.replace("every-feed.onnx", str(every_feed)))
+    printed = run("sh", "-c", f"printf 'a\\nb\\n' | node {script.name}", cwd=project)
+    assert printed.count("Float32Array(7) [") == 2
+
+
 def test_the_recipe_runs(project: Path, every_feed: Path) -> None:
     """The AI SDK takes the client for a model of its own."""
-    _, recipe = blocks(project / "clients/node", "js")
+    _, _, recipe = blocks(project / "clients/node", "js")
     assert "npm install ai" in (project / "clients/node/README.md").read_text()
     run("npm", "install", "ai", cwd=project, ONNXRUNTIME_NODE_INSTALL="skip")
     script = project / "recipe.js"
@@ -311,6 +320,11 @@ export async function main(): Promise<number> {
   await using embedder = await Embedder.open("m.onnx", { device: "cpu", threads: 1, spin: true });
   const vectors: Float32Array[] = await embedder.embed(new Array("a").values(), options);
   const vector: Vector = await embedder.embedQuery("a");
+  await embedder.embedDocuments(["a"], { progress: (done: number) => done.toFixed() });
+  async function* texts(): AsyncGenerator<string> {
+    yield "a";
+  }
+  for await (const one of embedder.embedEach(texts(), options)) one satisfies Vector;
   try {
     await embedder.embedIds([[1], new BigInt64Array(1)], {});
   } catch (error) {
@@ -321,6 +335,8 @@ export async function main(): Promise<number> {
   await embedder.embed("a");
   // @ts-expect-error there is no such option
   await embedder.embed(["a"], { promt: "query" });
+  // @ts-expect-error a stream does not say how far it is
+  embedder.embedEach(["a"], { progress: () => {} });
   // @ts-expect-error it is opened, not made
   new Embedder();
   return vectors.length + vector.length;
@@ -354,6 +370,48 @@ def test_nothing_leaves_the_machine(client: Path, every_feed: Path, tmp_path: Pa
     evaluate(script, *before, cwd=home, client=client, model=every_feed, HOME=str(home))
     assert list(home.iterdir()) == []
     check_silent(trace)
+
+
+@pytest.mark.minilm
+def test_a_worker_keeps_the_main_thread_free(
+    client: Path, baked_minilm: Path, tmp_path: Path
+) -> None:
+    """A thousand texts cost the main thread a small part of what they cost without a worker."""
+    folder = with_packages_of(client, write("node", tmp_path / "client", baked_minilm))
+    script = """
+    import { readFileSync } from "node:fs";
+    const spent = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]);
+    const texts = Array.from({ length: 1000 }, (_, index) => `text ${index}`);
+    async function costOf(embedder) {
+      await embedder.embed(texts.slice(0, 10));
+      const before = spent();
+      await embedder.embed(texts);
+      const cost = spent() - before;
+      await embedder.close();
+      return cost;
+    }
+    const free = await costOf(await Embedder.open(process.env.MODEL, { worker: true, threads: 1 }));
+    await embedder.close();
+    const busy = await costOf(await Embedder.open(process.env.MODEL, { threads: 1 }));
+    console.log(free / busy);
+    """
+    assert float(evaluate(script, cwd=folder, client=folder, model=baked_minilm)) < 0.1
+
+
+@pytest.mark.minilm
+def test_a_process_ends_while_a_worker_runs(
+    client: Path, baked_minilm: Path, tmp_path: Path
+) -> None:
+    """Whatever the worker is about, opening, tokenising or running: there is no abort."""
+    folder = with_packages_of(client, write("node", tmp_path / "client", baked_minilm))
+    for delay in range(20, 500, 60):
+        script = f"""
+        const texts = Array.from({{ length: 3000 }}, (_, index) => `text number ${{index}}`);
+        setTimeout(() => process.exit(0), {delay});
+        const other = await Embedder.open(process.env.MODEL, {{ worker: true }});
+        for (;;) await other.embed(texts);
+        """
+        evaluate(script, cwd=folder, client=folder, model=baked_minilm)
 
 
 @pytest.mark.minilm

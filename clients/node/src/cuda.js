@@ -7,11 +7,12 @@ import { InferenceSession } from "onnxruntime-node";
 import { CONTRACT } from "./contract.js";
 import { DeviceError } from "./errors.js";
 import { Graph } from "./graph.js";
+import { packed } from "./rows.js";
 
 const PROVIDER = "CUDAExecutionProvider";
 
 const REMEDY =
-  "install CUDA 12 with cuDNN 9, then run: " +
+  "install cuDNN 9 and the CUDA whose libraries are missed, after: " +
   "ONNXRUNTIME_NODE_INSTALL=cuda12 npm rebuild onnxruntime-node";
 
 /**
@@ -52,10 +53,16 @@ export async function openProfiled(path, options) {
       enableProfiling: true,
       profileFilePrefix: join(folder, "run"),
     });
-    await new Graph(session, PROVIDER).run([[CONTRACT.pad_id]], CONTRACT.default_prompt);
-    session.endProfiling();
-    const [file] = await readdir(folder);
-    return { session, providers: providersIn(await readFile(join(folder, file), "utf8")) };
+    try {
+      const token = packed([[CONTRACT.pad_id]]);
+      await new Graph(session, PROVIDER).run(token, [0], CONTRACT.default_prompt);
+      session.endProfiling();
+      const [file] = await readdir(folder);
+      return { session, providers: providersIn(await readFile(join(folder, file), "utf8")) };
+    } catch (error) {
+      await session.release();
+      throw error;
+    }
   } finally {
     await rm(folder, { recursive: true });
   }

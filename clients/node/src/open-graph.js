@@ -6,7 +6,7 @@ import { ModelError } from "./errors.js";
 import { Graph } from "./graph.js";
 import { countProcessors } from "./processors.js";
 
-/** @import { OpenOptions } from "./arguments.js" */
+/** @import { OpenOptions } from "./open-options.js" */
 
 /**
  * @param {string} path

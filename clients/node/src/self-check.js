@@ -5,7 +5,6 @@ import { ModelError, SelfCheckError } from "./errors.js";
 import { parseJson } from "./modelfile.js";
 
 /** @import { Device, Stage, Vector } from "../index.d.ts" */
-/** @import { Model } from "./model.js" */
 
 /**
  * @typedef {object} Fixture
@@ -37,6 +36,16 @@ import { parseJson } from "./modelfile.js";
  * @property {string} data base64 of little-endian numbers, row by row
  */
 
+/**
+ * What is checked.
+ *
+ * @typedef {object} Embeds
+ * @property {Device} device
+ * @property {(texts: string[], prompt: string | null) => Promise<number[][]>} tokenize
+ * @property {(rows: number[][], prompt: string | null) => Promise<Vector[]>} embedIds
+ * @property {(texts: string[], prompt: string | null) => Promise<Vector[]>} embed
+ */
+
 /** @typedef {(difference: number, limit: number) => never} Fail */
 
 /**
@@ -54,7 +63,7 @@ export function parseFixture(bytes) {
 /**
  * Take every case through tokenizer and graph.
  *
- * @param {Pick<Model, "device" | "tokenize" | "embedIds" | "embed">} model
+ * @param {Embeds} model
  * @param {Fixture} fixture
  * @returns the largest absolute difference of one element
  * @throws {SelfCheckError} ids differ, or a vector does by more than it may

@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
 import { Embedder } from "../src/embedder.js";
 import { countProcessors } from "../src/processors.js";
-import { head, modelPath } from "./model.js";
+import { modelPath } from "./model.js";
 
 /** Has no model: what reaches one is another error. @type {any} */
-const embedder = new Embedder(modelPath, head, /** @type {any} */ ({}));
+const embedder = new Embedder(/** @type {any} */ ({ facts: {} }));
 /** @type {(path: any, options?: any) => Promise<Embedder>} */
 const open = Embedder.open;
 
@@ -62,9 +62,11 @@ test("threads are a whole number of processors that the process may use", async 
   }
 });
 
-test("spin is true or false", async () => {
-  const message = "spin is number; expected true or false";
-  await rejects(open(modelPath, { spin: 1 }), "TypeError", message);
+test("spin and worker are true or false", async () => {
+  for (const option of ["spin", "worker"]) {
+    const message = `${option} is number; expected true or false`;
+    await rejects(open(modelPath, { [option]: 1 }), "TypeError", message);
+  }
 });
 
 test("options are an object of known keys", async () => {
@@ -78,12 +80,28 @@ test("options are an object of known keys", async () => {
     for (const method of ["embed", "tokenize", "embedIds"]) {
       await rejects(embedder[method]([], options), "TypeError", message);
     }
+    assert.throws(() => embedder.embedEach([], options), { name: "TypeError", message });
+    const others = message.replace('prompt: "query"', "progress: console.log");
+    for (const method of ["embedQueries", "embedDocuments"]) {
+      await rejects(embedder[method]([], options), "TypeError", others);
+    }
   }
-  const unknown = 'unknown option "promt"; choose one of: prompt';
-  await rejects(embedder.embed([], { promt: "query" }), "TypeError", unknown);
+  for (const [methods, known] of [
+    [["tokenize", "embedIds"], "prompt"],
+    [["embed"], "prompt, signal, progress"],
+    [["embedQueries", "embedDocuments"], "signal, progress"],
+  ]) {
+    const unknown = `unknown option "promt"; choose one of: ${known}`;
+    for (const method of methods) {
+      await rejects(embedder[method]([], { promt: "query" }), "TypeError", unknown);
+    }
+  }
+  const message = 'unknown option "progress"; choose one of: prompt, signal';
+  const stream = () => embedder.embedEach([], { progress: () => {} });
+  assert.throws(stream, { name: "TypeError", message });
   const example = 'expected options such as { device: "cpu" }, got string';
   await rejects(open(modelPath, "cuda"), "TypeError", example);
-  const choices = 'unknown option "thread"; choose one of: device, threads, spin';
+  const choices = 'unknown option "thread"; choose one of: device, threads, spin, worker';
   await rejects(open(modelPath, { thread: 1 }), "TypeError", choices);
 });
 
@@ -98,6 +116,33 @@ test("a prompt is one of the model's", async () => {
       await rejects(embedder[method]([], { prompt }), "UnknownPromptError", unknown);
     }
   }
+});
+
+test("progress is a function, and signal an AbortSignal", async () => {
+  for (const method of ["embed", "embedQueries", "embedDocuments"]) {
+    const progress = "progress is number; expected a function";
+    await rejects(embedder[method]([], { progress: 1 }), "TypeError", progress);
+    const signal = "signal is AbortController; expected an AbortSignal";
+    const controller = new AbortController();
+    await rejects(embedder[method]([], { signal: controller }), "TypeError", signal);
+  }
+  const signal = AbortSignal.abort(new RangeError("enough"));
+  await rejects(embedder.embed([], { signal }), "RangeError", "enough");
+  assert.throws(() => embedder.embedEach([], { signal }), { name: "RangeError" });
+});
+
+test("a stream is no string, set or mapping, and its prompt is judged at the call", () => {
+  for (const [texts, found] of [
+    ["a", "a string; call embedQuery(text) or embed([text])"],
+    [new Set(["a"]), "Set; give a list, whose order the vectors have"],
+    [5, "number"],
+    [{ next: () => ({ done: true }) }, "Object"],
+  ]) {
+    const message = `expected a list of texts, got ${found}`;
+    assert.throws(() => embedder.embedEach(texts), { name: "TypeError", message });
+  }
+  const call = () => embedder.embedEach([], { prompt: "no such prompt" });
+  assert.throws(call, { name: "UnknownPromptError" });
 });
 
 for (const method of ["embed", "embedQueries", "embedDocuments", "tokenize"]) {

@@ -5,8 +5,9 @@ import { after, test } from "node:test";
 import { inspect } from "node:util";
 import { CONTRACT } from "../src/contract.js";
 import { Embedder } from "../src/embedder.js";
+import { Rows } from "../src/rows.js";
 import { checkCases } from "../src/self-check.js";
-import { fixture, head, manifest, modelPath } from "./model.js";
+import { fixture, manifest, modelPath } from "./model.js";
 
 const embedder = await Embedder.open(modelPath);
 after(() => embedder.close());
@@ -65,26 +66,39 @@ test("a row without ids is all padding", async () => {
 test("each method uses its own prompt", async () => {
   /** @type {unknown[]} */
   const used = [];
-  const note = async (/** @type {unknown[]} */ values, /** @type {unknown} */ prompt) => {
+  const note = async (/** @type {unknown} */ _, /** @type {unknown} */ prompt) => {
     used.push(prompt);
-    return values;
+    return new Rows(new BigInt64Array(0), new Uint32Array(1));
   };
-  const model = /** @type {any} */ ({ embed: note, embedIds: note, tokenize: note });
-  const noting = new Embedder(modelPath, head, model);
-  await noting.embed(["a"]);
-  await noting.embedIds([[1]], { prompt: null });
-  await noting.tokenize(["a"], { prompt: undefined });
-  await noting.embedQuery("a");
-  await noting.embedQueries(["a"]);
-  await noting.embedDocuments(["a"]);
+  const model = /** @type {any} */ ({ facts: {}, pack: note, run: note, tokenize: note });
+  const noting = new Embedder(model);
+  /** What a call has used, in each of its steps. @param {Promise<unknown>} call */
+  const promptOf = async (call) => {
+    await call;
+    const [prompt] = used;
+    assert.ok(used.every((one) => one === prompt));
+    used.length = 0;
+    return prompt;
+  };
   const { prompts, default_prompt } = manifest.contract;
+  assert.equal(await promptOf(noting.embed(["a"])), default_prompt);
+  assert.equal(await promptOf(noting.embedEach(["a"]).next()), default_prompt);
+  assert.equal(await promptOf(noting.embedIds([[1]], { prompt: null })), default_prompt);
+  assert.equal(await promptOf(noting.tokenize(["a"], { prompt: undefined })), default_prompt);
   const first = (/** @type {string[]} */ ...names) => names.find((name) => name in prompts) ?? null;
   const query = first("query");
+  assert.equal(await promptOf(noting.embedQuery("a")), query);
+  assert.equal(await promptOf(noting.embedQueries(["a"])), query);
   const document = first("document", "passage", "corpus");
-  assert.deepEqual(used, [default_prompt, default_prompt, default_prompt, query, query, document]);
-  used.length = 0;
+  assert.equal(await promptOf(noting.embedDocuments(["a"])), document);
   for (const prompt of Object.keys(CONTRACT.prompts)) {
-    await noting.embed(["a"], { prompt });
-    assert.equal(used.pop(), prompt);
+    assert.equal(await promptOf(noting.embed(["a"], { prompt })), prompt);
+    assert.equal(await promptOf(noting.embedEach(["a"], { prompt }).next()), prompt);
+  }
+});
+
+test("no vector shares its memory", async () => {
+  for (const vector of await embedder.embed(["a", "b"])) {
+    assert.equal(vector.buffer.byteLength, vector.byteLength);
   }
 });

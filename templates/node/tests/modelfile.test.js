@@ -5,6 +5,7 @@ import { truncateSync } from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Embedder } from "../src/embedder.js";
+import { Model } from "../src/model.js";
 import { head, manifest, modelPath, writeFile } from "./model.js";
 
 /**
@@ -54,9 +55,10 @@ test("another graph is refused by selfCheck, and a digest of another case", asyn
   const upper = (/** @type {any} */ { tail }) => ({ tail: tail.toUpperCase() });
   for (const digests of [() => ({ tail: "0".repeat(64) }), upper]) {
     const path = writeFile({ digests });
-    const embedder = new Embedder(path, head, /** @type {any} */ ({}));
+    const nothing = /** @type {any} */ ({});
+    const model = new Model(path, head, nothing, nothing, "cpu");
     const expected = { name: "ModelError", message: `${path}: ${message}` };
-    await assert.rejects(embedder.selfCheck(), expected);
+    await assert.rejects(model.selfCheck(), expected);
   }
 });
 
