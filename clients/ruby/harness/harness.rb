@@ -12,6 +12,8 @@ class Harness
     AllMinilmL6V2::ModelError => "wrong_model",
     AllMinilmL6V2::DeviceError => "device"
   }.freeze
+  # ONNX Runtime raises when CUDA cannot be added, but only its profile says what ran there.
+  PROOFS = {"cpu" => "append", "cuda" => "profile"}.freeze
   COMMANDS = %w[start tokenize embed_ids embed self_check stop].freeze
 
   def answer(request)
@@ -40,7 +42,7 @@ class Harness
       },
       name: @embedder.name,
       fingerprint: @embedder.fingerprint,
-      provider: {requested: request["device"], active: @embedder.provider, proven_by: "append"},
+      provider: {requested: request["device"], active: @embedder.provider, proven_by: PROOFS[request["device"]]},
       capabilities: %w[tokenize embed_ids embed self_check]
     }
   end

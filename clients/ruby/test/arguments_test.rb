@@ -70,9 +70,17 @@ module AllMinilmL6V2
     def test_prompt
       assert_refused(TypeError, "prompt is Integer; expected a string") { embedder.embed(["a"], prompt: 1) }
       choices = embedder.prompts.empty? ? "this model has none" : "choose one of: #{embedder.prompts.keys.join(", ")}"
-      [-> { embedder.embed(["a"], prompt: "x") }, -> { embedder.embed_ids([[1]], prompt: :x) }].each do |call|
-        assert_refused(UnknownPromptError, "unknown prompt \"x\"; #{choices}", &call)
-      end
+      [
+        -> { embedder.embed(["a"], prompt: "x") }, -> { embedder.embed_each(["a"], prompt: "x") },
+        -> { embedder.embed_ids([[1]], prompt: :x) }
+      ].each { |call| assert_refused(UnknownPromptError, "unknown prompt \"x\"; #{choices}", &call) }
+    end
+
+    def test_progress
+      problem = "progress is Integer; expected a function"
+      assert_refused(TypeError, problem) { embedder.embed([], progress: 1) }
+      assert_refused(TypeError, problem) { embedder.embed_queries(["a"], progress: 1) }
+      assert_refused(TypeError, problem) { embedder.embed_documents(["a"], progress: 1) }
     end
 
     def test_rows_that_are_none
@@ -99,6 +107,7 @@ module AllMinilmL6V2
 
     def assert_texts_refused(texts, problem)
       assert_refused(TypeError, problem) { embedder.embed(texts) }
+      assert_refused(TypeError, problem) { embedder.embed_each(texts) }
       assert_refused(TypeError, problem) { embedder.tokenize(texts) }
     end
 

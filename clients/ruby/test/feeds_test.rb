@@ -6,8 +6,6 @@ require_relative "model_case"
 module AllMinilmL6V2
   # What reaches the graph.
   class FeedsTest < ModelCase
-    BUDGET = 512
-
     def test_rows_are_padded_to_the_longest
       pad = ->(row, filler) { (CONTRACT["pad_side"] == "right") ? row + [filler] * 2 : [filler] * 2 + row }
 
@@ -51,29 +49,7 @@ module AllMinilmL6V2
       with_contract("default_prompt" => query) { assert_prompt(document, "a") { embedder.embed_documents(["a"]).first } }
     end
 
-    def test_every_text_in_its_place_and_no_batch_beyond_the_budget
-      texts = Array.new(8_200) { |i| (["a"] * (i % 7)).join(" ") + i.to_s }
-      found = nil
-      runs = feeds_of { found = embedder.embed(texts) }
-
-      assert_equal texts.map { |text| ids(text_with_default_prompt(text)) }, found
-      sizes = runs.map { |feeds| feeds[input("input_ids")].then { |rows| [rows.size, rows.first.size] } }
-      sizes.each { |rows, width| assert_operator rows * width, :<=, [BUDGET, width].max }
-    end
-
-    def test_batch_fills_the_budget
-      texts = ["a"] * (2 * BUDGET)
-      runs = feeds_of { embedder.embed(texts) }
-      width = runs.first[input("input_ids")].first.size
-
-      assert_equal BUDGET / width, runs.first[input("input_ids")].size
-    end
-
     private
-
-    def text_with_default_prompt(text)
-      "#{embedder.prompts[CONTRACT["default_prompt"]]}#{text}"
-    end
 
     def assert_feeds(rows, expected)
       feeds = feeds_of { embedder.embed_ids(rows) }.first

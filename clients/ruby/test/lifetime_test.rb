@@ -23,6 +23,7 @@ module AllMinilmL6V2
 
       [
         -> { closed.embed(["a"]) }, -> { closed.embed([]) }, -> { closed.embed_query("a") },
+        -> { closed.embed_each(["a"]) }, -> { closed.embed_each([]) {} },
         -> { closed.embed_queries(["a"]) }, -> { closed.embed_documents(["a"]) },
         -> { closed.embed_ids([[1]]) }, -> { closed.embed_ids([]) }, -> { closed.tokenize(["a"]) }, -> { closed.self_check }
       ].each do |call|

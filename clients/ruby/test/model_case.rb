@@ -7,6 +7,10 @@ require "tmpdir"
 
 require "all_minilm_l6_v2"
 
+# A GPU build of ONNX Runtime, to test cuda with.
+library = ENV["POLYBAKE_ONNXRUNTIME_LIBRARY"]
+OnnxRuntime.ffi_lib = library if library
+
 module AllMinilmL6V2
   # A test with the model file that POLYBAKE_MODEL names.
   class ModelCase < Minitest::Test
@@ -22,7 +26,7 @@ module AllMinilmL6V2
       end
 
       def embed(feeds, rows)
-        Graph.answer ? Graph.answer.call(feeds, rows) : super
+        Graph.answer ? Graph.answer.call(feeds.transform_values(&:to_ruby), rows) : super
       end
     end
     Session.prepend(Graph)

@@ -46,6 +46,11 @@ module AllMinilmL6V2
         raise UnknownPromptError, "unknown prompt \"#{name}\"; #{remedy}"
       end
 
+      # @return [#call, nil]
+      def progress(progress)
+        (progress.nil? || progress.respond_to?(:call)) ? progress : refuse("progress is #{progress.class}; expected a function")
+      end
+
       # @return [Enumerable]
       def texts(texts)
         case texts

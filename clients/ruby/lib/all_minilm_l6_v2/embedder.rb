@@ -4,10 +4,6 @@
 module AllMinilmL6V2
   # A model file, opened. It may be used from several threads at once, and in children made by fork.
   class Embedder
-    # So many texts are taken at a time, so that memory does not grow with the list.
-    TEXTS_PER_WINDOW = 8_192
-    private_constant :TEXTS_PER_WINDOW
-
     # Opens a model file; with a block, closes it at the block's end and returns the block's value.
     #
     # @see #initialize
@@ -59,7 +55,7 @@ module AllMinilmL6V2
       CONTRACT["prompts"]
     end
 
-    # ONNX Runtime raises when a provider cannot be added, and no other is.
+    # On cuda ONNX Runtime's profile of the first run showed it.
     #
     # @return [String] the execution provider that runs the graph
     def provider
@@ -70,11 +66,34 @@ module AllMinilmL6V2
     #
     # @param texts [Enumerable<String>] a list, or what gives texts one after another
     # @param prompt [String, Symbol, nil] a key of +prompts+; nil is the model's default
+    # @param progress [#call, nil] gets the number of texts that are done, after each batch
     # @return [Array<Array<Float>>] one embedding for each text, in the order of the texts
     # @raise [InvalidTextError] a text is not valid Unicode
     # @raise [UnknownPromptError] the model has no such prompt
-    def embed(texts, prompt: nil)
-      embed_texts(texts, Arguments.prompt(prompt))
+    def embed(texts, prompt: nil, progress: nil)
+      embed_texts(texts, Arguments.prompt(prompt), progress)
+    end
+
+    # Embeds texts without end, 8,192 at a time: so many are read before the first embedding is given.
+    # Between two windows it holds nothing, so that it may be left alone, and goes on in a forked child.
+    #
+    # @param texts [Enumerable<String>] also a lazy or an endless one
+    # @param prompt [String, Symbol, nil] a key of +prompts+; nil is the model's default
+    # @yieldparam embedding [Array<Float>] of each text, in the order of the texts
+    # @return [Embedder, Enumerator] itself; without a block the embeddings, taken as they are needed
+    # @raise [InvalidTextError] a text is not valid Unicode, after the embeddings of the windows before
+    # @raise [UnknownPromptError] the model has no such prompt
+    # @raise [ClosedError] the embedder was closed, also meanwhile
+    def embed_each(texts, prompt: nil)
+      texts, name = Arguments.texts(texts), Arguments.prompt(prompt)
+      @lifetime.use {} # a closed embedder is refused at the call
+      return to_enum(:embed_each, texts, prompt:) { texts.size if texts.is_a?(Array) } unless block_given?
+
+      Windows.each(texts) do |window|
+        vectors = @lifetime.use { |model| model.embed(model.tokenize(window, name), name) }
+        vectors.each { |vector| yield vector }
+      end
+      self
     end
 
     # Embeds one search query with the model's query prompt.
@@ -86,16 +105,18 @@ module AllMinilmL6V2
 
     # Embeds search queries with the model's query prompt.
     #
+    # @param progress [#call, nil] as in +embed+
     # @return [Array<Array<Float>>]
-    def embed_queries(texts)
-      embed_texts(texts, QUERY_PROMPT)
+    def embed_queries(texts, progress: nil)
+      embed_texts(texts, QUERY_PROMPT, progress)
     end
 
     # Embeds documents with the model's document prompt.
     #
+    # @param progress [#call, nil] as in +embed+
     # @return [Array<Array<Float>>]
-    def embed_documents(texts)
-      embed_texts(texts, DOCUMENT_PROMPT)
+    def embed_documents(texts, progress: nil)
+      embed_texts(texts, DOCUMENT_PROMPT, progress)
     end
 
     # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded
@@ -162,18 +183,18 @@ module AllMinilmL6V2
       raise ModelError, "#{@path}: holds another model since it was opened; open another embedder"
     end
 
-    def embed_texts(texts, prompt)
-      in_windows(texts) { |model, window| model.embed(model.tokenize(window, prompt), prompt) }
+    def embed_texts(texts, prompt, progress = nil)
+      progress = Arguments.progress(progress)
+      in_windows(texts) do |model, window, before|
+        model.embed(model.tokenize(window, prompt), prompt) { |done| progress&.call(before + done) }
+      end
     end
 
     def in_windows(texts)
       texts = Arguments.texts(texts)
       @lifetime.use do |model|
         results = []
-        texts.each_slice(TEXTS_PER_WINDOW) do |window|
-          checked = window.each_with_index.map { |text, place| Arguments.text(text, results.size + place) }
-          results.concat(yield(model, checked))
-        end
+        Windows.each(texts) { |window, before| results.concat(yield(model, window, before)) }
         results
       end
     end

@@ -4,8 +4,6 @@
 module AllMinilmL6V2
   # The tokenizer and the graph of a model file, open in this process.
   class Model
-    # The most tokens of one batch, padding included.
-    TOKENS_PER_BATCH = {"cpu" => 512, "cuda" => 16_384}.freeze
     # So many texts are tokenised before other Ruby threads may go on.
     TEXTS_PER_TURN = 64
 
@@ -20,8 +18,8 @@ module AllMinilmL6V2
       ENV["TOKENIZERS_PARALLELISM"] ||= "false"
       @path = file.path
       @tokenizer = load_tokenizer(file)
-      @session = Session.new(file, device:, threads:, spin:)
-      @budget = TOKENS_PER_BATCH.fetch(device)
+      @session = ((device == "cuda") ? CudaSession : Session).new(file, threads:, spin:)
+      @device = device
     end
 
     # @param texts [Array<String>] in UTF-8
@@ -36,13 +34,16 @@ module AllMinilmL6V2
       raise ModelError, "#{@path}: the tokenizer failed: #{error.message}"
     end
 
-    # Runs rows in batches, shortest rows first, so that little of a batch is padding.
+    # Runs rows in batches.
     #
+    # @yieldparam done [Integer] after each batch, the number of rows that have run
     # @return [Array<Array<Float>>] in the order of the rows
     def embed(rows, prompt)
-      vectors = Array.new(rows.size)
-      batches(rows).each do |batch|
-        run(rows.values_at(*batch), prompt).each_with_index { |vector, place| vectors[batch[place]] = vector }
+      vectors, done = Array.new(rows.size), 0
+      Batches.of(rows.map(&:size), @device).each do |batch|
+        run(batch.map { |row| rows[row] }, prompt).each_with_index { |vector, place| vectors[batch[place]] = vector }
+        done += batch.size
+        yield done if block_given?
       end
       vectors
     end
@@ -52,7 +53,7 @@ module AllMinilmL6V2
     # @param rows [Array<Array<Integer>>] at least one
     # @return [Array<Array<Float>>]
     def run(rows, prompt)
-      @session.embed(CONTRACT["inputs"].to_h { |input| [input["name"], feed(input, rows, prompt)] }, rows.size)
+      @session.embed(Feeds.new(rows, prompt).to_h, rows.size)
     end
 
     # Frees the graph. No call may be in flight.
@@ -66,36 +67,6 @@ module AllMinilmL6V2
       Tokenizers::Tokenizer.from_str(file.tokenizer)
     rescue Tokenizers::Error
       file.damaged(ModelFile::TOKENIZER)
-    end
-
-    # @return [Array<Array<Integer>>] the rows' numbers; a row longer than the budget stands alone
-    def batches(rows)
-      rows.each_index.sort_by { |row| rows[row].size }.each_with_object([]) do |row, batches|
-        if batches.any? && (batches.last.size + 1) * rows[row].size <= @budget
-          batches.last << row
-        else
-          batches << [row]
-        end
-      end
-    end
-
-    def feed(input, rows, prompt)
-      case input["feed"]
-      when "input_ids" then pad(rows, CONTRACT["pad_id"])
-      when "attention_mask" then pad(rows.map { |row| Array.new(row.size, 1) })
-      when "token_type_ids" then pad(rows.map { |row| Array.new(row.size, 0) })
-      when "position_ids" then pad(rows.map { |row| [*0...row.size] })
-      when "prompt_value" then [input["values"].fetch(prompt.to_s)]
-      end
-    end
-
-    # To the longest row, and at least one place: the graph takes no empty rows.
-    def pad(rows, filler = 0)
-      width = [1, *rows.map(&:size)].max
-      rows.map do |row|
-        padding = Array.new(width - row.size, filler)
-        (CONTRACT["pad_side"] == "right") ? row + padding : padding + row
-      end
     end
   end
 

@@ -2,14 +2,15 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # The graph, opened on the device asked for, or not at all.
+  # The graph, opened on the CPU.
   #
   # What the gem does not offer needs two of its private parts: its pointers to the session and to
   # the environment.
   class Session < OnnxRuntime::InferenceSession
     PROVIDERS = {"cpu" => "CPUExecutionProvider", "cuda" => "CUDAExecutionProvider"}.freeze
     RUN_PARAMETERS = %i[pointer pointer pointer pointer size_t pointer size_t pointer].freeze
-    ELEMENTS = {"float32" => :float, "int8" => :int8, "uint8" => :uint8}.freeze
+    # Their names in FFI, and their bytes.
+    ELEMENTS = {"float32" => [:float, 4], "int8" => [:int8, 1], "uint8" => [:uint8, 1]}.freeze
     ERRORS_ONLY = 3
 
     # ONNX Runtime 1.29 and newer send telemetry unless this is set before the first environment of
@@ -36,56 +37,52 @@ module AllMinilmL6V2
     end
 
     # @param file [ModelFile]
-    # @param device [String]
     # @param threads [Integer, nil] within one operator
     # @param spin [Boolean] whether threads that wait keep a processor busy
-    # @raise [DeviceError] the device is not there
+    # @param options [Hash] more of the gem's
     # @raise [ModelError] ONNX Runtime cannot load the graph
-    def initialize(file, device:, threads:, spin:)
+    # @raise [DeviceError] ONNX Runtime itself cannot be loaded
+    def initialize(file, threads:, spin:, **options)
       @path = file.path
       self.class.decline_telemetry
-      check_device(device)
       super(
         file.location,
-        providers: [PROVIDERS.fetch(device)],
         intra_op_num_threads: threads || Processors.default,
         session_config_entries: {"session.intra_op.allow_spinning" => spin ? 1 : 0},
-        log_severity_level: ERRORS_ONLY
+        log_severity_level: ERRORS_ONLY,
+        **options
       )
       take_over
     rescue LoadError => error
       raise DeviceError, "ONNX Runtime cannot be loaded (#{error.message}); correct OnnxRuntime.ffi_lib"
     rescue OnnxRuntime::Error => error
-      reason = text(error)
-      raise ModelError, "#{@path}: onnxruntime cannot load the graph: #{reason}" if device == "cpu"
-      raise DeviceError, "device \"#{device}\" could not be started (#{reason}); check the GPU driver and the CUDA libraries"
+      raise ModelError, "#{@path}: onnxruntime cannot load the graph: #{text(error)}"
     end
 
     # Other Ruby threads go on while the graph runs; the gem's own +run+ would hold Ruby's global lock.
     # The output is memory of ours, not of the session's arena, whose lock a forked child may find
     # held by one of the parent's threads when it ends and frees what it inherited.
     #
-    # @param feeds [Hash{String => Array}] int64 by the input's name
+    # @param feeds [Hash{String => OnnxRuntime::OrtValue}] by the input's name; they are freed
     # @param rows [Integer]
     # @return [Array<Array<Float>>] the embeddings
     # @raise [ModelError] the graph stops
     def embed(feeds, rows)
-      inputs = feeds.transform_values { |ids| OnnxRuntime::OrtValue.from_array(ids, element_type: :int64) }
       name, dtype, dimension = CONTRACT["output"].values_at("name", "dtype", "dimension")
-      element = ELEMENTS.fetch(dtype)
-      output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], element)
-      names = [*inputs.keys, name].map { |text| ::FFI::MemoryPointer.from_string(text) }
-      OnnxRuntime::Utils.check_status(
+      type, bytes = ELEMENTS.fetch(dtype)
+      output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], type)
+      inputs, outputs = strings(feeds.keys), strings([name])
+      check_status(
         @run.call(
-          @session, nil, pointers(names[..-2]), pointers(inputs.values), inputs.size,
-          pointers(names.last(1)), 1, pointers([output])
+          @session, nil, pointers(inputs), pointers(feeds.values), feeds.size, pointers(outputs), 1, pointers([output])
         )
       )
-      output.data_ptr.public_send(:"read_array_of_#{element}", rows * dimension).each_slice(dimension).to_a
+      vectors = output.data_ptr
+      Array.new(rows) { |row| vectors.public_send(:"get_array_of_#{type}", row * dimension * bytes, dimension) }
     rescue OnnxRuntime::Error => error
       raise ModelError, "#{@path}: onnxruntime cannot run the graph: #{text(error)}"
     ensure
-      output&.to_ptr&.free
+      [*feeds.values, output].each { |value| value&.to_ptr&.free }
     end
 
     # Frees the graph. No call may be in flight.
@@ -94,18 +91,6 @@ module AllMinilmL6V2
     end
 
     private
-
-    # The gem itself would only warn about a provider that is missing, and go on without it.
-    def check_device(device)
-      provider = PROVIDERS.fetch(device)
-      unless providers.include?(provider)
-        raise DeviceError,
-          "device \"#{device}\" needs #{provider}, which this ONNX Runtime library lacks; " \
-          "set OnnxRuntime.ffi_lib to the library of a GPU build before the first embedder is opened"
-      end
-      # The gem passes no options to the CUDA provider. TF32 would round products to 10 bits.
-      ENV["NVIDIA_TF32_OVERRIDE"] ||= "0" if device == "cuda"
-    end
 
     # Puts our release in place of the gem's. The environment lives as long as the process.
     def take_over
@@ -118,6 +103,10 @@ module AllMinilmL6V2
       ObjectSpace.undefine_finalizer(env)
       run = ::FFI::Pointer.new(OnnxRuntime::FFI.api[:Run].address)
       @run = ::FFI::Function.new(:pointer, RUN_PARAMETERS, run, blocking: true)
+    end
+
+    def strings(texts)
+      texts.map { |text| ::FFI::MemoryPointer.from_string(text) }
     end
 
     def pointers(values)
