@@ -120,7 +120,7 @@ def test_its_own_tests_pass(
     """The client's tests pass with every feed, with padding on either side, and quantized."""
     path: Path = request.getfixturevalue(model)
     printed = run_its_tests(python, write("python", tmp_path / "client", path), path)
-    assert re.search(r"\b[7-9]\d passed", printed), printed
+    assert re.search(r"\b1[1-3]\d passed", printed), printed
 
 
 def test_its_tests_need_a_model(python: Path, client: Path) -> None:
@@ -209,7 +209,8 @@ def lines() -> Iterator[str]:
 
 with Embedder(Path("m.onnx"), device="cpu", threads=1, spin=False) as embedder:
     vectors: NDArray[np.float32] = embedder.embed(lines(), prompt="query")
-    vectors = embedder.embed_documents(text for text in ("a", "b"))
+    vectors = embedder.embed_documents((text for text in ("a", "b")), progress=print)
+    vectors = next(embedder.embed_each(lines(), prompt="document"))
     vectors = embedder.embed_ids(np.array([[1, 2]]))
     vectors = embedder.embed_ids([np.array([1, 2]), np.array([3])])
     vectors = embedder.embed_ids(embedder.tokenize(["a"]))
@@ -306,7 +307,7 @@ garbage = [Embedder(model, threads=threads)]
 garbage.append(garbage)
 del garbage
 locked = Embedder(model, threads=threads)
-holder = threading.Thread(target=locked._lock.acquire)
+holder = threading.Thread(target=locked._shared._lock.acquire)
 holder.start()
 holder.join()
 texts = ["a", "b c"] * 50
