@@ -188,6 +188,21 @@ def test_the_recipe_runs(python: Path, baked_minilm: Path, tmp_path: Path) -> No
     assert run_script(python, folder, recipe) == "The cat sleeps on the sofa.\n"
 
 
+def test_the_examples_of_many_texts_run(
+    python: Path, client: Path, every_feed: Path, tmp_path: Path
+) -> None:
+    """A file's lines are embedded one after another, and a list tells how far it is."""
+    (tmp_path / "texts.txt").write_text("a\nb c\n\n")
+    places = {"every-feed.onnx": str(every_feed), "texts.txt": str(tmp_path / "texts.txt")}
+    printed = []
+    for example in blocks(client)[-2:]:
+        for name, path in places.items():
+            example = example.replace(name, path)
+        printed.append(run_script(python, client, example).splitlines())
+    assert len([float(number) for number in printed[0]]) == 3
+    assert printed[1] == ["2 of 2"]
+
+
 def test_the_recipe_for_bits_runs(python: Path, every_feed_bits: Path, tmp_path: Path) -> None:
     """Packed bits are compared by their Hamming distance."""
     folder = write("python", tmp_path / "client", every_feed_bits)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from all_minilm_l6_v2 import ClosedError, Embedder, InvalidTextError, windows
+from all_minilm_l6_v2.contract import CONTRACT
 from all_minilm_l6_v2.session import Session
 
 TEXTS = [" ".join(["word"] * (1 + 5 * i % 7)) for i in range(10)]
@@ -36,13 +37,19 @@ class Taken:
 
 
 @pytest.mark.parametrize("number", [0, 1, 4, 9, 10])
-def test_a_stream_is_a_list_in_parts(embedder: Embedder, number: int) -> None:
-    """It gives the vectors of embed, bit by bit, with whatever prompt."""
+def test_a_stream_is_a_list_in_parts(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """It gives the vectors of embed, bit by bit, with the default prompt or a named one."""
     texts = TEXTS[:number]
-    for prompt in [None, *embedder.prompts]:
-        expected = embedder.embed(texts, prompt=prompt)
-        found = list(embedder.embed_each(iter(texts), prompt=prompt))
-        assert np.array_equal(np.array(found).reshape(expected.shape), expected)
+    for name in [None, *embedder.prompts]:
+        expected = embedder.embed(texts, prompt=name)
+        streams = [embedder.embed_each(iter(texts), prompt=name)]
+        monkeypatch.setitem(CONTRACT, "default_prompt", name)
+        streams += [embedder.embed_each(texts)]
+        for stream in streams:
+            found = np.array(list(stream), expected.dtype)
+            assert np.array_equal(found.reshape(expected.shape), expected)
 
 
 def test_a_stream_takes_what_it_needs(embedder: Embedder) -> None:
