@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from all_minilm_l6_v2 import DeviceError, Embedder, ModelError, graph
+from all_minilm_l6_v2 import (
+    DeviceError,
+    Embedder,
+    ModelError,
+    graph,
+)
 from all_minilm_l6_v2.runtime import onnxruntime
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"

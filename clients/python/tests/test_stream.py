@@ -8,7 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from all_minilm_l6_v2 import ClosedError, Embedder, InvalidTextError, windows
+from all_minilm_l6_v2 import (
+    ClosedError,
+    Embedder,
+    InvalidTextError,
+    windows,
+)
 from all_minilm_l6_v2.contract import CONTRACT
 from all_minilm_l6_v2.session import Session
 
