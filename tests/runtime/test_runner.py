@@ -41,6 +41,19 @@ def test_equal_rows_give_equal_batches(every_feed: Path) -> None:
     assert one.tobytes() == other.tobytes()
 
 
+def test_batches_begin_with_the_longest(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows times the longest of them is at most 512; a longer row stands alone."""
+    runner, ran = Embedder(every_feed).runner, []
+
+    def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
+        ran.append([len(row) for row in rows])
+        return np.zeros((len(rows), 7), np.float32)
+
+    monkeypatch.setattr(Runner, "vectors", vectors)
+    runner.embed([[0] * length for length in (600, 100, 0, 130, *[100] * 5)])
+    assert ran == [[600], [130, 100, 100], [100, 100, 100, 100, 0]]
+
+
 def test_no_rows_give_no_vectors(every_feed_int8: Path) -> None:
     """The result has the model's dtype and dimension."""
     found = Embedder(every_feed_int8).runner.embed([])

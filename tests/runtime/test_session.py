@@ -39,6 +39,25 @@ def test_no_fall_back_from_cuda(tmp_path: Path) -> None:
         open_session(write_encoder(tmp_path), "cuda")
 
 
+def test_what_fails_on_a_gpu_is_not_repeated_on_the_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ONNX Runtime would do so by itself, and print that to standard output."""
+    told = {}
+
+    def opened(*_: object, **keywords: object) -> object:
+        told.update(keywords)
+        raise RuntimeError("no GPU")
+
+    monkeypatch.setattr(ort, "get_available_providers", lambda: ["CUDAExecutionProvider"])
+    monkeypatch.setattr(ort, "InferenceSession", opened)
+    with pytest.raises(InputError, match="no GPU"):
+        open_session(write_encoder(tmp_path), "cuda")
+    [(provider, settings)] = told["providers"]
+    assert (provider, settings["use_tf32"]) == ("CUDAExecutionProvider", "0")
+    assert told["enable_fallback"] == 0
+
+
 def test_names_a_model_that_does_not_load(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ from all_minilm_l6_v2 import (
     InvalidTextError,
     UnknownPromptError,
     arguments,
+    windows,
 )
 from all_minilm_l6_v2.contract import CONTRACT
 from all_minilm_l6_v2.processors import processors
@@ -80,6 +81,14 @@ def test_what_is_no_list_of_texts(embedder: Embedder, texts: Any, message: str) 
     refused(TypeError, message, lambda: embedder.embed(texts))
 
 
+@pytest.mark.parametrize("texts", ["text", {"a", "b"}, {"a": "b"}, b"", None])
+def test_what_is_no_stream_of_texts(embedder: Embedder, texts: Any) -> None:
+    """A stream is judged as a list is, when it is asked for."""
+    with pytest.raises(TypeError) as caught:
+        embedder.embed(texts)
+    refused(TypeError, str(caught.value), lambda: embedder.embed_each(texts))
+
+
 def test_what_is_no_query(embedder: Embedder) -> None:
     """A query is one string."""
     call: Any = embedder.embed_query
@@ -88,7 +97,7 @@ def test_what_is_no_query(embedder: Embedder) -> None:
 
 def test_invalid_unicode(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lone surrogate is named by the index of its text, also of a generator's later ones."""
-    monkeypatch.setattr(arguments, "WINDOW", 2)
+    monkeypatch.setattr(windows, "WINDOW", 2)
     message, texts = "texts[2] is not valid Unicode; repair or drop it", ["a", "b", "c \ud800"]
     for given in (texts, (text for text in texts)):
         call = partial(embedder.embed, given)
@@ -106,6 +115,14 @@ def test_prompts(embedder: Embedder) -> None:
     message = f'unknown prompt "{"x" * 80}…"; {choices}'
     refused(UnknownPromptError, message, lambda: call(["a"], prompt="x" * 1000))
     refused(TypeError, "prompt is int; expected a string", lambda: call(["a"], prompt=1))
+    call = embedder.embed_each
+    refused(TypeError, "prompt is int; expected a string", lambda: call(["a"], prompt=1))
+
+
+def test_what_is_no_progress(embedder: Embedder) -> None:
+    """It is something to call."""
+    call: Any = embedder.embed
+    refused(TypeError, "progress is int; expected a function", lambda: call([], progress=1))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from all_minilm_l6_v2 import (
     InvalidIdsError,
     InvalidTextError,
     SelfCheckError,
-    arguments,
+    windows,
 )
 from all_minilm_l6_v2.batches import batches
 from all_minilm_l6_v2.contract import CONTRACT, Embeddings
@@ -39,7 +39,7 @@ def test_many_texts_keep_their_order(embedder: Embedder, monkeypatch: pytest.Mon
     texts = [" ".join(["word"] * (1 + 7 * i % 13)) for i in range(24)]
     expected = embedder.embed(texts)
     assert_close(expected[::5], np.stack([embedder.embed([text])[0] for text in texts[::5]]))
-    monkeypatch.setattr(arguments, "WINDOW", 10)
+    monkeypatch.setattr(windows, "WINDOW", 10)
     assert_close(embedder.embed(texts), expected)
     assert_close(embedder.embed(text for text in texts), expected)
     assert len(embedder.tokenize(texts)) == len(texts)
@@ -47,7 +47,28 @@ def test_many_texts_keep_their_order(embedder: Embedder, monkeypatch: pytest.Mon
 
 def test_batches_keep_to_the_budget() -> None:
     """Rows times the longest of them is at most the budget; a longer row stands alone."""
-    assert list(batches([9, 2, 2, 2, 2, 2, 4], budget=8)) == [[1, 2, 3, 4], [5, 6], [0]]
+    assert list(batches([9, 2, 2, 2, 2, 2, 4], budget=8)) == [[0], [6, 1], [2, 3, 4, 5]]
+
+
+def test_batches_keep_to_what_attention_holds() -> None:
+    """Rows times the square of the longest of them is at most 512 times the budget."""
+    found = list(batches([2048] * 8 + [512] * 40, budget=16_384))
+    assert [len(batch) for batch in found] == [2, 2, 2, 2, 32, 8]
+
+
+def test_progress_counts_texts(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told how many texts are done, batch after batch, and what it raises ends the call."""
+    monkeypatch.setattr(windows, "WINDOW", 10)
+    for call in (embedder.embed, embedder.embed_queries, embedder.embed_documents):
+        told: list[int] = []
+        call(["a"] * 14, progress=told.append)
+        assert told == [10, 14]
+    told.clear()
+    monkeypatch.setattr(embedder._shared._session, "_budget", 1)
+    embedder.embed(TEXTS, progress=told.append)
+    assert told == [1, 2, 3, 4]
+    with pytest.raises(ZeroDivisionError):
+        embedder.embed(TEXTS, progress=lambda done: done / 0)
 
 
 def test_prompts_are_put_before_the_text(

@@ -45,14 +45,15 @@ print(os.environ["ORT_DISABLE_TELEMETRY"])
 def test_close_frees(model: Path) -> None:
     """The graph goes when an embedder is closed, though a traceback may hold what used it."""
     opened = Embedder(model)
-    graph = weakref.ref(opened._session._graph)
-    with pytest.raises(TypeError) as caught:
-        opened.embed([5])  # type: ignore[list-item]
+    graph = weakref.ref(opened._shared._session._graph)
+    with pytest.raises(ZeroDivisionError) as caught:
+        opened.embed(["a"], progress=lambda done: done / 0)
     opened.close()
     assert graph() is None, caught
     opened.close()
     for call in (
         lambda: opened.embed(["a"]),
+        lambda: opened.embed_each(["a"]),
         lambda: opened.embed_ids([[0]]),
         lambda: opened.tokenize(["a"]),
         opened.self_check,
@@ -96,7 +97,7 @@ def test_a_call_may_close(model: Path) -> None:
         yield "b"
 
     assert len(opened.embed(texts())) == 2
-    assert opened._session is None
+    assert opened._shared._session is None
 
 
 FORK = """
@@ -125,18 +126,43 @@ def test_a_forked_child(model: Path, end: str) -> None:
     assert run(FORK.replace("END", end), model) == "0\n"
 
 
+STREAM = """
+import os, signal, sys
+from all_minilm_l6_v2 import Embedder, windows
+windows.WINDOW = 4
+embedder = Embedder(sys.argv[1])
+texts = ["a", "b c"] * 5
+expected = embedder.embed(texts)
+stream = embedder.embed_each(texts)
+next(stream)
+child = os.fork()
+found = list(stream)
+assert len(found) == 9 and (expected[1:] == found).all()
+if child:
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.alarm(20)
+    print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+def test_a_stream_goes_on_in_a_forked_child(model: Path) -> None:
+    """Parent and child each get the vectors that are left."""
+    assert run(STREAM, model) == "0\n"
+
+
 def test_a_file_that_was_replaced(model: Path, tmp_path: Path) -> None:
     """A child does not go on with another model than its parent's."""
     path = copy_with("manifest", model, tmp_path / "m.onnx", dict, graph=True)
     opened = Embedder(path)
     copy_with("manifest", model, path, lambda manifest: manifest.update(fingerprint="another"))
-    opened._forget()  # as in the child of a fork
+    opened._shared._forget()  # as in the child of a fork
     with pytest.raises(ModelError, match="was replaced since it was opened; restart the process"):
         opened.embed(["a"])
 
 
 def options(embedder: Embedder) -> tuple[int, str]:
-    chosen = embedder._session._graph.get_session_options()
+    chosen = embedder._shared._session._graph.get_session_options()
     spinning = chosen.get_session_config_entry("session.intra_op.allow_spinning")
     return chosen.intra_op_num_threads, spinning
 

@@ -92,12 +92,12 @@ class Runner:
 
 
 def _batches(rows: Rows) -> Iterator[list[int]]:
-    """The places of rows that go together, shortest first, so that little of a batch is padding."""
-    batch: list[int] = []
-    for place in sorted(range(len(rows)), key=lambda place: len(rows[place])):
-        if batch and (len(batch) + 1) * len(rows[place]) > _BUDGET:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
+    """The places of rows that go together, longest first, so that little of a batch is padding.
+
+    The clients' second bound, for attention, is below this one only with a larger budget.
+    """
+    places = sorted(range(len(rows)), key=lambda place: len(rows[place]), reverse=True)
+    while places:
+        size = max(1, _BUDGET // max(1, len(rows[places[0]])))
+        yield places[:size]
+        del places[:size]

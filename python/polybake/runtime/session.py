@@ -14,8 +14,15 @@ from polybake.runtime.processors import limited, processors
 
 _PROVIDERS: dict[str, tuple[str, dict[str, str]]] = {
     "cpu": ("CPUExecutionProvider", {}),
-    # TF32 rounds the factors of a product to 10 bits; vectors must equal the CPU's.
-    "cuda": ("CUDAExecutionProvider", {"use_tf32": "0"}),
+    "cuda": (
+        "CUDAExecutionProvider",
+        {
+            # TF32 rounds the factors of a product to 10 bits; vectors must equal the CPU's.
+            "use_tf32": "0",
+            "arena_extend_strategy": "kSameAsRequested",
+            "cudnn_conv_algo_search": "HEURISTIC",
+        },
+    ),
 }
 _ERRORS_ONLY = 3
 
@@ -66,6 +73,7 @@ def open_session(
             model if isinstance(model, bytes) else str(model),
             options,
             providers=[(provider, settings)],
+            enable_fallback=0,  # else a run that fails on a GPU is repeated on the CPU
         )
     except Exception as error:  # ONNX Runtime's exceptions share no base class
         path = "the model" if isinstance(model, bytes) else model

@@ -12,7 +12,7 @@ class ModelError(Error):
 
 
 class DeviceError(Error):
-    """The device that was asked for is not there."""
+    """The device that was asked for is not there, or fails."""
 
 
 class UnknownPromptError(Error, ValueError):
