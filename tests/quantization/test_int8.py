@@ -11,7 +11,6 @@ from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.lower import Lowering
 from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import INT8_TOLERANCE
 from polybake.recipe.resolve import resolve
 from polybake.runtime.embedder import Embedder
 from polybake.sources import open_source
@@ -64,7 +63,9 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
     assert cosines(*vectors).min() > 0.98
     assert not np.array_equal(*vectors)
     head = read_head(report.path)
-    assert head.fixture.tolerances["cpu"] == INT8_TOLERANCE
+    tolerance = head.fixture.tolerances["cpu"]
+    assert 1e-5 < tolerance.max_abs < 0.2
+    assert 1e-6 <= tolerance.one_minus_cosine < 3 * (1 - deviation.min_cosine)
     assert head.manifest.precision == "int8"
 
 

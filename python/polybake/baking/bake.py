@@ -12,7 +12,7 @@ from onnxscript import ir
 
 from polybake import __version__
 from polybake.baking.build import Built, build
-from polybake.baking.deviation import measure_deviation
+from polybake.baking.deviation import measure_deviation, rounding_tolerances
 from polybake.baking.invariance import (
     baked_run,
     check_invariance,
@@ -32,7 +32,7 @@ from polybake.fixtures.texts import CaseText
 from polybake.graph.storage import store_narrow
 from polybake.graph.write import serialize, write_to_run
 from polybake.modelfile import container, manifest
-from polybake.modelfile.fixture import Case, Fixture, tolerances
+from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
 from polybake.modelfile.manifest import Contract, Manifest
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
@@ -139,7 +139,7 @@ def bake(
             golden, invariance = _run(exact, built, cases, source)
         with timed("prove"):
             proven = _prove(golden, built.contract, invariance, encoder, steps, Path(scratch))
-        deviation = None
+        deviation, tolerances = None, TOLERANCES
         if lowering.changes:
             with timed("lower"):
                 tail = Path(scratch) / "tail.onnx"
@@ -149,6 +149,9 @@ def bake(
                 golden, invariance = _run(tail, built, cases, source)
                 check_invariance(invariance, lambda: invariance, steps)
                 deviation = measure_deviation(before, golden)
+            if lowering.precision == "int8":
+                plain, _ = _run(tail, built, cases, source, fused=False)
+                tolerances = rounding_tolerances(measure_deviation(golden, plain))
         with timed("write"):
             digest = container.tail_digest(tail)
             written = _manifest(source, encoder, steps, built, digest, name, description, expose)
@@ -162,7 +165,7 @@ def bake(
             fixture = Fixture(
                 fingerprint=written.fingerprint,
                 made_by=reference(),
-                tolerances=tolerances(lowering.precision),
+                tolerances=tolerances,
                 cases=embedded_cases(golden),
             )
             container.write(out, tail, digest, written, built.tokenizer.json, fixture)
@@ -186,10 +189,11 @@ def _write_tail(model: ir.Model, lowering: Lowering, out: Path, tail: Path) -> N
 
 
 def _run(
-    graph: Path, built: Built, cases: Sequence[CaseText], source: Source
+    graph: Path, built: Built, cases: Sequence[CaseText], source: Source, *, fused: bool = True
 ) -> tuple[list[Case], dict[str, float]]:
     """What the graph gives for each case, and how far a text's neighbours change it."""
-    session = open_session(graph, threads=THREADS, name=f"{source.folder.path} with steps")
+    name = f"{source.folder.path} with steps"
+    session = open_session(graph, threads=THREADS, name=name, fused=fused)
     runner = Runner(session, built.contract, built.tokenizer)
     golden = golden_cases(cases, runner, Edges.of(graph, built.contract.output))
     return golden, measure_invariance(golden, built.contract, baked_run(runner))

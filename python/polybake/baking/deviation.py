@@ -1,11 +1,14 @@
-"""How far a graph of lower precision lies from the exact one."""
+"""How far a graph of lower precision lies from the exact one, and from itself elsewhere."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from polybake.modelfile.fixture import Case, decode_vectors
+from polybake.modelfile.fixture import DEVICES, TOLERANCES, Case, Tolerance, decode_vectors
 from polybake.modelfile.manifest import Deviation
+
+#: Times what one other way of rounding changes: other texts, processors and versions differ more.
+_ROOM = 3
 
 
 def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation:
@@ -29,3 +32,20 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
         mean_cosine=float(cosines.mean()),
         min_cosine=float(cosines.min()),
     )
+
+
+def rounding_tolerances(other: Deviation) -> dict[str, Tolerance]:
+    """How far clients may lie from an int8 graph's golden vectors.
+
+    A number at the edge of two steps falls into either, as float32's rounding before it has it, and
+    what follows falls otherwise, too. How much that is depends on the model.
+
+    Args:
+        other: What the same graph gives where no operators are put together.
+    """
+    least = TOLERANCES["cpu"]
+    tolerance = Tolerance(
+        max_abs=max(_ROOM * other.max_abs, least.max_abs),
+        one_minus_cosine=max(_ROOM * (1 - other.min_cosine), least.one_minus_cosine),
+    )
+    return dict.fromkeys(DEVICES, tolerance)

@@ -6,7 +6,6 @@ from typing import Literal, get_args
 import numpy as np
 from pydantic import Field
 
-from polybake.modelfile.manifest import Precision
 from polybake.modelfile.record import Record
 from polybake.modelfile.slack import Embeddings, Slack
 
@@ -27,15 +26,6 @@ TOLERANCES: dict[str, Tolerance] = {
     "cpu": Tolerance(max_abs=1e-5, one_minus_cosine=1e-6),
     "cuda": Tolerance(max_abs=2e-5, one_minus_cosine=1e-6),
 }
-
-
-#: A number at the edge of two of int8's steps falls into either, as float32's rounding has it.
-INT8_TOLERANCE = Tolerance(max_abs=5e-3, one_minus_cosine=5e-4)
-
-
-def tolerances(precision: Precision) -> dict[str, Tolerance]:
-    """The limits of a file whose graph computes in ``precision``, by device."""
-    return dict.fromkeys(DEVICES, INT8_TOLERANCE) if precision == "int8" else TOLERANCES
 
 
 class EncodedSlack(Record):

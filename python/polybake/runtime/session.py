@@ -38,6 +38,7 @@ def open_session(
     threads: int | None = None,
     *,
     name: str | Path | None = None,
+    fused: bool = True,
 ) -> ort.InferenceSession:
     """Open a model for running.
 
@@ -46,6 +47,7 @@ def open_session(
         device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
         threads: Threads within one operator; None is one a physical core, or where the process may
             use fewer processors, one for each of these.
+        fused: Whether ONNX Runtime may put operators together, which rounds otherwise.
         name: What the message calls a file that the user never sees; None is its path.
 
     Raises:
@@ -65,6 +67,8 @@ def open_session(
         )
     options = ort.SessionOptions()
     options.log_severity_level = _ERRORS_ONLY
+    if not fused:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = threads or (processors() if limited() else 0)
     # Waiting threads that spin take the time of others: half of all texts on a busy machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -9,9 +9,9 @@ def ruby_string(text: str) -> str:
 
 
 RESERVED = """
-array base64 basic class data date digest dir encoding etc exception ffi fiber file float hash integer
-io json kernel lazy math minitest mutex object pathname proc process rake random range ruby set socket
-standard string stringio struct symbol thread time timeout tmpdir uri zlib
+array base64 basic class data date digest dir encoding etc exception ffi fiber file float hash
+integer io json kernel lazy math minitest mutex object pathname proc process rake random range
+ruby set socket standard string stringio struct symbol thread time timeout tmpdir uri zlib
 """
 
 RUBY = Language(

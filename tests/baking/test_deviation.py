@@ -1,0 +1,39 @@
+"""Vectors beside others of the same texts."""
+
+import numpy as np
+import pytest
+
+from polybake.baking.deviation import measure_deviation, rounding_tolerances
+from polybake.modelfile.fixture import TOLERANCES, Case, encode_vectors
+from polybake.modelfile.manifest import Deviation
+
+
+def case(name: str, *rows: tuple[float, float]) -> Case:
+    vectors = encode_vectors(np.array(rows, np.float32))
+    texts = tuple("abc"[: len(rows)])
+    ids = tuple((1,) for _ in rows)
+    return Case(id=name, why="", texts=texts, input_ids=ids, embeddings=vectors)
+
+
+def test_each_text_is_compared_with_itself() -> None:
+    """By the case's name, whatever else either side has; a zero vector has no direction."""
+    exact = [
+        case("a", (1, 0), (0, 2)),
+        case("b", (3, 4)),
+        case("zero", (0, 0)),
+        case("more", (9, 9)),
+    ]
+    found = [case("zero", (0, 0)), case("b", (4, 3)), case("a", (1, 0), (0, 1))]
+    deviation = measure_deviation(exact, found)
+    assert deviation.max_abs == 1
+    assert deviation.min_cosine == pytest.approx(24 / 25)
+    assert deviation.mean_cosine == pytest.approx((1 + 1 + 24 / 25) / 3)
+
+
+def test_there_is_room_for_other_roundings_and_never_less_than_for_float32() -> None:
+    tolerances = rounding_tolerances(Deviation(max_abs=2e-3, mean_cosine=1, min_cosine=1 - 1e-4))
+    assert set(tolerances) == {"cpu", "cuda"}
+    assert tolerances["cpu"].max_abs == pytest.approx(6e-3)
+    assert tolerances["cpu"].one_minus_cosine == pytest.approx(3e-4)
+    same = rounding_tolerances(Deviation(max_abs=0, mean_cosine=1, min_cosine=1))
+    assert same["cpu"] == TOLERANCES["cpu"]
