@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from onnxscript import ir
 
 from polybake.modelfile.manifest import Contract
@@ -86,12 +87,10 @@ def _quantize_group(graph: ir.Graph, group: Group, inputs: Floats) -> None:
         weights = [weight * smooth[:, np.newaxis] for weight in weights]
         inputs = inputs / smooth
     integers, scales = round_weights(np.concatenate(weights, axis=1), error_factor(inputs))
-    ends = np.cumsum([weight.shape[1] for weight in weights])[:-1]
-    parts = list(zip(np.split(integers, ends, axis=1), np.split(scales, ends), strict=True))
+    sizes = [weight.shape[1] for weight in weights]
     for layer in group.layers:
         rows = _rounded(Nodes(graph, layer[0].node), layer[0], smooth)
-        for product, (part, scale) in zip(layer, parts, strict=True):
-            _multiply(graph, product, rows, np.ascontiguousarray(part), scale)
+        _multiply(graph, layer, rows, integers, scales, sizes)
 
 
 def _rounded(nodes: Nodes, product: Product, smooth: Floats | None) -> Rows:
@@ -105,12 +104,16 @@ def _rounded(nodes: Nodes, product: Product, smooth: Floats | None) -> Rows:
 
 
 def _multiply(
-    graph: ir.Graph, product: Product, rows: Rows, integers: np.ndarray, scales: Floats
+    graph: ir.Graph,
+    layer: Sequence[Product],
+    rows: Rows,
+    integers: NDArray[np.int8],
+    scales: Floats,
+    sizes: Sequence[int],
 ) -> None:
-    """``(q - zero) @ W * range * scale / steps + lowest * sum(W) * scale``, and the bias."""
-    nodes, name = Nodes(graph, product.node), product.weight.name
-    weight = nodes.constant(f"{name}", integers)
-    sums = nodes.op("MatMulInteger", rows.integers, weight, rows.zero)
+    """``(q - zero) @ W * range * scale / steps + lowest * sum(W) * scale``, of all at once."""
+    nodes, name = Nodes(graph, layer[0].node), layer[0].weight.name
+    sums = nodes.op("MatMulInteger", rows.integers, nodes.constant(f"{name}", integers), rows.zero)
     # Not the two scales first: ONNX Runtime 1.31 takes the product of both for that of a tensor's.
     ranged = nodes.op("Mul", nodes.op("Cast", sums, to=ir.DataType.FLOAT), rows.range)
     y = nodes.op("Mul", ranged, nodes.constant(f"{name}.scale", scales / np.float32(rows.steps)))
@@ -118,9 +121,12 @@ def _multiply(
         total = integers.sum(axis=0, dtype=np.int64) * scales
         column = nodes.constant(f"{name}.sum", total.astype(np.float32))
         y = nodes.op("Add", y, nodes.op("Mul", rows.lowest, column))
-    if product.bias is not None:
-        y = nodes.op("Add", y, product.bias)
-    nodes.replace(product.node.outputs[0], y)
+    ends = nodes.constant(f"{name}.sizes", np.array(sizes)) if len(layer) > 1 else None
+    parts = nodes.split(y, ends, len(layer)) if ends is not None else [y]
+    for product, part in zip(layer, parts, strict=True):
+        place = Nodes(graph, product.node)
+        biased = part if product.bias is None else place.op("Add", part, product.bias)
+        place.replace(product.node.outputs[0], biased)
 
 
 def _quantize_tables(graph: ir.Graph) -> None:

@@ -1,5 +1,6 @@
 """Nodes that are added in the place of one."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,16 @@ class Nodes:
 
     def op(self, kind: str, *inputs: ir.Value | None, **attributes: Any) -> ir.Value:
         """Add one of ONNX's operators; its only output."""
-        node = ir.node(kind, inputs, attributes or None)
+        return self._add(ir.node(kind, inputs, attributes or None))[0]
+
+    def split(self, x: ir.Value, sizes: ir.Value, parts: int) -> Sequence[ir.Value]:
+        """Cut the last axis into ``parts`` of these sizes."""
+        return self._add(ir.node("Split", [x, sizes], {"axis": -1}, num_outputs=parts))
+
+    def _add(self, node: ir.Node) -> Sequence[ir.Value]:
         node.metadata_props.update(self._place.metadata_props)
         self._graph.insert_before(self._place, node)
-        return node.outputs[0]
+        return node.outputs
 
     def constant(self, name: str, array: NDArray[Any]) -> ir.Value:
         """An initializer; the one that has this name already, if any."""
