@@ -18,6 +18,7 @@ from polybake.embedding.embed import embed
 from polybake.embedding.machine import Machine
 from polybake.embedding.prompt import Prompt
 from polybake.errors import CheckFailed, InputError
+from polybake.runtime.processors import processors
 from polybake.runtime.runner import Runner
 
 TEXTS = [letter * count for count in range(1, 9) for letter in ("a", "b c ", "", "d, e.")]
@@ -82,6 +83,14 @@ def test_the_prompt_counts(
     assert found == pytest.approx(by_hand(TEXTS, before, value), abs=1e-6)
     record = json.loads(texts.with_name("out.npy.json").read_text())
     assert record["model"]["prompt"] == name
+
+
+def test_threads_change_no_bit(every_feed: Path, texts: Path) -> None:
+    """Of any vector."""
+    for threads in (1, processors()):
+        run(every_feed, texts, f"{threads}.npy", machine=Machine(threads=threads))
+    one, all_of_them = (texts.with_name(f"{n}.npy").read_bytes() for n in (1, processors()))
+    assert one == all_of_them
 
 
 def test_integers_stay_integers(every_feed_int8: Path, texts: Path) -> None:

@@ -85,3 +85,9 @@ def test_other_kinds(name: str, content: str, tmp_path: Path) -> None:
     """Every kind that can be embedded; empty and missing texts are left out here."""
     (tmp_path / name).write_text(content)
     assert list(Corpus(tmp_path / name)) == ["one"]
+
+
+def test_standard_input_is_refused() -> None:
+    """It could be read only once."""
+    with pytest.raises(InputError, match="read more than once to fit arrays to them; give a file"):
+        list(Corpus(Path("-")))

@@ -12,8 +12,11 @@ import pyarrow
 from pyarrow import parquet
 
 from polybake.corpus.source import Source
-from polybake.corpus.window import MOST_ROWS, Window, cut
+from polybake.corpus.window import Window, cut
 from polybake.errors import InputError
+
+#: Rows that are decoded at once, before they are cut into windows.
+_BATCH_ROWS = 8192
 
 #: Bytes of a batch, as far as the file's own sizes of row groups tell.
 _BATCH_BYTES = 2**25
@@ -144,4 +147,4 @@ def _rows_at_once(file: parquet.FileMetaData) -> int:
     """The rows of a batch that fits into memory, whatever the other columns hold."""
     groups = map(file.row_group, range(file.num_row_groups))
     size = sum(group.total_byte_size for group in groups) / max(1, file.num_rows)
-    return max(1, min(MOST_ROWS, int(_BATCH_BYTES / max(1, size))))
+    return max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / max(1, size))))

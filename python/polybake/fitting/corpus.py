@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybake.corpus import open_corpus
+from polybake.corpus.source import Source
+from polybake.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Corpus:
             InputError: the file cannot be read, is not UTF-8, or has no such column of texts.
             RequirementMissing: pyarrow is not installed and the file is a Parquet file.
         """
-        for window in open_corpus(self.path, self.column).windows():
+        for window in self._source().windows():
             yield from filter(None, window.texts)
 
     def sha256(self) -> str:
@@ -35,4 +37,10 @@ class Corpus:
         Raises:
             InputError: the file cannot be read.
         """
-        return open_corpus(self.path, self.column).sha256()
+        return self._source().sha256()
+
+    def _source(self) -> Source:
+        source = open_corpus(self.path, self.column)
+        if source.once:
+            raise InputError("-: texts are read more than once to fit arrays to them; give a file")
+        return source
