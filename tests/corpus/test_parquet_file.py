@@ -6,6 +6,7 @@ import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from polybake.corpus import window
@@ -56,6 +57,26 @@ def test_large_rows_come_in_small_batches(tmp_path: Path, monkeypatch: pytest.Mo
     sizes = [len(part) for part in read.windows(whole=True)]
     assert max(sizes) <= 10
     assert sum(sizes) == 100
+
+
+@pytest.mark.parametrize("row_groups", [1, 50])
+def test_memory_does_not_grow_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_groups: int
+) -> None:
+    """Neither with its row groups nor with the size of one."""
+    from polybake.corpus import parquet_file
+
+    monkeypatch.setattr(parquet_file, "_BATCH_BYTES", 2**20)
+    random = np.random.default_rng(7)
+    texts = [random.bytes(500).hex() for _ in range(20_000)]
+    table = pyarrow.table({"text": texts})
+    read = corpus(tmp_path, table, row_group_size=20_000 // row_groups, use_dictionary=False)
+    del table
+    before, largest = pyarrow.total_allocated_bytes(), 0
+    for _ in read.windows(whole=True):
+        largest = max(largest, pyarrow.total_allocated_bytes() - before)
+    assert (tmp_path / "texts.parquet").stat().st_size > 15_000_000
+    assert largest < 2**23
 
 
 @pytest.mark.parametrize(

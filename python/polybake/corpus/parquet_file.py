@@ -21,8 +21,8 @@ _BATCH_ROWS = 8192
 #: Bytes of a batch, as far as the file's own sizes of row groups tell.
 _BATCH_BYTES = 2**25
 
-#: Bytes that a column is read by; else a column of a whole row group would be held.
-_BUFFER = 2**20
+#: By default pyarrow holds every row group that was read, and a column of one as a whole.
+_STREAMED = {"buffer_size": 2**20, "pre_buffer": False}
 
 _TEXTS = ("string", "large_string", "string_view")
 
@@ -85,7 +85,7 @@ class ParquetFile(Source):
             InputError: the file cannot be read, or has no such column of texts.
         """
         try:
-            with parquet.ParquetFile(self.path, buffer_size=_BUFFER) as file:
+            with parquet.ParquetFile(self.path, **_STREAMED) as file:
                 yield from self._windows(file, whole)
         except (OSError, pyarrow.ArrowException) as error:
             raise self._unreadable(error) from error
@@ -101,7 +101,9 @@ class ParquetFile(Source):
         names = self._checked(file.schema_arrow)
         columns = None if whole else [self.column]
         first = 1
-        for batch in file.iter_batches(_rows_at_once(file.metadata), columns=columns):
+        size = _rows_at_once(file.metadata)
+        # Each thread would keep memory of its own, and what comes after takes longer than reading.
+        for batch in file.iter_batches(size, columns=columns, use_threads=False):
             texts = self._texts(batch.column(self.column), first)
             start = 0
             for part in cut((text, len(text or "")) for text in texts):
