@@ -32,7 +32,8 @@ def same_signals() -> Iterator[None]:
 def test_help_lists_every_command_with_an_example() -> None:
     """Each verb says in a line what it does, and its own help shows a call."""
     listed = run("--help").stdout
-    verbs = ("init", "inspect", "bake", "fit", "fixtures", "generate", "build", "check", "verify")
+    verbs = ("init", "inspect", "bake", "embed", "fit", "fixtures", "generate", "build")
+    verbs += ("check", "verify")
     for verb in verbs:
         assert verb in listed
         assert f"Example: polybake {verb}" in run(verb, "--help").stdout
@@ -56,6 +57,8 @@ def test_version() -> None:
         (["verify", "no.onnx"], "no.onnx: cannot be read"),
         (["fixtures", "no.onnx"], "no.onnx: cannot be read"),
         (["fit", "no.onnx", "no.txt"], "no.onnx: cannot be read"),
+        (["embed", "no.onnx", "-", "-o", "out.npy"], "no.onnx: cannot be read"),
+        (["embed", "no.onnx", "no.txt", "-o", "out.npy"], "no.txt: cannot be read"),
         (["nonsense"], "No such command 'nonsense'"),
         (["bake", "--nonsense"], "No such option: --nonsense"),
     ],

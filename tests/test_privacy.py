@@ -36,7 +36,7 @@ def run(home: Path, *arguments: str, **environment: str) -> None:
 
 
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
-    """Baking, fixtures, checking and fitting leave it empty, and look up no name."""
+    """Baking, fixtures, checking, embedding and fitting leave it empty, and look up no name."""
     write_bert(tmp_path / "bert")
     home, model = tmp_path / "home", "model.onnx"
     config = tmp_path / "polybake.toml"
@@ -48,6 +48,7 @@ def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
     run(home, "build")
     run(home, "check")
     run(home, "fit", model, "texts.txt")
+    run(home, "embed", model, "texts.txt", "-o", "vectors.parquet")
     assert list(home.rglob("*")) == []
 
 

@@ -10,6 +10,7 @@ from polybake import __version__
 from polybake.commands.bake import bake
 from polybake.commands.build import build
 from polybake.commands.check import check
+from polybake.commands.embed import embed
 from polybake.commands.fit import fit
 from polybake.commands.fixtures import fixtures
 from polybake.commands.generate import generate
@@ -29,7 +30,7 @@ _ENDINGS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
-for _command in (init, inspect, bake, fit, fixtures, generate, build, check, verify):
+for _command in (init, inspect, bake, embed, fit, fixtures, generate, build, check, verify):
     app.command()(_command)
 
 

@@ -31,6 +31,7 @@ _EXTRAS = {
     **dict.fromkeys(("onnx", "onnx_ir", "onnxscript", "safetensors", "tokenizers"), "bake,cpu"),
     **dict.fromkeys(("ml_dtypes", "onnxruntime", "tomlkit"), "bake,cpu"),
     "huggingface_hub": "hub",
+    "pyarrow": "parquet",
 }
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from pathlib import Path
 
 import pytest
 
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import InputError
 from polybake.fitting.corpus import Corpus
 
 
@@ -20,21 +19,17 @@ def test_lines(tmp_path: Path) -> None:
     assert Corpus(path).sha256() == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("content", [None, b"fine\n\xff\n"])
-def test_names_an_unreadable_file(content: bytes | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [(None, r"cannot be read .*"), (b"fine\n\xff\n", "line 2 is not valid Unicode .*")],
+)
+def test_names_an_unreadable_file(content: bytes | None, fault: str, tmp_path: Path) -> None:
     """A missing file and one that is not UTF-8 are errors with the remedy."""
     path = tmp_path / "texts.txt"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=r"texts\.txt: cannot be read .*; give a UTF-8 file"):
+    with pytest.raises(InputError, match=rf"texts\.txt: {fault}; give a UTF-8 file"):
         list(Corpus(path))
-
-
-def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package a Parquet file is an error that names it."""
-    monkeypatch.setitem(sys.modules, "pyarrow.lib", None)
-    with pytest.raises(RequirementMissing, match=r"needs the package pyarrow.*pip install pyarrow"):
-        list(Corpus(tmp_path / "texts.parquet"))
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -65,8 +60,9 @@ def test_names_a_damaged_parquet_file(tmp_path: Path) -> None:
     page.write_bytes(content)
     wrong = pyarrow.array([b"\xff\xfe"], pyarrow.binary()).view(pyarrow.string())
     parquet.write_table(pyarrow.table({"text": wrong}), text)
-    for path in (page, text):
-        with pytest.raises(InputError, match=rf"{path.name}: cannot be read .*; give a") as caught:
+    faults = {page: "cannot be read .*; give a", text: "row 1: .* is not valid Unicode; repair"}
+    for path, fault in faults.items():
+        with pytest.raises(InputError, match=rf"{path.name}: {fault}") as caught:
             list(Corpus(path))
         assert "\n" not in str(caught.value)
 
@@ -79,3 +75,19 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "texts.parquet")
     with pytest.raises(InputError, match="has 2 columns 'text'; write the file again with one"):
         list(Corpus(tmp_path / "texts.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.jsonl", '{"text": "one"}\n{"text": null}\n{"text": ""}\n'), ("a.csv", 'text\none\n""\n')],
+)
+def test_other_kinds(name: str, content: str, tmp_path: Path) -> None:
+    """Every kind that can be embedded; empty and missing texts are left out here."""
+    (tmp_path / name).write_text(content)
+    assert list(Corpus(tmp_path / name)) == ["one"]
+
+
+def test_standard_input_is_refused() -> None:
+    """It could be read only once."""
+    with pytest.raises(InputError, match="read more than once to fit arrays to them; give a file"):
+        list(Corpus(Path("-")))

@@ -18,7 +18,9 @@ _STEPS = {
 
 def fit(
     model: Annotated[Path, typer.Argument(help="A baked model file, without the steps to fit.")],
-    texts: Annotated[Path, typer.Argument(help="UTF-8, one text a line, or a .parquet file.")],
+    texts: Annotated[
+        Path, typer.Argument(help="A .txt (one text a line), .jsonl, .csv or .parquet file.")
+    ],
     output: Annotated[Path, typer.Option(help="The folder to write to.")] = Path("fitted"),
     pca: Annotated[int | None, typer.Option(help="Fit this many principal components.")] = None,
     whiten: Annotated[int | None, typer.Option(help="Fit whitening to this many elements.")] = None,
@@ -31,7 +33,9 @@ def fit(
     prompt: Annotated[
         str | None, typer.Option(help="Embed with this prompt; else the model's default.")
     ] = None,
-    column: Annotated[str, typer.Option(help="The texts' column of a .parquet file.")] = "text",
+    column: Annotated[
+        str, typer.Option(help="The texts' column, or their key in .jsonl.")
+    ] = "text",
     as_json: JsonOption = False,
 ) -> None:
     """Fit the mean and, where asked, the arrays of other steps to a corpus.

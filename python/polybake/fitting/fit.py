@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from polybake import __version__
+from polybake.corpus.progress import tracked
 from polybake.errors import CheckFailed, InputError
 from polybake.files.atomic import replacing
 from polybake.fitting.corpus import Corpus
 from polybake.fitting.moments import Moments
-from polybake.fitting.progress import tracked
 from polybake.modelfile.manifest import Manifest
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.processors import processors

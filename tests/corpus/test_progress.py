@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from polybake.fitting.progress import tracked
+from polybake.corpus.progress import tracked
 
 BATCHES = [list(range(7)) for _ in range(10)]
 
@@ -30,3 +30,14 @@ def test_a_bar_on_a_terminal() -> None:
     assert "embedding texts" in printed
     assert "100%" in printed
     assert "\x1b[" in printed
+
+
+def test_a_stream_shows_what_is_done() -> None:
+    """Its end is not known; a line comes when as much again is done."""
+    stream = io.StringIO()
+    assert list(tracked(iter(BATCHES), "embedding texts", None, Console(file=stream))) == BATCHES
+    assert stream.getvalue().splitlines() == [f"embedding texts: {7 * n}" for n in (1, 2, 4, 8)]
+    stream = io.StringIO()
+    terminal = Console(file=stream, force_terminal=True, width=80)
+    assert list(tracked(iter(BATCHES), "embedding texts", None, terminal)) == BATCHES
+    assert "embedding texts: 70" in stream.getvalue()

@@ -12,13 +12,15 @@ Batch = TypeVar("Batch", bound=Sized)
 _LINES = 10
 
 
-def tracked(batches: Iterable[Batch], what: str, total: int, console: Console) -> Iterator[Batch]:
+def tracked(
+    batches: Iterable[Batch], what: str, total: int | None, console: Console
+) -> Iterator[Batch]:
     """Give the batches and show the part of ``total`` elements that they have reached.
 
     Args:
         batches: Sized by their elements.
         what: What is done to the elements, such as ``embedding texts``.
-        total: The elements of all batches together.
+        total: The elements of all batches together; None where only the end will tell.
         console: Where it is shown.
     """
     if console.is_terminal:
@@ -27,10 +29,18 @@ def tracked(batches: Iterable[Batch], what: str, total: int, console: Console) -
             for batch in batches:
                 yield batch
                 progress.advance(task, len(batch))
+                if total is None:
+                    done = progress.tasks[task].completed
+                    progress.update(task, description=f"{what}: {done:.0f}")
         return
-    done = 0
+    done = shown = 0
     for batch in batches:
         yield batch
-        before, done = done, done + len(batch)
-        if before * _LINES // total < done * _LINES // total:
-            console.print(f"{what}: {done} of {total}")
+        done += len(batch)
+        if total is None:
+            reached = done >= 2 * shown
+        else:
+            reached = shown * _LINES // total < done * _LINES // total
+        if reached:
+            console.print(f"{what}: {done}{'' if total is None else f' of {total}'}")
+            shown = done

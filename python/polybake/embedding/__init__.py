@@ -1,0 +1,1 @@
+"""Embed a large file of texts, in steps that survive the end of the process."""

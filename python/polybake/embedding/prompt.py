@@ -1,0 +1,43 @@
+"""Which prompt texts are embedded with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from polybake.errors import InputError
+from polybake.generation.context import DOCUMENT_PROMPTS
+from polybake.modelfile.manifest import Contract
+
+_ROLES = {"query": ("query",), "document": DOCUMENT_PROMPTS}
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt's name, or what the texts are; neither takes the model's default.
+
+    Attributes:
+        name: Of one of the model's prompts.
+        role: As the clients' ``embed_queries`` and ``embed_documents`` choose it: where the model
+            has no prompt for it none is used, not even the default.
+    """
+
+    name: str | None = None
+    role: Literal["query", "document"] | None = None
+
+    def contract(self, contract: Contract) -> Contract:
+        """The contract of a model whose default prompt is this one.
+
+        Raises:
+            InputError: the model has no prompt of this name.
+        """
+        if self.role is not None:
+            name = next(filter(contract.prompts.__contains__, _ROLES[self.role]), None)
+        else:
+            name = contract.default_prompt if self.name is None else self.name
+        if name is not None and name not in contract.prompts:
+            choices = f"choose one of: {', '.join(contract.prompts)}"
+            raise InputError(
+                f"unknown prompt {name!r}; {choices if contract.prompts else 'leave it out'}"
+            )
+        return contract.model_copy(update={"default_prompt": name})

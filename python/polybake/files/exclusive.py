@@ -1,0 +1,47 @@
+"""A folder that one process at a time works in."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from polybake.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where two processes are not kept apart
+    LOCKS = False
+else:
+    LOCKS = True
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """Make a folder, and keep other processes from it; the system ends that with the process.
+
+    Raises:
+        InputError: it cannot be made, or another process works in it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = os.open(folder, os.O_RDONLY) if LOCKS else None
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be made ({error.strerror}); choose another place"
+        ) from error
+    try:
+        if held is not None:
+            _lock(held, folder)
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _lock(held: int, folder: Path) -> None:
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(
+            f"{folder}: another process works in it; wait for its end, or choose another place"
+        ) from error
