@@ -169,7 +169,7 @@ public sealed class StreamTests(ModelUnderTest model)
         Assert.True(_ended);
         _ended = false;
         var vectors = Stream().EachAsync(NeverAsync(), CancellationToken.None).GetAsyncEnumerator();
-        Assert.True(await vectors.MoveNextAsync());
+        Assert.True(await vectors.MoveNextAsync().AsTask().WaitAsync(Patience));
         await vectors.DisposeAsync().AsTask().WaitAsync(Patience);
         Assert.True(_ended);
     }
