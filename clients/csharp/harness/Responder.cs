@@ -66,7 +66,7 @@ internal sealed class Responder : IDisposable
             },
             name = Embedder.Name,
             fingerprint = Embedder.Fingerprint,
-            provider = new { requested = device, active = Embedder.Provider, proven_by = "append" },
+            provider = new { requested = device, active = Embedder.Provider, proven_by = device == "cpu" ? "append" : "profile" },
             capabilities = new[] { "tokenize", "embed_ids", "embed", "self_check" },
         };
     }

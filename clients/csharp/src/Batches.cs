@@ -4,26 +4,26 @@ namespace AllMinilmL6V2;
 /// <summary>Cuts texts into batches.</summary>
 internal static class Batches
 {
-    /// <summary>Group row numbers, shortest rows first, so that little of a batch is padding.</summary>
+    private const long AttentionPerToken = 512; // scores of attention, which grow with the square of the length
+
+    /// <summary>Group row numbers by length, so that little of a batch is padding; the longest first, whose memory the others then use.</summary>
     /// <param name="rows">Token ids of each text.</param>
     /// <param name="budget">The most tokens of a batch, padding included; a longer row stands alone.</param>
     internal static IEnumerable<int[]> Cut(int[][] rows, int budget)
     {
-        List<int> batch = [];
-        foreach (var row in Enumerable.Range(0, rows.Length).OrderBy(row => rows[row].Length))
+        int[] order = [.. Enumerable.Range(0, rows.Length).OrderByDescending(row => rows[row].Length)];
+        for (var start = 0; start < order.Length;)
         {
-            if (batch.Count > 0 && (batch.Count + 1) * rows[row].Length > budget)
-            {
-                yield return [.. batch];
-                batch.Clear();
-            }
-
-            batch.Add(row);
+            var end = Math.Min(order.Length, start + RowsOf(rows[order[start]].Length, budget));
+            yield return order[start..end];
+            start = end;
         }
+    }
 
-        if (batch.Count > 0)
-        {
-            yield return [.. batch];
-        }
+    /// <summary>How many rows of a length one batch holds: the first bound is that of the layers, the second attention's.</summary>
+    private static int RowsOf(int length, int budget)
+    {
+        long width = Math.Max(1, length);
+        return (int)Math.Max(1, Math.Min(budget / width, AttentionPerToken * budget / (width * width)));
     }
 }

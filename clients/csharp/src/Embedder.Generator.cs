@@ -36,7 +36,8 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
                 ?? throw new ArgumentException($"prompt is {Arguments.TypeOf(named)}; expected a string", nameof(options));
         }
 
-        var (vectors, tokens) = await Task.Run(() => EmbedTexts(texts, prompt, cancellationToken), cancellationToken).ConfigureAwait(false);
+        var (vectors, tokens) = await Task.Run(
+            () => EmbedTexts(texts, prompt, progress: null, cancellationToken), cancellationToken).ConfigureAwait(false);
         return new(vectors.Select(vector => new Embedding<float>(vector) { ModelId = Name }))
         {
             Usage = new() { InputTokenCount = tokens, TotalTokenCount = tokens },

@@ -39,7 +39,7 @@ internal sealed record ExecutionProvider(string Device, string Name, int TokensP
         catch (OnnxRuntimeException error)
         {
             throw new DeviceException(
-                $"device \"{Device}\" could not be started ({error.Message}); check the GPU driver and the CUDA libraries",
+                $"device \"{Device}\" could not be started ({error.Message}); check the GPU driver, CUDA and cuDNN",
                 error);
         }
     }
@@ -53,7 +53,12 @@ internal sealed record ExecutionProvider(string Device, string Name, int TokensP
         }
 
         using var cuda = new OrtCUDAProviderOptions();
-        cuda.UpdateOptions(new() { ["use_tf32"] = "0" }); // TF32 would round products to 10 bits
+        cuda.UpdateOptions(new()
+        {
+            ["use_tf32"] = "0", // TF32 would round products to 10 bits
+            ["arena_extend_strategy"] = "kSameAsRequested", // else memory doubles with each growth
+            ["cudnn_conv_algo_search"] = "HEURISTIC", // else each new shape is a search among all
+        });
         options.AppendExecutionProvider_CUDA(cuda);
     }
 }

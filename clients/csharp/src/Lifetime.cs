@@ -5,7 +5,7 @@ namespace AllMinilmL6V2;
 internal sealed class Lifetime(Action free)
 {
     private readonly object _gate = new();
-    private int _calls;
+    private readonly List<int> _callers = []; // threads, each as often as it is inside
     private bool _freed;
 
     internal bool IsClosed { get; private set; }
@@ -14,6 +14,7 @@ internal sealed class Lifetime(Action free)
     /// <exception cref="ObjectDisposedException">It was closed.</exception>
     internal T During<T>(Func<T> call)
     {
+        var thread = Environment.CurrentManagedThreadId;
         lock (_gate)
         {
             if (IsClosed)
@@ -21,7 +22,7 @@ internal sealed class Lifetime(Action free)
                 throw new ObjectDisposedException(objectName: null, "the embedder is closed; open another");
             }
 
-            _calls++;
+            _callers.Add(thread);
         }
 
         try
@@ -32,28 +33,35 @@ internal sealed class Lifetime(Action free)
         {
             lock (_gate)
             {
-                _calls--;
+                _callers.Remove(thread);
+                FreeOnce();
                 Monitor.PulseAll(_gate);
             }
         }
     }
 
     /// <summary>Refuse new calls, wait for those that run, and free.</summary>
+    /// <remarks>Within a call of its own, which would wait for itself, it returns at once: the last call to end frees.</remarks>
     internal void Close()
     {
         lock (_gate)
         {
             IsClosed = true;
-            while (_calls > 0)
+            while (_callers.Count > 0 && !_callers.Contains(Environment.CurrentManagedThreadId))
             {
                 Monitor.Wait(_gate);
             }
 
-            if (!_freed)
-            {
-                _freed = true;
-                free();
-            }
+            FreeOnce();
+        }
+    }
+
+    private void FreeOnce()
+    {
+        if (IsClosed && !_freed && _callers.Count == 0)
+        {
+            _freed = true;
+            free();
         }
     }
 }

@@ -4,7 +4,7 @@ namespace AllMinilmL6V2;
 /// <summary>Tokenizer and graph, loaded. What reaches them has been judged by <see cref="Arguments"/>.</summary>
 internal sealed class LoadedModel : IDisposable
 {
-    private const int TextsAtATime = 8192; // so that memory does not grow with the list
+    internal const int TextsAtATime = 8192; // so that memory does not grow with their number
 
     private readonly ExecutionProvider _provider;
     private readonly ModelTokenizer _tokenizer;
@@ -52,28 +52,42 @@ internal sealed class LoadedModel : IDisposable
     internal float[][] Run(int[][] rows, string? prompt, CancellationToken cancellationToken = default) =>
         rows.Length == 0 ? [] : _session.Run(rows, prompt, cancellationToken);
 
+    /// <summary>Run rows of token ids in batches of similar length.</summary>
+    /// <param name="rows">Token ids of each text.</param>
+    /// <param name="prompt">The name of the prompt that the ids begin with.</param>
+    /// <param name="batchDone">Called after each batch with the number of its rows.</param>
+    /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
+    /// <returns>One embedding a row, in the order of the rows.</returns>
+    internal float[][] RunInBatches(
+        int[][] rows, string? prompt, Action<int>? batchDone = null, CancellationToken cancellationToken = default)
+    {
+        var vectors = new float[rows.Length][];
+        foreach (var batch in Batches.Cut(rows, _provider.TokensPerBatch))
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            var embedded = Run(Array.ConvertAll(batch, row => rows[row]), prompt, cancellationToken);
+            foreach (var (row, vector) in batch.Zip(embedded))
+            {
+                vectors[row] = vector;
+            }
+
+            batchDone?.Invoke(batch.Length);
+        }
+
+        return vectors;
+    }
+
     /// <summary>Embed texts, in batches of similar length.</summary>
     /// <returns>One embedding a text, and how many tokens the texts have.</returns>
     internal (float[][] Vectors, long Tokens) Embed(
-        IEnumerable<string> texts, string? prompt, CancellationToken cancellationToken = default)
+        IEnumerable<string> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default)
     {
         List<float[]> vectors = [];
-        var tokens = 0L;
+        var (done, tokens) = (0, 0L);
         foreach (var window in texts.Chunk(TextsAtATime))
         {
             var rows = Tokenize(window, prompt, cancellationToken);
-            var found = new float[rows.Length][];
-            foreach (var batch in Batches.Cut(rows, _provider.TokensPerBatch))
-            {
-                cancellationToken.ThrowIfCancellationRequested();
-                var embedded = Run(Array.ConvertAll(batch, row => rows[row]), prompt, cancellationToken);
-                foreach (var (row, vector) in batch.Zip(embedded))
-                {
-                    found[row] = vector;
-                }
-            }
-
-            vectors.AddRange(found);
+            vectors.AddRange(RunInBatches(rows, prompt, count => progress?.Report(done += count), cancellationToken));
             tokens += rows.Sum(row => (long)row.Length);
         }
 

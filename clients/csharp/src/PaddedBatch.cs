@@ -37,18 +37,20 @@ internal sealed class PaddedBatch : IDisposable
 
     private Memory<long> Padded(Feed feed, int[][] rows, int width)
     {
+        var padding = feed == Feed.InputIds ? ModelContract.Expected.PadId : 0;
         var array = ArrayPool<long>.Shared.Rent(rows.Length * width);
         _rented.Add(array);
         var cells = array.AsMemory(0, rows.Length * width);
-        cells.Span.Fill(feed == Feed.InputIds ? ModelContract.Expected.PadId : 0);
         for (var number = 0; number < rows.Length; number++)
         {
             var ids = rows[number];
-            var padding = ModelContract.Expected.PadSide == "right" ? 0 : width - ids.Length;
-            var row = cells.Span.Slice((number * width) + padding, ids.Length);
+            var row = cells.Span.Slice(number * width, width);
+            var start = ModelContract.Expected.PadSide == "right" ? 0 : width - ids.Length;
+            row[..start].Fill(padding);
+            row[(start + ids.Length)..].Fill(padding);
             for (var place = 0; place < ids.Length; place++)
             {
-                row[place] = feed switch
+                row[start + place] = feed switch
                 {
                     Feed.InputIds => ids[place],
                     Feed.AttentionMask => 1,

@@ -10,20 +10,29 @@ internal sealed class Session : IDisposable
     private static readonly string[] InputNames = [.. ModelContract.Expected.Inputs.Select(input => input.Name)];
 
     private readonly string _path;
+    private readonly ExecutionProvider _provider;
     private readonly InferenceSession _session;
 
-    private Session(string path, InferenceSession session)
+    private Session(string path, ExecutionProvider provider, SessionOptions options)
     {
         _path = path;
-        _session = session;
+        _provider = provider;
+        try
+        {
+            _session = new InferenceSession(path, options);
+        }
+        catch (OnnxRuntimeException error)
+        {
+            throw Failure("load", error);
+        }
     }
 
     public void Dispose() => _session.Dispose();
 
     /// <summary>Open the graph.</summary>
-    /// <exception cref="DeviceException">The device is not there.</exception>
+    /// <exception cref="DeviceException">The device is not there, or does not run the graph.</exception>
     /// <exception cref="ModelException">ONNX Runtime cannot load the graph.</exception>
-    internal static Session Open(string path, ExecutionProvider provider, int? threads, bool spin, string? profilePrefix = null)
+    internal static Session Open(string path, ExecutionProvider provider, int? threads, bool spin)
     {
         Telemetry.TurnOff();
         using var options = new SessionOptions
@@ -32,26 +41,35 @@ internal sealed class Session : IDisposable
             IntraOpNumThreads = threads ?? Processors.DefaultThreads,
         };
         options.AddSessionConfigEntry("session.intra_op.allow_spinning", spin ? "1" : "0");
-        if (profilePrefix is not null)
+        provider.AppendTo(options);
+        return Open(path, provider, options);
+    }
+
+    /// <summary>Open the graph; on a device also run one token, as a missing cuDNN shows only then.</summary>
+    internal static Session Open(string path, ExecutionProvider provider, SessionOptions options)
+    {
+        if (provider == ExecutionProvider.Cpu)
         {
-            options.ProfileOutputPathPrefix = profilePrefix;
-            options.EnableProfiling = true;
+            return new(path, provider, options);
         }
 
-        provider.AppendTo(options);
+        var (session, nodes) = ProviderProfile.Open(options, () => new(path, provider, options));
         try
         {
-            return new(path, new InferenceSession(path, options));
+            ProviderProfile.Check(provider, nodes);
+            return session;
         }
-        catch (OnnxRuntimeException error)
+        catch
         {
-            throw new ModelException($"{path}: onnxruntime cannot load the graph: {error.Message}", error);
+            session.Dispose();
+            throw;
         }
     }
 
     /// <summary>Run rows of token ids as one batch.</summary>
     /// <returns>One embedding a row.</returns>
     /// <exception cref="ModelException">ONNX Runtime cannot run the graph.</exception>
+    /// <exception cref="DeviceException">It cannot on the device, whose memory may be full.</exception>
     /// <exception cref="OperationCanceledException">It was cancelled.</exception>
     internal float[][] Run(int[][] rows, string? prompt, CancellationToken cancellationToken)
     {
@@ -66,13 +84,19 @@ internal sealed class Session : IDisposable
         catch (OnnxRuntimeException error)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            throw new ModelException($"{_path}: onnxruntime cannot run the graph: {error.Message}", error);
+            throw Failure("run", error);
         }
     }
 
     /// <summary>Stop profiling.</summary>
     /// <returns>The path of the profile.</returns>
     internal string EndProfiling() => _session.EndProfiling();
+
+    private EmbedderException Failure(string verb, OnnxRuntimeException error) => _provider == ExecutionProvider.Cpu
+        ? new ModelException($"{_path}: onnxruntime cannot {verb} the graph: {error.Message}", error)
+        : new DeviceException(
+            $"device \"{_provider.Device}\" cannot {verb} the graph ({error.Message}); check the GPU driver, its memory, CUDA and cuDNN",
+            error);
 
     private static float[][] Rows(ReadOnlySpan<float> values, int count)
     {

@@ -5,13 +5,22 @@ public sealed class BatchTests
 {
     private static readonly int[][] Rows = [[7, 8, 9], [6]];
 
-    /// <summary>A batch has at most as many tokens as its budget, padding included; a longer row stands alone.</summary>
+    /// <summary>Batches begin with the longest rows and keep their budget, padding included; a longer row stands alone.</summary>
     [Fact]
     public void BatchesKeepTheirBudget()
     {
-        int[][] rows = [.. new[] { 4, 13, 4, 5, 4, 4 }.Select(length => new int[length])];
-        Assert.Equal([[0, 2, 4], [5, 3], [1]], Batches.Cut(rows, budget: 12));
+        int[][] rows = [.. new[] { 4, 13, 4, 5, 4, 4, 0 }.Select(length => new int[length])];
+        Assert.Equal([[1], [3, 0], [2, 4, 5], [6]], Batches.Cut(rows, budget: 12));
     }
+
+    /// <summary>The longer the rows the fewer of them, as attention grows with the square of their length.</summary>
+    [Theory]
+    [InlineData(512, 32)]
+    [InlineData(1024, 8)]
+    [InlineData(2048, 2)]
+    [InlineData(100_000, 1)]
+    public void BatchesKeepAttentionSmall(int length, int most) => Assert.Equal(
+        [most, 1], Batches.Cut([.. Enumerable.Repeat(new int[length], most + 1)], budget: 16_384).Select(batch => batch.Length));
 
     /// <summary>Each input of the graph is what the contract's feed says, padded on the contract's side.</summary>
     [Fact]

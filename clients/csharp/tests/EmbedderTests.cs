@@ -45,12 +45,15 @@ public sealed class EmbedderTests(ModelUnderTest model)
         }
     }
 
-    /// <summary>A list is taken in parts, of which none is lost.</summary>
+    /// <summary>A list is taken in parts, of which none is lost; progress counts on.</summary>
     [Fact]
-    public void ALongListIsEmbeddedWhole()
+    public async Task ALongListIsEmbeddedWhole()
     {
-        var vectors = _embedder.Embed(Enumerable.Repeat(string.Empty, 8192).Append("last"));
+        Reports reports = new();
+        var vectors = await _embedder.EmbedAsync(Enumerable.Repeat(string.Empty, 8192).Append("last"), progress: reports);
         Assert.Equal(8193, vectors.Length);
+        Assert.Equal(8193, reports[^1]);
+        Assert.Equal(reports.Distinct().Order(), reports);
         Near.Equal(_embedder.Embed(["last"])[0], vectors[^1]);
     }
 
@@ -124,14 +127,60 @@ public sealed class EmbedderTests(ModelUnderTest model)
         Assert.ThrowsAny<OperationCanceledException>(() => _embedder.Model.Run([[0]], prompt: null, cancelled));
     }
 
+    /// <summary>Progress counts the texts that are done, after each batch; what it throws ends the call.</summary>
+    [Fact]
+    public async Task ProgressCountsTexts()
+    {
+        var texts = Enumerable.Repeat("a", 520);
+        var reports = await Reported(counts => _embedder.EmbedAsync(texts, progress: counts));
+        var batches = Batches.Cut(_embedder.Tokenize(texts), ExecutionProvider.Cpu.TokensPerBatch).Select(batch => batch.Length);
+        Assert.Equal(batches.Aggregate(new List<int> { 0 }, (done, count) => [.. done, done[^1] + count])[1..], reports);
+        Assert.Equal([4], await Reported(counts => _embedder.EmbedQueriesAsync(Texts, counts)));
+        Assert.Equal([4], await Reported(counts => _embedder.EmbedDocumentsAsync(Texts, counts)));
+        Assert.Empty(await Reported(counts => _embedder.EmbedAsync([], progress: counts)));
+        Reports failing = new() { Then = () => throw new FormatException("enough") };
+        await Assert.ThrowsAsync<FormatException>(() => _embedder.EmbedAsync(texts, progress: failing));
+        Assert.Single(failing);
+    }
+
+    /// <summary>A token that is cancelled while a batch runs lets no other batch begin.</summary>
+    [Fact]
+    public async Task CancellationEndsBetweenBatches()
+    {
+        using var source = new CancellationTokenSource();
+        Reports reports = new() { Then = source.Cancel };
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => _embedder.EmbedAsync(Enumerable.Repeat("a", 520), progress: reports, cancellationToken: source.Token));
+        Assert.Single(reports);
+    }
+
     /// <summary>In a debugger or a log an embedder is one short line.</summary>
     [Fact]
     public void ItIsDescribedInALine() => Assert.Equal(
         $"Embedder({_embedder.Name}, float[{_embedder.Dimension}], CPUExecutionProvider, open)", _embedder.ToString());
 
+    private static async Task<Reports> Reported(Func<IProgress<int>, Task> call)
+    {
+        Reports reports = new();
+        await call(reports);
+        return reports;
+    }
+
     private static IEnumerable<string> CancelThenGive(CancellationTokenSource source)
     {
         source.Cancel();
         yield return "a";
+    }
+
+    /// <summary>Unlike <see cref="Progress{T}"/> it is told at once.</summary>
+    private sealed class Reports : List<int>, IProgress<int>
+    {
+        internal Action Then { get; init; } = () => { };
+
+        public void Report(int value)
+        {
+            Add(value);
+            Then();
+        }
     }
 }

@@ -24,6 +24,8 @@ public sealed class ProcessTests
             () => embedder.EmbedQuery("a"),
             () => embedder.EmbedQueries([]),
             () => embedder.EmbedDocuments([]),
+            () => embedder.EmbedEach([]),
+            () => embedder.EmbedEachAsync(null!),
             () => embedder.Tokenize([]),
             () => embedder.EmbedIds([]),
             () => embedder.SelfCheck(),
@@ -56,6 +58,33 @@ public sealed class ProcessTests
         lifetime.Close();
         Assert.Equal(0, await call);
         Assert.Equal(1, freed);
+    }
+
+    /// <summary>Closed within a call of its own, such as by what gives the texts, an embedder ends that call, and is freed by it.</summary>
+    [Fact]
+    public async Task ACallMayClose()
+    {
+        var freed = 0;
+        var lifetime = new Lifetime(() => freed++);
+        var call = Task.Run(() => lifetime.During(() => lifetime.During(() =>
+        {
+            lifetime.Close();
+            return freed;
+        })));
+        Assert.Equal(0, await call.WaitAsync(TimeSpan.FromSeconds(60)));
+        Assert.Equal(1, freed);
+
+        using var embedder = Embedder.Open(ModelUnderTest.Path);
+        var vectors = await Task.Run(() => embedder.Embed(Closing())).WaitAsync(TimeSpan.FromSeconds(60));
+        Assert.Equal(2, vectors.Length);
+        Assert.Throws<ObjectDisposedException>(() => embedder.Embed([]));
+
+        IEnumerable<string> Closing()
+        {
+            yield return "a";
+            embedder.Dispose();
+            yield return "b";
+        }
     }
 
     /// <summary>Open and closed ten times, an embedder takes hardly more memory than once.</summary>
