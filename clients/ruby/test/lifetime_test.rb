@@ -47,6 +47,13 @@ module AllMinilmL6V2
       end
     end
 
+    def test_a_call_that_closes_goes_on_to_its_end
+      opened = Embedder.open(MODEL)
+      vectors = opened.embed(["a"], progress: ->(_) { opened.close })
+      assert_close embedder.embed(["a"]), vectors
+      assert_raises(ClosedError) { opened.embed(["a"]) }
+    end
+
     def test_close_waits_for_the_call_in_flight_and_refuses_the_next
       opened = Embedder.open(MODEL)
       running, go_on = Queue.new, Queue.new

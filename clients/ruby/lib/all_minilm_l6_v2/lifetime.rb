@@ -31,14 +31,13 @@ module AllMinilmL6V2
       leave if entered
     end
 
-    # Waits for the calls in flight.
+    # Waits for the calls in flight, but for those of its own thread: of these the last frees the model.
     def close
       @lock.synchronize do
         @closed = true
         @callers.clear if @process != Process.pid
-        @idle.wait(@lock) until @callers.empty?
-        @model&.close
-        @model = nil
+        @idle.wait(@lock) until (@callers - [Thread.current]).empty?
+        free
       end
       GC.start # frees the tokenizer: Ruby sees a small object and would let it wait
     end
@@ -59,8 +58,15 @@ module AllMinilmL6V2
     def leave
       @lock.synchronize do
         @callers.delete_at(@callers.index(Thread.current))
-        @idle.broadcast if @callers.empty?
+        free
+        @idle.broadcast
       end
+    end
+
+    def free
+      return unless @closed && @callers.empty?
+      @model&.close
+      @model = nil
     end
   end
 
