@@ -44,8 +44,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this run requires is no requirement of the commands that a test runs."""
-    monkeypatch.delenv("POLYBAKE_REQUIRE", raising=False)
+    """What this run requires is no requirement of the commands that a test runs.
+
+    Nor are colours, which Typer's help has on GitHub and where they are forced.
+    """
+    for name in ("POLYBAKE_REQUIRE", "GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -12,27 +12,13 @@ import pytest
 
 from models.tiny_folders import write_bert
 from polybake.modelfile.container import read_head
-from support.fresh_home import check_silent, fresh_environment, traced
+from support.fresh_home import run_silently
 
 pytestmark = pytest.mark.slow
 
 #: As if somebody had imported onnxruntime; the real one would send its telemetry.
 IMPORTED = "import sys; sys.modules['onnxruntime'] = sys"
-RUN = "import polybake.cli; polybake.cli.main()"
-
-
-def run(home: Path, *arguments: str, **environment: str) -> None:
-    """Run a command with an empty home, as a user of a fresh machine does."""
-    home.mkdir(exist_ok=True)
-    trace = home.parent / "trace"
-    subprocess.run(
-        [*traced(trace), sys.executable, "-c", RUN, *arguments],
-        cwd=home.parent,
-        env=fresh_environment(home, **environment),
-        check=True,
-        capture_output=True,
-    )
-    check_silent(trace)
+RUN = (sys.executable, "-c", "import polybake.cli; polybake.cli.main()")
 
 
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
@@ -45,10 +31,9 @@ def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
         '[[steps]]\nstep = "pool"\nmode = "mean"\n'
     )
     (tmp_path / "texts.txt").write_text("one\ntwo\nthree\n")
-    run(home, "build")
-    run(home, "check")
-    run(home, "fit", model, "texts.txt")
-    run(home, "embed", model, "texts.txt", "-o", "vectors.parquet")
+    embed = ["embed", model, "texts.txt", "-o", "vectors.parquet"]
+    for command in (["build"], ["check"], ["fit", model, "texts.txt"], embed):
+        run_silently(home, *RUN, *command, cwd=tmp_path)
     assert list(home.rglob("*")) == []
 
 
@@ -88,7 +73,7 @@ def test_own_texts_stay_outside_the_file(tmp_path: Path, embed: str, inside: boo
         '[[steps]]\nstep = "pool"\nmode = "mean"\n'
         f'[fixtures]\ntexts = ["texts.txt"]\nembed = "{embed}"\n'
     )
-    run(tmp_path / "home", "build", "polybake.toml")
+    run_silently(tmp_path / "home", *RUN, "build", "polybake.toml", cwd=tmp_path)
     model = tmp_path / "model.onnx"
     assert (b"patient 4711" in model.read_bytes()) is inside
     assert any("user" in case.flags for case in read_head(model).fixture.cases) is inside

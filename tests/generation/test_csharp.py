@@ -19,7 +19,7 @@ from models.every_feed import write_every_feed_model
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import read_client
 from polybake.verification.protocol import Errored, Start
-from support.fresh_home import check_silent, cut_off, fresh_environment, traced
+from support.fresh_home import run_cut_off, run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS, HOSTILE
 from support.planted import Fault, faults
@@ -261,22 +261,15 @@ def test_closing_frees(baked_minilm: Path, tmp_path: Path) -> None:
     assert resident[-1] <= 1.3 * resident[0], resident
 
 
-def in_a_fresh_home(
-    folder: Path, *command: str | Path, text: str = "", **variables: str
-) -> tuple[str, list[Path]]:
-    """Run a program as on a fresh machine: what it printed, and the files in its home."""
-    home = folder / "home"
-    home.mkdir()
-    done = subprocess.run(
-        command,
-        input=text,
-        cwd=folder,
-        env=fresh_environment(home, **variables),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout, [path for path in home.rglob("*") if path.is_file()]
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The home of a fresh machine, not made yet."""
+    return tmp_path / "home"
+
+
+def written(home: Path) -> list[Path]:
+    """The files in a home."""
+    return [path for path in home.rglob("*") if path.is_file()]
 
 
 def session(model: Path, *commands: str) -> str:
@@ -290,26 +283,23 @@ def session(model: Path, *commands: str) -> str:
     return "".join(json.dumps(request) + "\n" for request in chosen)
 
 
-def test_nothing_leaves_the_machine(client: Path, every_feed: Path, tmp_path: Path) -> None:
+def test_nothing_leaves_the_machine(
+    client: Path, every_feed: Path, home: Path, tmp_path: Path
+) -> None:
     """Opening, embedding and ending write nothing to the home and look up no name."""
     harness = client / "harness/bin/Release/net10.0/EveryFeed.Harness.dll"
-    trace = tmp_path / "trace"
-    printed, written = in_a_fresh_home(
-        tmp_path, *traced(trace), "dotnet", harness, text=session(every_feed)
-    )
+    printed = run_silently(home, "dotnet", harness, cwd=tmp_path, text=session(every_feed))
     assert len(printed.splitlines()) == 3
-    assert written == []
-    check_silent(trace)
+    assert written(home) == []
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] in ([], ["trace"])
 
 
-def test_who_wants_telemetry_is_obeyed(client: Path, every_feed: Path, tmp_path: Path) -> None:
+def test_who_wants_telemetry_is_obeyed(client: Path, every_feed: Path, home: Path) -> None:
     """With the variable at 0 ONNX Runtime writes what it writes: the test above can fail."""
     harness = client / "harness/bin/Release/net10.0/EveryFeed.Harness.dll"
-    _, written = in_a_fresh_home(
-        tmp_path, *cut_off(), "dotnet", harness, text=session(every_feed), ORT_DISABLE_TELEMETRY="0"
-    )
-    assert {path.name for path in written} >= {"deviceid", "onnxruntime.db"}
+    wish = {"ORT_DISABLE_TELEMETRY": "0"}
+    run_cut_off(home, "dotnet", harness, cwd=home.parent, text=session(every_feed), **wish)
+    assert {path.name for path in written(home)} >= {"deviceid", "onnxruntime.db"}
 
 
 @pytest.fixture(scope="module")
@@ -358,11 +348,11 @@ def test_the_recipe_works(application: Callable[[str], Path], tmp_path: Path) ->
     assert printed == "2 documents, 32 tokens; a query of 7 elements\n"
 
 
-def test_who_comes_too_late_says_so(application: Callable[[str], Path], tmp_path: Path) -> None:
+def test_who_comes_too_late_says_so(application: Callable[[str], Path], home: Path) -> None:
     """Where ONNX Runtime ran before, the client warns once, and the model stays unmentioned."""
-    printed, written = in_a_fresh_home(tmp_path, *cut_off(), "dotnet", application("Late"))
+    printed = run_cut_off(home, "dotnet", application("Late"), cwd=home.parent)
     assert printed.count("start the process with ORT_DISABLE_TELEMETRY=1") == 1
-    assert not any(b"polybake" in path.read_bytes() for path in written)
+    assert not any(b"polybake" in path.read_bytes() for path in written(home))
 
 
 def test_a_missing_native_library_is_named(

@@ -7,7 +7,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ import pytest
 
 from models.every_feed import write_every_feed_model
 from polybake.modelfile.container import read_head
-from support.fresh_home import check_silent, fresh_environment, traced
+from support.fresh_home import run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
 from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
 
 pytestmark = pytest.mark.node
+
+Run = Callable[..., str]
 
 #: Opens the model of MODEL by the client in SOURCE.
 OPEN = """
@@ -82,10 +85,12 @@ def own_tests(folder: Path, model: Path) -> tuple[int, set[str]]:
     return int(passed[1]), failed
 
 
-def evaluate(script: str, *before: str, cwd: Path, client: Path, model: Path, **env: str) -> str:
+def evaluate(
+    script: str, *, cwd: Path, client: Path, model: Path, run: Run = run, **env: str
+) -> str:
     """Run a module that opens the model by the client; what it printed."""
     source = (client / "src/index.js").as_uri()
-    command = (*before, "node", "--input-type=module", "--eval", OPEN + script)
+    command = ("node", "--input-type=module", "--eval", OPEN + script)
     return run(*command, cwd=cwd, SOURCE=source, MODEL=str(model), **env)
 
 
@@ -362,14 +367,11 @@ def test_its_types_reach_users(project: Path, options: str) -> None:
 
 def test_nothing_leaves_the_machine(client: Path, every_feed: Path, tmp_path: Path) -> None:
     """A fresh home stays empty, and no name is looked up."""
-    home, trace = tmp_path / "home", tmp_path / "trace"
-    home.mkdir()
-    unset = [f"-u{name}" for name in os.environ.keys() - fresh_environment(home).keys()]
-    before = ["env", *unset, *traced(trace)]
+    home = tmp_path / "home"
     script = 'await embedder.embed(["a"]); await embedder.close();'
-    evaluate(script, *before, cwd=home, client=client, model=every_feed, HOME=str(home))
+    silently = partial(run_silently, home)
+    evaluate(script, cwd=tmp_path, client=client, model=every_feed, run=silently)
     assert list(home.iterdir()) == []
-    check_silent(trace)
 
 
 @pytest.mark.minilm

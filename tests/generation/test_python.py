@@ -17,7 +17,7 @@ import pytest
 from models.every_feed import write_every_feed_model
 from polybake.modelfile import container
 from polybake.modelfile.container import read_head
-from support.fresh_home import check_silent, fresh_environment, traced
+from support.fresh_home import run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
@@ -52,23 +52,6 @@ def run_script(
     """Run a script beside the client's package, two minutes at most; everything that it prints."""
     command = ["timeout", "--kill-after=5", "120", python, "-c", script, *arguments]
     return run(*command, cwd=client, PYTHONPATH="src", **environment)
-
-
-def run_at_home(home: Path, *command: str | Path, cwd: Path, **environment: str) -> str:
-    """Run a command as on a fresh machine; what it printed, without a look outside."""
-    trace = home.parent / "trace"
-    done = subprocess.run(
-        list(map(str, [*traced(trace), *command])),
-        cwd=cwd,
-        env=fresh_environment(home, **environment),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    check_silent(trace)
-    return done.stdout + done.stderr
 
 
 def check_style(python: Path, client: Path) -> None:
@@ -263,8 +246,7 @@ def test_nothing_leaves_the_machine(
 ) -> None:
     """Opening, embedding and ending leave an empty home empty, and look up no name."""
     home = tmp_path / "home"
-    home.mkdir()
-    printed = run_at_home(home, python, "-c", USE, every_feed, cwd=client, PYTHONPATH="src")
+    printed = run_silently(home, python, "-c", USE, every_feed, cwd=client, PYTHONPATH="src")
     assert printed == "(1, 7) True\n"
     assert list(home.rglob("*")) == []
 
@@ -277,7 +259,7 @@ def test_who_wants_telemetry_is_obeyed(
     (tmp_path / "onnxruntime.py").write_text("import os; os.system('echo $ORT_DISABLE_TELEMETRY')")
     environment = given | {"PYTHONPATH": f"{tmp_path}:src"}
     command = [python, "-c", "import every_feed"]
-    assert run_at_home(tmp_path, *command, cwd=client, **environment) == f"{kept}\n"
+    assert run_silently(tmp_path, *command, cwd=client, **environment) == f"{kept}\n"
 
 
 def test_it_says_that_it_comes_too_late(python: Path, client: Path, tmp_path: Path) -> None:
@@ -285,10 +267,10 @@ def test_it_says_that_it_comes_too_late(python: Path, client: Path, tmp_path: Pa
     (tmp_path / "onnxruntime.py").touch()
     late = [python, "-c", "import onnxruntime; import every_feed, every_feed.session"]
     environment = {"PYTHONPATH": f"{tmp_path}:src"}
-    printed = run_at_home(tmp_path, *late, cwd=client, **environment)
+    printed = run_silently(tmp_path, *late, cwd=client, **environment)
     assert printed.count("RuntimeWarning") == 1
     assert "import every_feed first, or start Python with ORT_DISABLE_TELEMETRY=1" in printed
-    assert run_at_home(tmp_path, *late, cwd=client, ORT_DISABLE_TELEMETRY="1", **environment) == ""
+    assert run_silently(tmp_path, *late, cwd=client, ORT_DISABLE_TELEMETRY="1", **environment) == ""
 
 
 CYCLES = """

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from models.every_feed import write_every_feed_model
 from polybake.modelfile.container import read_head
-from support.fresh_home import check_silent, cut_off, traced
+from support.fresh_home import run_cut_off, run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
@@ -43,19 +42,23 @@ def client(gems: str, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
+def settings(gems: str) -> dict[str, str]:
+    """What Ruby is told of its gems and its texts."""
+    (gem_path,) = Path(gems).glob("ruby/*")
+    return {"LANG": "C.UTF-8", "GEM_PATH": str(gem_path)}
+
+
 def ruby(
     client: Path,
     gems: str,
     *arguments: str | Path,
-    before: Sequence[str] = (),
     **more: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run Ruby with the client and its gems, and with nothing else of this environment."""
-    (gem_path,) = Path(gems).glob("ruby/*")
     return subprocess.run(
-        [str(part) for part in (*before, "ruby", "-I", client / "lib", *arguments)],
+        [str(part) for part in ("ruby", "-I", client / "lib", *arguments)],
         cwd=client,
-        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "GEM_PATH": str(gem_path)} | more,
+        env={"PATH": os.environ["PATH"], **settings(gems)} | more,
         capture_output=True,
         encoding="utf-8",
         timeout=SECONDS,
@@ -293,19 +296,13 @@ def test_nothing_leaves_the_machine_unless_it_is_wished(
     client: Path, gems: str, every_feed: Path, tmp_path: Path, wish: dict[str, str], *, left: bool
 ) -> None:
     """Opening, embedding and ending leave an empty home empty, and look up no name."""
-    home, trace = tmp_path / "home", tmp_path / "trace"
-    home.mkdir()
+    home = tmp_path / "home"
+    run = run_cut_off if left else run_silently
     script = 'EveryFeed::Embedder.open(ENV.fetch("MODEL")) { |embedder| embedder.embed(["a"]) }'
-    done = ruby(
-        *(client, gems, "-w", "-r", "every_feed", "-e", script),
-        before=cut_off() if left else traced(trace),
-        HOME=str(home),
-        MODEL=str(every_feed),
-        **wish,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    command = ("ruby", "-I", "lib", "-w", "-r", "every_feed", "-e", script)
+    more = settings(gems) | {"MODEL": str(every_feed)} | wish
+    assert run(home, *command, cwd=client, **more) == ""
     assert any(home.iterdir()) == left
-    check_silent(trace)
 
 
 @pytest.mark.minilm
