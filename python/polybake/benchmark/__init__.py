@@ -1,0 +1,1 @@
+"""How fast a model file is, and where its time goes."""
