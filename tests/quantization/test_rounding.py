@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from polybake.quantization.rounding import error_factor, round_rows, round_weights, smoothing
+from polybake.quantization.rounding import (
+    centers,
+    error_factor,
+    round_rows,
+    round_weights,
+    smoothing,
+)
 
 RANDOM = np.random.default_rng(0)
 
@@ -59,7 +65,12 @@ def test_each_row_of_a_table_has_its_scale() -> None:
 
 def test_smoothing_moves_the_size_of_an_input_into_its_weights() -> None:
     inputs = np.array([[100, 1, 0], [-50, 2, 0]], np.float32)
-    weights = [np.array([[1, -1], [1, 0], [1, 1]], np.float32)] * 2
-    smooth = smoothing(inputs, weights)
-    expected = np.array([100**0.65, 2**0.65, 1])
-    np.testing.assert_allclose(smooth, expected / np.exp(np.log(expected).mean()), rtol=1e-6)
+    weights = np.array([[1, -1], [1, 0], [1, 1]], np.float32)
+    expected = np.array([100**0.75, 2**0.75, 1])
+    expected = expected / np.exp(np.log(expected).mean())
+    np.testing.assert_allclose(smoothing(inputs, weights), expected, rtol=1e-6)
+
+
+def test_centers_lie_half_way() -> None:
+    inputs = np.array([[-1, 5, 0], [-3, 5, 2], [-1, 5, 1]], np.float32)
+    assert centers(inputs).tolist() == [-2, 5, 1]

@@ -2,6 +2,8 @@
 
 Weights are int8 with a scale for each column, rounded so that what they give stays close; what they
 multiply is uint8 with a range for each row, found inside the graph, so no row depends on another.
+What a norm gives is first moved and divided, an input at a time: ``x @ W`` is
+``(x - center) / smooth @ (smooth * W) + center @ W``, whose rows have fewer outliers.
 Sums are exact in int32, on every processor. All else stays in float32: norms, softmax, attention
 between tokens, pooling, small layers. Tables are int8 with a scale for each row.
 """
@@ -17,8 +19,14 @@ from polybake.modelfile.manifest import Contract
 from polybake.quantization.calibration import Calibration, Floats
 from polybake.quantization.nodes import Nodes
 from polybake.quantization.products import Group, Product, groups, is_weight
-from polybake.quantization.rounding import error_factor, round_rows, round_weights, smoothing
-from polybake.quantization.rows import Rows, round_by_range, round_gelu
+from polybake.quantization.rounding import (
+    centers,
+    error_factor,
+    round_rows,
+    round_weights,
+    smoothing,
+)
+from polybake.quantization.rows import Rows, round_gelu, round_symmetric
 
 #: Bytes of what products multiply that are held at a time; each window runs all texts.
 _HELD = 1 << 30
@@ -80,53 +88,50 @@ def _windows(found: Sequence[Group], tokens: int) -> Iterator[list[Group]]:
 
 def _quantize_group(graph: ir.Graph, group: Group, inputs: Floats) -> None:
     """Round what each layer multiplies once, and the weights once for all layers."""
-    weights = group.matrices()
-    smooth = None
+    weights = np.concatenate(group.matrices(), axis=1)
+    center = smooth = None
     if _after_norm(group.values[0]):
-        smooth = smoothing(inputs, weights)
-        weights = [weight * smooth[:, np.newaxis] for weight in weights]
-        inputs = inputs / smooth
-    integers, scales = round_weights(np.concatenate(weights, axis=1), error_factor(inputs))
-    sizes = [weight.shape[1] for weight in weights]
+        center = centers(inputs)
+        smooth = smoothing(inputs - center, weights)
+        inputs = (inputs - center) / smooth
+    scaled = weights if smooth is None else weights * smooth[:, np.newaxis]
+    integers, scales = round_weights(scaled, error_factor(inputs))
     for layer in group.layers:
-        rows = _rounded(Nodes(graph, layer[0].node), layer[0], smooth)
-        _multiply(graph, layer, rows, integers, scales, sizes)
-
-
-def _rounded(nodes: Nodes, product: Product, smooth: Floats | None) -> Rows:
-    """What a layer's products multiply, as integers."""
-    if _after_gelu(product.x):
-        return round_gelu(nodes, product.x)
-    if smooth is None:
-        return round_by_range(nodes, product.x)
-    divisor = nodes.constant(f"{product.weight.name}.smooth", 1 / smooth)
-    return round_by_range(nodes, nodes.op("Mul", product.x, divisor))
+        nodes, name, x = Nodes(graph, layer[0].node), layer[0].weight.name, layer[0].x
+        shift = np.concatenate([product.shift() for product in layer])
+        if smooth is not None and center is not None:
+            x = nodes.op("Mul", x, nodes.constant(f"{name}.smooth", 1 / smooth))
+            x = nodes.op("Sub", x, nodes.constant(f"{name}.center", center / smooth))
+            shift = shift + center @ weights
+        rows = round_gelu(nodes, x) if _after_gelu(x) else round_symmetric(nodes, x)
+        _multiply(nodes, layer, rows, integers, scales, shift)
 
 
 def _multiply(
-    graph: ir.Graph,
+    nodes: Nodes,
     layer: Sequence[Product],
     rows: Rows,
     integers: NDArray[np.int8],
     scales: Floats,
-    sizes: Sequence[int],
+    shift: Floats,
 ) -> None:
-    """``(q - zero) @ W * range * scale / steps + lowest * sum(W) * scale``, of all at once."""
-    nodes, name = Nodes(graph, layer[0].node), layer[0].weight.name
+    """``(q - zero) @ W * range * scale / steps + shift``, of all products of a layer at once."""
+    name, end = layer[0].weight.name, layer[0].end.name
     sums = nodes.op("MatMulInteger", rows.integers, nodes.constant(f"{name}", integers), rows.zero)
     # Not the two scales first: ONNX Runtime 1.31 takes the product of both for that of a tensor's.
-    ranged = nodes.op("Mul", nodes.op("Cast", sums, to=ir.DataType.FLOAT), rows.range)
-    y = nodes.op("Mul", ranged, nodes.constant(f"{name}.scale", scales / np.float32(rows.steps)))
-    if rows.lowest is not None:
-        total = integers.sum(axis=0, dtype=np.int64) * scales
-        column = nodes.constant(f"{name}.sum", total.astype(np.float32))
-        y = nodes.op("Add", y, nodes.op("Mul", rows.lowest, column))
-    ends = nodes.constant(f"{name}.sizes", np.array(sizes)) if len(layer) > 1 else None
-    parts = nodes.split(y, ends, len(layer)) if ends is not None else [y]
+    y = nodes.op("Mul", nodes.op("Cast", sums, to=ir.DataType.FLOAT), rows.range)
+    y = nodes.op("Mul", y, nodes.constant(f"{name}.scale", scales / np.float32(rows.steps)))
+    if shift.any():
+        # Of two axes, since ONNX Runtime's BiasGelu is slower than its parts.
+        y = nodes.op("Add", y, nodes.constant(f"{end}.shift", shift[np.newaxis]))
+    parts = [y]
+    if len(layer) > 1:
+        sizes = np.array([len(product.shift()) for product in layer])
+        parts = nodes.split(y, nodes.constant(f"{name}.sizes", sizes), len(layer))
     for product, part in zip(layer, parts, strict=True):
-        place = Nodes(graph, product.node)
-        biased = part if product.bias is None else place.op("Add", part, product.bias)
-        place.replace(product.node.outputs[0], biased)
+        nodes.replace(product.end, part)
+        if product.node is not product.end:
+            nodes.drop(product.node)
 
 
 def _quantize_tables(graph: ir.Graph) -> None:
@@ -140,7 +145,7 @@ def _quantize_tables(graph: ir.Graph) -> None:
         found = nodes.op("Gather", nodes.constant(f"{table.name}", integers), places)
         scale = nodes.op("Gather", nodes.constant(f"{table.name}.scale", scales), places)
         wide = nodes.op("Cast", found, to=ir.DataType.FLOAT)
-        nodes.replace(node.outputs[0], nodes.op("Mul", wide, scale))
+        nodes.replace(node, nodes.op("Mul", wide, scale))
 
 
 def _table(node: ir.Node) -> ir.Value | None:

@@ -21,9 +21,9 @@ class Nodes:
         """Add one of ONNX's operators; its only output."""
         return self._add(ir.node(kind, inputs, attributes or None))[0]
 
-    def split(self, x: ir.Value, sizes: ir.Value, parts: int) -> Sequence[ir.Value]:
+    def split(self, x: ir.Value, sizes: ir.Value, parts: int) -> list[ir.Value]:
         """Cut the last axis into ``parts`` of these sizes."""
-        return self._add(ir.node("Split", [x, sizes], {"axis": -1}, num_outputs=parts))
+        return list(self._add(ir.node("Split", [x, sizes], {"axis": -1}, num_outputs=parts)))
 
     def _add(self, node: ir.Node) -> Sequence[ir.Value]:
         node.metadata_props.update(self._place.metadata_props)
@@ -50,10 +50,15 @@ class Nodes:
         """A float32 number."""
         return self.constant(f"{value:g}", np.array(value, np.float32))
 
-    def replace(self, old: ir.Value, new: ir.Value) -> None:
-        """Put ``new`` in the place of the node's only output, under its name; drop the node."""
+    def replace(self, node: ir.Node, new: ir.Value) -> None:
+        """Put ``new`` in the place of a node's only output, under its name; drop the node."""
+        old = node.outputs[0]
         name = old.name
         new.type, new.shape = old.type, old.shape
         old.replace_all_uses_with(new, replace_graph_outputs=True)
-        self._graph.remove(self._place, safe=True)
+        self.drop(node)
         new.name = name
+
+    def drop(self, node: ir.Node) -> None:
+        """Remove a node that nothing uses."""
+        self._graph.remove(node, safe=True)

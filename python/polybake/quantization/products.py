@@ -17,12 +17,17 @@ _ONNX = ("", "ai.onnx")
 
 @dataclass(frozen=True)
 class Product:
-    """``x @ weight``, a MatMul or a Gemm, whose bias stays as it is."""
+    """``x @ weight + bias``: a Gemm, or a MatMul with the Add behind it, if any.
+
+    Attributes:
+        end: Gives the sum.
+    """
 
     node: ir.Node
     weight: ir.Value
     bias: ir.Value | None
     transposed: bool
+    end: ir.Node
 
     @property
     def x(self) -> ir.Value:
@@ -37,6 +42,14 @@ class Product:
         assert tensor is not None  # noqa: S101 - `products` looked
         array: NDArray[Any] = tensor.numpy()
         return np.ascontiguousarray(array.T if self.transposed else array)
+
+    def shift(self) -> NDArray[np.float32]:
+        """The bias, ``[out]``; zeros where there is none."""
+        tensor = None if self.bias is None else self.bias.const_value
+        if tensor is None:
+            return np.zeros(self.matrix().shape[1], np.float32)
+        array: NDArray[Any] = tensor.numpy()
+        return array.reshape(-1)
 
 
 @dataclass(frozen=True)
@@ -91,12 +104,39 @@ def _product(node: ir.Node) -> Iterator[Product]:
     if weight is None or not is_weight(weight):
         return
     if node.op_type == "MatMul":
-        yield Product(node, weight, None, transposed=False)
+        bias, end = _bias_behind(node)
+        yield Product(node, weight, bias, transposed=False, end=end)
     elif all(
         node.attributes.get_float(name, 1.0) == 1.0 for name in ("alpha", "beta")
     ) and not node.attributes.get_int("transA", 0):
         bias = node.inputs[2] if len(node.inputs) > 2 else None
-        yield Product(node, weight, bias, transposed=bool(node.attributes.get_int("transB", 0)))
+        if bias is None or _is_vector(bias):
+            transposed = bool(node.attributes.get_int("transB", 0))
+            yield Product(node, weight, bias, transposed=transposed, end=node)
+
+
+def _bias_behind(node: ir.Node) -> tuple[ir.Value | None, ir.Node]:
+    """The vector that alone is added to what ``node`` gives, and where."""
+    product = node.outputs[0]
+    users = list(product.uses())
+    if len(users) == 1 and not product.is_graph_output():
+        (add, place), *_ = users
+        bias = add.inputs[1 - place] if add.op_type == "Add" and add.domain in _ONNX else None
+        if bias is not None and _is_vector(bias):
+            return bias, add
+    return None, node
+
+
+def _is_vector(value: ir.Value) -> bool:
+    """Whether it is a constant float32 vector, perhaps with axes of 1 before it."""
+    tensor = value.const_value
+    return (
+        value.is_initializer()
+        and tensor is not None
+        and tensor.dtype == ir.DataType.FLOAT
+        and tensor.size > 1
+        and tensor.size == tensor.shape[-1]
+    )
 
 
 def is_weight(value: ir.Value) -> bool:

@@ -7,56 +7,50 @@ from onnxscript import ir
 
 from polybake.quantization.nodes import Nodes
 
-_STEPS = 255
+#: On either side of a symmetric range's zero.
+_STEPS = 127
 
 #: Where GELU ends below: -0.17 at -0.75. So its zero may stand still, at a sixth of the range.
 _GELU_LOWEST = 0.17
 _GELU_ZERO = 40
+_GELU_STEPS = 255 - _GELU_ZERO
 
-#: Of a row: below it all is taken for equal.
+#: Of a row: below it all is taken for 0.
 _LEAST_RANGE = 1e-20
 
 
 @dataclass(frozen=True)
 class Rows:
-    """``x`` is close to ``(integers - zero) * range / steps + lowest``.
+    """``x`` is close to ``(integers - zero) * range / steps``.
 
     Attributes:
         integers: uint8, the shape of x.
         zero: uint8, a constant of the graph.
         range: float32 ``[..., 1]``.
         steps: How many make up the range.
-        lowest: float32 ``[..., 1]``; None where it is 0.
     """
 
     integers: ir.Value
     zero: ir.Value
     range: ir.Value
     steps: int
-    lowest: ir.Value | None
 
 
-def round_by_range(nodes: Nodes, x: ir.Value) -> Rows:
-    """Between the smallest and the largest element of each row."""
-    last = nodes.constant("last_axis", np.array([-1], np.int64))
-    lowest = nodes.op("ReduceMin", x, last, keepdims=1)
-    whole = nodes.op("Sub", nodes.op("ReduceMax", x, last, keepdims=1), lowest)
-    whole = nodes.op("Max", whole, nodes.number(_LEAST_RANGE))
-    zero = nodes.constant("zero", np.array(0, np.uint8))
-    above = nodes.op("Sub", x, lowest)
-    return Rows(_round(nodes, above, whole, _STEPS, zero), zero, whole, _STEPS, lowest)
+def round_symmetric(nodes: Nodes, x: ir.Value) -> Rows:
+    """On both sides of 0, as far as the largest element of each row."""
+    return _round(nodes, x, nodes.op("Abs", x), _LEAST_RANGE, _STEPS, zero=_STEPS + 1)
 
 
 def round_gelu(nodes: Nodes, x: ir.Value) -> Rows:
     """What GELU gives: between its lowest value and the largest element of each row."""
+    least = _GELU_LOWEST / _GELU_ZERO * _GELU_STEPS
+    return _round(nodes, x, x, least, _GELU_STEPS, zero=_GELU_ZERO)
+
+
+def _round(nodes: Nodes, x: ir.Value, sizes: ir.Value, least: float, steps: int, zero: int) -> Rows:
     last = nodes.constant("last_axis", np.array([-1], np.int64))
-    steps = _STEPS - _GELU_ZERO
-    highest = nodes.op("ReduceMax", x, last, keepdims=1)
-    whole = nodes.op("Max", highest, nodes.number(_GELU_LOWEST / _GELU_ZERO * steps))
-    zero = nodes.constant("zero_of_gelu", np.array(_GELU_ZERO, np.uint8))
-    return Rows(_round(nodes, x, whole, steps, zero), zero, whole, steps, None)
-
-
-def _round(nodes: Nodes, x: ir.Value, whole: ir.Value, steps: int, zero: ir.Value) -> ir.Value:
-    scaled = nodes.op("Mul", x, nodes.op("Div", nodes.number(steps), whole))
-    return nodes.op("QuantizeLinear", scaled, nodes.number(1), zero)
+    largest = nodes.op("Max", nodes.op("ReduceMax", sizes, last, keepdims=1), nodes.number(least))
+    origin = nodes.constant(f"zero.{zero}", np.array(zero, np.uint8))
+    parts = nodes.op("Div", x, largest)
+    integers = nodes.op("QuantizeLinear", parts, nodes.number(1 / steps), origin)
+    return Rows(integers, origin, largest, steps)
