@@ -16,7 +16,8 @@ from polybake.benchmark.table import (
 )
 from polybake.files.printable import printable
 
-_STYLE = """
+_STYLE = (
+    """
 :root { color-scheme: light dark; --ground: #f8fafc; --ink: #0f172a; --quiet: #475569;
   --grid: #e2e8f0 }
 @media (prefers-color-scheme: dark) { :root { --ground: #0f172a; --ink: #f1f5f9;
@@ -37,12 +38,15 @@ svg { display: block; font-size: 12px; height: auto; margin: .5rem 0; overflow: 
 text { fill: var(--ink) } text.quiet { fill: var(--quiet) }
 text.on { fill: #fff; font-size: 11px }
 line, polyline { stroke-width: 2 } line.grid { stroke: var(--grid); stroke-width: 1 }
-""" + "\n".join(
-    f".c{n} {{ background: {colour}; fill: {colour}; stroke: {colour} }}"
-    for n, colour in enumerate(COLOURS)
-) + """
+"""
+    + "\n".join(
+        f".c{n} {{ background: {colour}; fill: {colour}; stroke: {colour} }}"
+        for n, colour in enumerate(COLOURS)
+    )
+    + """
 polyline[points] { fill: none } rect { stroke: none }
 """
+)
 
 
 def report(figures: Figures) -> str:
@@ -103,7 +107,9 @@ def _precision(figures: Figures) -> str:
         mean, least = (found.mean_cosine, found.min_cosine) if found else (1.0, 1.0)
         points.append([Point(model.bytes / 1e6, mean, least, model.name)])
     lowest = min(point.low for one in points for point in one)
-    told = "<p>The mean cosine to the exact vectors over the golden cases, with a line to the least."
+    told = (
+        "<p>The mean cosine to the exact vectors over the golden cases, with a line to the least."
+    )
     return told + plot(points, "MB of the file", "cosine", y_from=min(lowest, 0.999), y_to=1.0)
 
 

@@ -1,7 +1,6 @@
 """A generated client that embeds in its own process, behind its harness."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
@@ -10,7 +9,7 @@ from polybake.verification.handshake import Subject, check_started, results_of
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
 from polybake.verification.prepare import check_programs, unprepared
-from polybake.verification.protocol import Embed, Errored, Start, Stop
+from polybake.verification.protocol import Embed, Errored, Start
 from polybake.verification.stages import judge_case
 from polybake.verification.verdict import HarnessError, Stage, Status
 
@@ -70,7 +69,5 @@ class RunningClient:
             raise HarnessError(outcome.status, outcome.message)
 
     def close(self) -> None:
-        """End the process."""
-        with suppress(HarnessError):  # what was timed is done, and none is left running
-            self._harness.ask(Stop(), _PATIENCE)
+        """End the process, whether it still answers or not."""
         self._harness.kill()

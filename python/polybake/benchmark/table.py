@@ -102,13 +102,12 @@ def failures(figures: Figures) -> list[str]:
 
 def notes(figures: Figures) -> list[str]:
     """How it was measured."""
-    environment, rounds = figures.environment, figures.rounds
-    found = [
-        f"{environment.cpu}, {environment.processors} processors; onnxruntime "
-        f"{environment.onnxruntime}, polybake {environment.polybake}, Python {environment.python}",
-        f"{rounds} round{'s' * (rounds > 1)} in turns after a warm-up; medians, ratios of speed to "
-        "the first row; the spread is that of the rounds",
-    ]
+    where, rounds = figures.environment, figures.rounds
+    machine = f"{where.cpu}, {where.processors} processors"
+    versions = f"onnxruntime {where.onnxruntime}, polybake {where.polybake}, Python {where.python}"
+    turns = f"{rounds} round{'s' * (rounds > 1)} in turns after a warm-up; medians"
+    meaning = "ratios of speed to the first row; the spread is that of the rounds"
+    found = [f"{machine}; {versions}", f"{turns}, {meaning}"]
     if any(row.client for compared in figures.workloads for row in compared.rows):
         found.append("clients answer through their harness, so JSON and base64 are in their time")
     return found
@@ -116,8 +115,8 @@ def notes(figures: Figures) -> list[str]:
 
 def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0),
-        pad_edge=False, header_style="",
+        title=Text(printable(title), style="bold"), title_justify="left", box=None,
+        padding=(0, 2, 0, 0), pad_edge=False, header_style="",
     )  # fmt: skip
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="right" if place else "left", overflow="fold")

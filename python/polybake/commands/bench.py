@@ -10,7 +10,7 @@ from polybake.commands.target import JsonOption
 
 
 def bench(
-    models: Annotated[list[Path], typer.Argument(help="Baked model files.")],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Baked model files.")],
     clients: Annotated[
         Path | None,
         typer.Option(help="Also measure each generated client in this folder."),
