@@ -22,7 +22,7 @@ RUN = (sys.executable, "-c", "import polybake.cli; polybake.cli.main()")
 
 
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
-    """Whatever is baked, checked, embedded or measured, it stays empty, and no name is looked up."""
+    """Whatever is baked, checked, embedded or measured, it stays empty, and no name is sought."""
     write_bert(tmp_path / "bert")
     home, model = tmp_path / "home", "model.onnx"
     config = tmp_path / "polybake.toml"

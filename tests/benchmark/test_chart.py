@@ -78,4 +78,14 @@ def test_hostile_names_are_text() -> None:
     ):
         assert elements(drawing, "text")
         assert "\u202e" not in drawing
-    assert len(elements(bars([Bar("x" * 99, 0, [1.0], "")]), "text")[0].text or "") == 32
+
+
+def test_long_names_keep_both_ends() -> None:
+    """Files of one model differ in the last part; the whole name is the title."""
+    name = f"a-model{'x' * 90}-int8"
+    drawing = bars([Bar(name, 0, [1.0], "")])
+    (shown,) = [one.text or "" for one in elements(drawing, "text")]
+    assert shown.startswith("a-model")
+    assert shown.endswith("-int8")
+    assert len(shown) == 32
+    assert elements(drawing, "title")[0].text == name

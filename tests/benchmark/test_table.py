@@ -28,7 +28,8 @@ def test_a_row_for_each_figure() -> None:
     assert file_cells(figures.models[0])[1:4] == ("float32", "90.9", "exact")
     assert file_cells(figures.models[1])[1:4] == ("int8", "24.3", "0.99800")
     text = printed(figures)
-    assert "where the time of small goes" in text
+    assert text.count("where the time goes") == 2
+    assert "\nsmall " in text
     assert "A processor, 2 processors; onnxruntime 1.31.1, polybake 0.1.0" in text
     assert "3 rounds in turns" in text
     assert "JSON and base64" in text

@@ -182,7 +182,9 @@ def _number(value: float) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    """With both ends, as names often differ in the last part."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"
 
 
 def _safe(text: str) -> str:

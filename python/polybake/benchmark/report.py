@@ -59,7 +59,7 @@ def report(figures: Figures) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>Benchmark of {_safe(names)}</title><style>{_STYLE}</style>",
         f"<h1>Benchmark of {_safe(names)}</h1>",
-        *(f"<p>{_safe(line)}" for line in notes(figures)),
+        *(f"<p>{_sentence(line)}." for line in notes(figures)),
         *(f'<p class="fail">{_safe(line)}' for line in failures(figures)),
     ]
     for one in figures.workloads:
@@ -76,7 +76,7 @@ def report(figures: Figures) -> str:
             (model.name, {part: model.parts[place].share(part) for part in parts})
             for model in models
         ]
-        page += [f"<h3>{_safe(one.title)}</h3>", stacked(shares)]
+        page += [f"<h3>{_sentence(one.title)}</h3>", stacked(shares)]
     return "\n".join([*page, "</html>", ""])
 
 
@@ -133,7 +133,7 @@ def _legend(names: Iterable[str]) -> str:
 
 
 def _heading(text: str) -> str:
-    return f"<h2>{_safe(text[:1].upper() + text[1:])}</h2>"
+    return f"<h2>{_sentence(text)}</h2>"
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -144,6 +144,10 @@ def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _details(body: str) -> str:
     return f"<details><summary>figures</summary>{body}</details>"
+
+
+def _sentence(text: str) -> str:
+    return _safe(text[:1].upper() + text[1:])
 
 
 def _safe(text: str) -> str:

@@ -33,8 +33,8 @@ def print_figures(figures: Figures, console: Console) -> None:
     )
     for model in models:
         table(
-            f"where the time of {model.name} goes",
-            ("", *(at.workload for at in model.parts)),
+            "where the time goes",
+            (printable(model.name), *(at.workload for at in model.parts)),
             (
                 (part, *(f"{at.share(part):.1%}" for at in model.parts))
                 for part in model.parts[0].seconds
