@@ -24,6 +24,7 @@ def test_a_row_for_each_figure() -> None:
     many, single = figures.workloads
     assert cells(many.rows[0]) == ("exact", "1", "333", "11,333", "1.00 x", "67%")
     assert cells(many.rows[1])[:3] == ("exact in node", "default", "167")
+    assert cells(many.rows[1])[-1] == "unknown"  # of a single round
     assert cells(single.rows[0])[2:5] == ("2.50 ms", "3.70 ms", "3.97 ms")
     assert file_cells(figures.models[0])[1:4] == ("float32", "90.9", "exact")
     assert file_cells(figures.models[1])[1:4] == ("int8", "24.3", "0.99800")

@@ -67,7 +67,8 @@ def cells(row: Row) -> tuple[str, ...]:
         figures = [milliseconds(seconds) for seconds in row.latency.values()]
     else:
         figures = [f"{row.texts_per_second:,.0f}", f"{row.tokens_per_second:,.0f}"]
-    return (row.label, threads, *figures, f"{row.ratio:.2f} x", f"{row.timing.spread:.0%}")
+    spread = f"{row.timing.spread:.0%}" if len(row.timing.seconds) > 1 else "unknown"
+    return (row.label, threads, *figures, f"{row.ratio:.2f} x", spread)
 
 
 def file_cells(model: ModelFigures) -> tuple[str, ...]:
