@@ -249,11 +249,16 @@ def regenerate(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure side by side: what a bake costs, and how fast the clients are beside their peer."""
-    install(session, "bake,cpu,oracle")
+    """Measure side by side: what a bake costs, and how fast precisions and clients are."""
+    install(session, "bake,cpu")
     session.run("python", "bench/bake_cost.py", minilm(session))
-    model = bake_minilm(session, BUILD / "bench")
+    folder = BUILD / "bench"
+    model, small = bake_minilm(session, folder), str(folder / f"{NAME}-int8.onnx")
+    int8 = ["--precision", "int8", "--output", small]
+    session.run("polybake", "bake", minilm(session), "--name", NAME, *int8)
     session.run(
         "polybake", "verify", str(model), "--clients", "clients", "--prepare", env=ENVIRONMENT
     )
-    session.run("python", "bench/throughput.py", str(model), "clients", minilm(session))
+    session.run("polybake", "bench", str(model), small, "--output", str(folder / "precisions"))
+    options = ["--clients", "clients", "--output", str(folder / "clients")]
+    session.run("polybake", "bench", str(model), *options, *session.posargs)

@@ -22,7 +22,7 @@ RUN = (sys.executable, "-c", "import polybake.cli; polybake.cli.main()")
 
 
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
-    """Baking, fixtures, checking, embedding and fitting leave it empty, and look up no name."""
+    """Whatever is baked, checked, embedded or measured, it stays empty, and no name is sought."""
     write_bert(tmp_path / "bert")
     home, model = tmp_path / "home", "model.onnx"
     config = tmp_path / "polybake.toml"
@@ -32,7 +32,8 @@ def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
     )
     (tmp_path / "texts.txt").write_text("one\ntwo\nthree\n")
     embed = ["embed", model, "texts.txt", "-o", "vectors.parquet"]
-    for command in (["build"], ["check"], ["fit", model, "texts.txt"], embed):
+    bench = ["bench", model, "--texts", "texts.txt", "--rounds", "1"]
+    for command in (["build"], ["check"], ["fit", model, "texts.txt"], embed, bench):
         run_silently(home, *RUN, *command, cwd=tmp_path)
     assert list(home.rglob("*")) == []
 

@@ -8,6 +8,7 @@ import typer
 
 from polybake import __version__
 from polybake.commands.bake import bake
+from polybake.commands.bench import bench
 from polybake.commands.build import build
 from polybake.commands.check import check
 from polybake.commands.embed import embed
@@ -30,7 +31,9 @@ _ENDINGS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
-for _command in (init, inspect, bake, embed, fit, fixtures, generate, build, check, verify):
+for _command in (
+    init, inspect, bake, embed, fit, bench, fixtures, generate, build, check, verify,
+):  # fmt: skip
     app.command()(_command)
 
 

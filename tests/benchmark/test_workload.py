@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import statistics
+from pathlib import Path
 
-from polybake.benchmark.workload import workloads
+import pytest
+
+from polybake.benchmark.workload import Workload, own_workloads, workloads
+from polybake.corpus import open_corpus
+from polybake.errors import InputError
 
 
 def test_lengths() -> None:
@@ -25,3 +30,35 @@ def test_texts_are_the_same_everywhere() -> None:
         hashlib.sha256(texts.encode()).hexdigest()
         == "f7485b04de37413fc75a85045bf58d604c6ca5cd43f877ce3c932fb85a1d34b2"
     )
+
+
+def test_single_texts_are_calls_of_their_own() -> None:
+    """As many in each round, so that there is a ninety-ninth of a hundred."""
+    *many, single = workloads()
+    assert [len(one.calls()) for one in many] == [1, 1]
+    assert single.calls() == [single.texts] * 40
+    assert Workload("own", "", ("a", "b"), single=True).calls() == [("a",), ("b",)] * 20
+
+
+@pytest.mark.parametrize(("texts", "found"), [(1, 1), (40, 40), (41, 21), (100, 34)])
+def test_a_part_is_taken_from_all_places(texts: int, found: int) -> None:
+    """Not the beginning, whose texts may be of one kind."""
+    part = Workload("own", "", tuple(map(str, range(texts)))).part(40)
+    assert len(part) == found
+    assert int(part[-1]) >= texts - 3
+
+
+def test_own_texts(tmp_path: Path) -> None:
+    """At once, and one by one; a row without a text is none."""
+    file = tmp_path / "t.jsonl"
+    file.write_text('{"text": "one"}\n{"text": null}\n{"text": ""}\n')
+    whole, single = own_workloads(open_corpus(file))
+    assert (whole.title, whole.texts, whole.single) == ("2 texts of t.jsonl", ("one", ""), False)
+    assert (single.texts, single.single) == (("one", ""), True)
+
+
+def test_no_texts_are_refused(tmp_path: Path) -> None:
+    """The file is named."""
+    (tmp_path / "t.txt").write_text("")
+    with pytest.raises(InputError, match=r"t\.txt: has no texts; give a file with one text a line"):
+        own_workloads(open_corpus(tmp_path / "t.txt"))

@@ -45,6 +45,16 @@ def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return found
 
 
+def test_nodes_say_what_they_are_for(tmp_path: Path) -> None:
+    """A profile knows them by their names alone, in the module of the product that they replace."""
+    graph = onnx.load(baked(tmp_path, Lowering("int8")).path).graph
+    names = [node.name for node in graph.node]
+    added = [name for name in names if "/int8/" in name]
+    assert len(set(names)) == len(names)
+    assert {node.name for node in graph.node if node.op_type == "QuantizeLinear"} <= {*added}
+    assert any(name.startswith("encoder/layer.0/attention/self/") for name in added)
+
+
 def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
     """All large products are integers; the manifest says how far the vectors moved."""
     exact = baked(tmp_path / "exact", Lowering())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,19 @@ def test_batches_begin_with_the_longest(every_feed: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Runner, "vectors", vectors)
     runner.embed([[0] * length for length in (600, 100, 0, 130, *[100] * 5)])
     assert ran == [[600], [130, 100, 100], [100, 100, 100, 100, 0]]
+
+
+def test_attention_bounds_a_batch_too(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 16 times the budget, 16 times the pairs of tokens: of rows of 1,024, 4 and not 8."""
+    runner, ran = replace(Embedder(every_feed).runner, budget=16 * 512), []
+
+    def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
+        ran.append(len(rows))
+        return np.zeros((len(rows), 7), np.float32)
+
+    monkeypatch.setattr(Runner, "vectors", vectors)
+    runner.embed([[0] * 1024] * 9)
+    assert ran == [4, 4, 1]
 
 
 def test_no_rows_give_no_vectors(every_feed_int8: Path) -> None:

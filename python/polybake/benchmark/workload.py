@@ -1,21 +1,43 @@
-"""Texts to measure with: the same at each call, and on each machine."""
+"""Texts to measure with: the same at each call, and on each machine; or a user's own."""
 
 import math
 import random
 from dataclasses import dataclass
 from importlib import resources
+from itertools import cycle, islice
+
+from polybake.corpus.source import Source
+from polybake.errors import InputError
 
 #: Words of a short text: their logarithm is normal. With two special tokens it has 34 in the mean.
 _MEAN, _DEVIATION, _LONGEST = 30.7, 0.7, 190
 
+#: Calls of a round where a text comes alone: five rounds give 200, of which p99 leaves two out.
+_CALLS = 40
+
 
 @dataclass(frozen=True)
 class Workload:
-    """Texts that are embedded in one call."""
+    """Texts, and how they come.
+
+    Attributes:
+        single: Each text is a call of its own, as queries come; else all are one call.
+    """
 
     name: str
     title: str
     texts: tuple[str, ...]
+    single: bool = False
+
+    def calls(self) -> list[tuple[str, ...]]:
+        """The texts of each call of a round."""
+        if not self.single:
+            return [self.texts]
+        return [(text,) for text in islice(cycle(self.texts), _CALLS)]
+
+    def part(self, most: int) -> tuple[str, ...]:
+        """At most so many of the texts, from all places alike."""
+        return self.texts[:: math.ceil(len(self.texts) / most)]
 
 
 def workloads() -> list[Workload]:
@@ -27,8 +49,23 @@ def workloads() -> list[Workload]:
     return [
         Workload("short", "1,000 short texts", _texts(seeded, short)),
         Workload("long", "200 long texts", _texts(seeded, long)),
-        Workload("single", "one text of 12 tokens", _texts(seeded, [10])),
+        Workload("single", "one text of 12 tokens", _texts(seeded, [10]), single=True),
     ]
+
+
+def own_workloads(source: Source) -> list[Workload]:
+    """The texts of a corpus, at once and one by one; missing ones are left out.
+
+    Raises:
+        InputError: it cannot be read, or has no text.
+    """
+    found = (text for window in source.windows() for text in window.texts)
+    texts = tuple(text for text in found if text is not None)
+    if not texts:
+        raise InputError(f"{source.name}: has no texts; give a file with one text a line")
+    title = f"{len(texts):,} text{'s' * (len(texts) > 1)} of {source.path.name}"
+    whole = Workload("own", title, texts)
+    return [whole, Workload("single", "one of them at a time", whole.part(_CALLS), single=True)]
 
 
 def _texts(seeded: random.Random, lengths: list[int]) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ class Nodes:
     def _add(self, node: ir.Node) -> Sequence[ir.Value]:
         node.metadata_props.update(self._place.metadata_props)
         self._graph.insert_before(self._place, node)
+        # By the graph's own number; a profile knows a node by its name alone.
+        node.name = f"{(self._place.name or '').rpartition('/')[0]}/{_PREFIX}/{node.name}"
         return node.outputs
 
     def constant(self, name: str, array: NDArray[Any]) -> ir.Value:

@@ -39,6 +39,7 @@ def open_session(
     *,
     name: str | Path | None = None,
     fused: bool = True,
+    profile: Path | None = None,
 ) -> ort.InferenceSession:
     """Open a model for running.
 
@@ -49,6 +50,7 @@ def open_session(
             use fewer processors, one for each of these.
         fused: Whether ONNX Runtime may put operators together, which rounds otherwise.
         name: What the message calls a file that the user never sees; None is its path.
+        profile: What the name of ONNX Runtime's own profile begins with; None makes none.
 
     Raises:
         InputError: an unknown device, more threads than processors, or a model that ONNX Runtime
@@ -69,6 +71,8 @@ def open_session(
     options.log_severity_level = _ERRORS_ONLY
     if not fused:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if profile is not None:
+        options.enable_profiling, options.profile_file_prefix = True, str(profile)
     options.intra_op_num_threads = threads or (processors() if limited() else 0)
     # Waiting threads that spin take the time of others: half of all texts on a busy machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -1,0 +1,72 @@
+"""Time several things in turns, so that a slow minute of the machine meets each of them."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+Name = TypeVar("Name")
+
+
+class Timing(BaseModel):
+    """How long something took.
+
+    Attributes:
+        seconds: Of each call, round by round.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    seconds: tuple[tuple[float, ...], ...]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def median(self) -> float:
+        """Of all calls, in seconds."""
+        return self.percentile(50)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def spread(self) -> float:
+        """From the fastest to the slowest round, by their medians; a part of the median."""
+        rounds = [statistics.median(calls) for calls in self.seconds]
+        return (max(rounds) - min(rounds)) / self.median
+
+    def percentile(self, percent: float) -> float:
+        """The seconds that so many in a hundred of the calls took at most."""
+        calls = sorted(call for calls in self.seconds for call in calls)
+        place = (len(calls) - 1) * percent / 100
+        low, high = calls[int(place)], calls[min(int(place) + 1, len(calls) - 1)]
+        return low + (high - low) * (place % 1)
+
+
+def in_turns(
+    tasks: Mapping[Name, Sequence[Callable[[], object]]],
+    rounds: int,
+    progress: Callable[[str], None],
+) -> dict[Name, Timing]:
+    """Time the calls of each task, ``rounds`` times after a warm-up.
+
+    Args:
+        tasks: The calls of one round, by what makes them.
+        rounds: How often each task is called.
+        progress: Told the round that begins.
+    """
+    seconds: dict[Name, list[tuple[float, ...]]] = {name: [] for name in tasks}
+    for number in range(rounds + 1):
+        progress(f"round {number} of {rounds}" if number else "warm-up")
+        for name, calls in tasks.items():
+            times = tuple(_timed(call) for call in calls)
+            if number:
+                seconds[name].append(times)
+    return {name: Timing(seconds=tuple(times)) for name, times in seconds.items()}
+
+
+def _timed(call: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    kept = call()  # so that freeing it takes none of its time
+    seconds = time.perf_counter() - begin
+    del kept
+    return seconds
