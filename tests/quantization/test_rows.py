@@ -8,7 +8,7 @@ import pytest
 from onnxscript import ir
 
 from polybake.quantization.nodes import Nodes
-from polybake.quantization.rows import Rows, round_symmetric, round_gelu
+from polybake.quantization.rows import Rows, round_gelu, round_symmetric
 
 Round = Callable[[Nodes, ir.Value], Rows]
 
