@@ -121,8 +121,7 @@ def _multiply(
         total = integers.sum(axis=0, dtype=np.int64) * scales
         column = nodes.constant(f"{name}.sum", total.astype(np.float32))
         y = nodes.op("Add", y, nodes.op("Mul", rows.lowest, column))
-    ends = nodes.constant(f"{name}.sizes", np.array(sizes)) if len(layer) > 1 else None
-    parts = nodes.split(y, ends, len(layer)) if ends is not None else [y]
+    parts = nodes.split(y, sizes, f"{name}.sizes") if len(layer) > 1 else [y]
     for product, part in zip(layer, parts, strict=True):
         place = Nodes(graph, product.node)
         biased = part if product.bias is None else place.op("Add", part, product.bias)

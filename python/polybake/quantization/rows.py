@@ -38,9 +38,8 @@ class Rows:
 
 def round_by_range(nodes: Nodes, x: ir.Value) -> Rows:
     """Between the smallest and the largest element of each row."""
-    last = nodes.constant("last_axis", np.array([-1], np.int64))
-    lowest = nodes.op("ReduceMin", x, last, keepdims=1)
-    whole = nodes.op("Sub", nodes.op("ReduceMax", x, last, keepdims=1), lowest)
+    lowest = nodes.of_rows("ReduceMin", x)
+    whole = nodes.op("Sub", nodes.of_rows("ReduceMax", x), lowest)
     whole = nodes.op("Max", whole, nodes.number(_LEAST_RANGE))
     zero = nodes.constant("zero", np.array(0, np.uint8))
     above = nodes.op("Sub", x, lowest)
@@ -49,9 +48,8 @@ def round_by_range(nodes: Nodes, x: ir.Value) -> Rows:
 
 def round_gelu(nodes: Nodes, x: ir.Value) -> Rows:
     """What GELU gives: between its lowest value and the largest element of each row."""
-    last = nodes.constant("last_axis", np.array([-1], np.int64))
     steps = _STEPS - _GELU_ZERO
-    highest = nodes.op("ReduceMax", x, last, keepdims=1)
+    highest = nodes.of_rows("ReduceMax", x)
     whole = nodes.op("Max", highest, nodes.number(_GELU_LOWEST / _GELU_ZERO * steps))
     zero = nodes.constant("zero_of_gelu", np.array(_GELU_ZERO, np.uint8))
     return Rows(_round(nodes, x, whole, steps, zero), zero, whole, steps, None)
