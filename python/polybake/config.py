@@ -89,6 +89,7 @@ class ModelTable(Table):
     storage: Storage = "checkpoint"
     calibration: File | None = None
     encoder: EncoderMaker = "native"
+    dequantize: bool = False
     functions: bool = False
     expose: tuple[str, ...] = ()
 

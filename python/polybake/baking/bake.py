@@ -22,6 +22,7 @@ from polybake.baking.invariance import (
 from polybake.baking.lower import EXACT, Lowering
 from polybake.baking.prompts import bake_prompts
 from polybake.baking.proof import prove_steps
+from polybake.baking.rebuilt import measure_rebuilt
 from polybake.baking.size import check_fits, too_large
 from polybake.errors import InputError
 from polybake.files.scratch import Scratch
@@ -36,7 +37,7 @@ from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
 from polybake.modelfile.manifest import Contract, Manifest
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
-from polybake.sources.source import Encoder, Source
+from polybake.sources.source import Encoder, Reference, Source
 from polybake.steps import Step
 
 #: Is told what begins, such as ``proving the steps``.
@@ -138,7 +139,11 @@ def bake(
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
             golden, invariance = _run(exact, built, cases, source)
         with timed("prove"):
-            proven = _prove(golden, built.contract, invariance, encoder, steps, Path(scratch))
+            found = encoder.reference(Path(scratch))
+            proven = _prove(golden, built.contract, invariance, encoder, found, steps)
+            rebuilt = found.rebuilt and measure_rebuilt(
+                golden, built.contract, found, found.rebuilt, steps
+            )
         deviation, tolerances = None, TOLERANCES
         if lowering.changes:
             with timed("lower"):
@@ -149,7 +154,8 @@ def bake(
                 golden, invariance = _run(tail, built, cases, source)
                 check_invariance(invariance, lambda: invariance, steps)
                 deviation = measure_deviation(before, golden)
-            if lowering.precision == "int8":
+        if built.rounds or lowering.precision == "int8":
+            with timed("lower"):
                 plain, _ = _run(tail, built, cases, source, fused=False)
                 tolerances = rounding_tolerances(measure_deviation(golden, plain))
         with timed("write"):
@@ -157,6 +163,7 @@ def bake(
             written = _manifest(source, encoder, steps, built, digest, name, description, expose)
             written = written.model_copy(
                 update={
+                    "source": written.source.model_copy(update={"dequantized": rebuilt}),
                     "precision": lowering.precision,
                     "storage": lowering.storage,
                     "deviation": deviation,
@@ -204,15 +211,14 @@ def _prove(
     contract: Contract,
     invariance: Mapping[str, float],
     encoder: Encoder,
+    found: Reference,
     steps: Sequence[Step],
-    scratch: Path,
 ) -> float:
     """Compare with the encoder alone; the largest difference of the steps.
 
     Raises:
         CheckFailed: a difference exceeds the limit.
     """
-    found = encoder.reference(scratch)
     session = open_session(found.path, threads=THREADS, name=encoder.name)
     proven = prove_steps(golden, contract, session, found, steps)
     run = encoder_run(contract, session, found)
@@ -268,4 +274,4 @@ def _timed(seconds: dict[str, float], progress: Progress, stage: str) -> Iterato
     progress(_STAGES[stage])
     start = time.perf_counter()
     yield
-    seconds[stage] = time.perf_counter() - start
+    seconds[stage] = seconds.get(stage, 0.0) + time.perf_counter() - start

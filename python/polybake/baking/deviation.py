@@ -6,6 +6,7 @@ import numpy as np
 
 from polybake.modelfile.fixture import DEVICES, TOLERANCES, Case, Tolerance, decode_vectors
 from polybake.modelfile.manifest import Deviation
+from polybake.modelfile.slack import Embeddings
 
 #: Times what one other way of rounding changes: other texts, processors and versions differ more.
 _ROOM = 3
@@ -20,11 +21,15 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
     """
     golden = {case.id: decode_vectors(case.embeddings) for case in exact}
     pairs = [
-        (golden[case.id].astype(np.float64), decode_vectors(case.embeddings).astype(np.float64))
-        for case in found
-        if case.id in golden
+        (golden[case.id], decode_vectors(case.embeddings)) for case in found if case.id in golden
     ]
     before, after = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return deviation(before, after)
+
+
+def deviation(before: Embeddings, after: Embeddings) -> Deviation:
+    """Compare ``[texts, dimension]`` row by row; a row of zeros has no direction."""
+    before, after = before.astype(np.float64), after.astype(np.float64)
     norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
     cosines = (before * after).sum(axis=1)[norms > 0] / norms[norms > 0]
     return Deviation(
