@@ -43,7 +43,7 @@ def bake(
         ),
     ] = None,
     precision: Annotated[
-        Literal["float32", "int8"] | None,
+        Literal["float32", "float16", "int8"] | None,
         typer.Option(help="What the graph's large products are computed in."),
     ] = None,
     storage: Annotated[
@@ -127,7 +127,7 @@ def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
 
 def _lowered(manifest: Manifest, deviation: Deviation) -> str:
     """What was given up, and what that changed."""
-    precision = "int8" if manifest.precision == "int8" else "float16 weights"
+    precision = "float16 weights" if manifest.precision == "float32" else manifest.precision
     said = (
         f"{precision}: cosine to the exact vectors {deviation.mean_cosine:.5f} in the mean, "
         f"{deviation.min_cosine:.4f} at least"
