@@ -18,8 +18,11 @@ from models.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.lower import Lowering
 from polybake.errors import InputError
+from polybake.fixtures.golden import cases_for, make_fixture
 from polybake.modelfile.compare import compare_vectors
-from polybake.modelfile.fixture import Tolerance
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import Tolerance, decode_slack, decode_vectors
+from polybake.modelfile.slack import Slack
 from polybake.quantization.largest import largest_values
 from polybake.quantization.narrow_nodes import NarrowNodes
 from polybake.recipe.resolve import resolve
@@ -263,3 +266,33 @@ def formula(table: np.ndarray, weight: np.ndarray, ids: list[int]) -> np.ndarray
     bent = half(np.tanh(half(half(rows @ half(weight)) * 0.5)))
     mean: np.ndarray = (bent + rows).mean(axis=0)
     return mean
+
+
+def test_integers_are_granted_what_their_floats_are(tmp_path: Path) -> None:
+    """Where float16 moves a value over the edge of two steps, both are right."""
+    ranges = np.stack([np.full(128, -0.3), np.full(128, 0.3)]).astype(np.float32)
+    np.save(tmp_path / "ranges.npy", ranges)
+    specs = [*STEPS, {"step": "quantize", "precision": "int8", "ranges": "ranges.npy"}]
+    reports = []
+    for lowering in (NARROW, EXACT):
+        source = open_source(write_drawn(tmp_path / lowering.precision, "bert"))
+        steps = resolve(specs, base=tmp_path, source=source)
+        out = tmp_path / f"{lowering.precision}.onnx"
+        reports.append(bake(source, steps, out, name="tiny", lowering=lowering))
+    narrow, exact = (read_head(report.path).fixture for report in reports)
+    slacks = [
+        Slack.of_rows([decode_slack(one.embeddings) for one in each.cases])
+        for each in (narrow, exact)
+    ]
+    assert slacks[0] is not None
+    assert slacks[1] is not None
+    assert slacks[0].values.mean() > 5 * slacks[1].values.mean()
+    for mine, theirs in zip(narrow.cases, exact.cases, strict=True):
+        slack = decode_slack(mine.embeddings)
+        vectors = decode_vectors(mine.embeddings), decode_vectors(theirs.embeddings)
+        assert slack is not None
+        assert not slack.exceeded(*vectors).any()
+    assert reports[0].manifest.deviation is not None
+    assert reports[0].manifest.deviation.max_abs < 1e-2
+    made = make_fixture(reports[0].path, cases_for(reports[0].path))
+    assert made.tolerances == narrow.tolerances != exact.tolerances

@@ -13,8 +13,8 @@ from onnxscript import ir
 from polybake import __version__
 from polybake.baking.build import Built, build
 from polybake.baking.deviation import check_close, measure_deviation, rounding_tolerances
+from polybake.baking.graph_run import run_graph
 from polybake.baking.invariance import (
-    baked_run,
     check_invariance,
     encoder_run,
     measure_invariance,
@@ -26,9 +26,8 @@ from polybake.baking.rebuilt import measure_rebuilt
 from polybake.baking.size import check_fits, too_large
 from polybake.errors import InputError
 from polybake.files.scratch import Scratch
-from polybake.fixtures.edges import Edges
 from polybake.fixtures.embedded import embedded_cases
-from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
+from polybake.fixtures.golden import THREADS, contract_cases, reference
 from polybake.fixtures.texts import CaseText
 from polybake.graph.storage import store_narrow
 from polybake.graph.write import serialize, write_to_run
@@ -37,7 +36,6 @@ from polybake.modelfile.compare import LIMIT
 from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
 from polybake.modelfile.manifest import Contract, Manifest
 from polybake.quantization.rounded import round_at_each_node
-from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.sources.source import Encoder, Reference, Source
 from polybake.steps import Step
@@ -139,12 +137,14 @@ def bake(
                 gc.collect()
         with timed("golden"):
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
-            golden, invariance = _run(exact, built, cases, source)
+            name_in_messages = f"{source.folder.path} with steps"
+            run = partial(run_graph, built=built, cases=cases, name=name_in_messages)
+            golden, floats, invariance = run(exact)
         with timed("prove"):
             found = encoder.reference(Path(scratch))
             proven = _prove(golden, built.contract, invariance, encoder, found, steps)
             rebuilt = found.rebuilt and measure_rebuilt(
-                golden, built.contract, found, found.rebuilt, steps
+                floats, built.contract, found, found.rebuilt, steps
             )
         deviation, tolerances = None, TOLERANCES
         if lowering.changes:
@@ -152,9 +152,9 @@ def bake(
                 tail = Path(scratch) / "tail.onnx"
                 lowering.apply(model, built.contract, built.tokenizer, golden, Path(scratch))
                 _write_tail(model, lowering, out, tail)
-                before = golden
-                golden, invariance = _run(tail, built, cases, source)
-                deviation = measure_deviation(before, golden)
+                before = floats
+                golden, floats, invariance = run(tail)
+                deviation = measure_deviation(before, floats)
         if built.rounds or lowering.precision != "float32":
             with timed("lower"):
                 other = tail
@@ -163,8 +163,10 @@ def bake(
                     other = Path(scratch) / "rounded.onnx"
                     round_at_each_node(model.graph)
                     write_to_run(model, other)
-                plain, _ = _run(other, built, cases, source, fused=False)
-                tolerances = rounding_tolerances(measure_deviation(golden, plain))
+                plain = run(other, fused=False).floats
+                tolerances = rounding_tolerances(measure_deviation(floats, plain))
+                if built.contract.output.dtype != "float32":
+                    golden = run(tail, tolerances=tolerances).golden
         if lowering.changes:
             limit = tolerances["cpu"].max_abs if lowering.precision == "float16" else LIMIT
             check_invariance(invariance, lambda: invariance, steps, limit)
@@ -203,17 +205,6 @@ def _write_tail(model: ir.Model, lowering: Lowering, out: Path, tail: Path) -> N
     if file.size > container.LARGEST_FILE:
         raise too_large(model, file.size, out)
     file.write(tail)
-
-
-def _run(
-    graph: Path, built: Built, cases: Sequence[CaseText], source: Source, *, fused: bool = True
-) -> tuple[list[Case], dict[str, float]]:
-    """What the graph gives for each case, and how far a text's neighbours change it."""
-    name = f"{source.folder.path} with steps"
-    session = open_session(graph, threads=THREADS, name=name, fused=fused)
-    runner = Runner(session, built.contract, built.tokenizer)
-    golden = golden_cases(cases, runner, Edges.of(graph, built.contract.output))
-    return golden, measure_invariance(golden, built.contract, baked_run(runner))
 
 
 def _prove(

@@ -15,7 +15,7 @@ from polybake.steps import Step
 
 
 def measure_rebuilt(
-    golden: Sequence[Case],
+    floats: Sequence[Case],
     contract: Contract,
     reference: Reference,
     source: RebuiltFrom,
@@ -24,7 +24,7 @@ def measure_rebuilt(
     """Compare each text's vector with what the source gives for it alone, and the steps in NumPy.
 
     Args:
-        golden: What the baked graph gave.
+        floats: What the baked graph gave, before it is quantized.
         contract: Says what to feed.
         reference: Names the output that the steps begin with.
         source: The graph as it came, whose vectors are a text's own in a batch of one.
@@ -32,12 +32,12 @@ def measure_rebuilt(
     """
     session = open_session(source.path, threads=THREADS, name="the source's own graph")
     before, after = [], []
-    for case in golden:
+    for case in floats:
         for ids, vector in zip(case.input_ids, decode_vectors(case.embeddings), strict=True):
             alone = case.model_copy(update={"input_ids": (ids,)})
             state = encoded(alone, contract, session, reference)
             for step in steps:
-                state = step.numpy(state)
+                state = state if step.final else step.numpy(state)
             before.append(state.x)
             after.append(vector[None])
     return Dequantized(
