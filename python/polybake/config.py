@@ -20,7 +20,7 @@ from polybake.files.hub_reference import HubReference, parse_source
 from polybake.files.validation import expected, key_path
 from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.fixture import Device
-from polybake.modelfile.manifest import Storage, checked_name
+from polybake.modelfile.manifest import Precision, Storage, checked_name
 
 #: Who makes the graph of a model folder's encoder: polybake itself, for the architectures in
 #: `polybake.encoders`, or PyTorch's exporter, for any architecture that transformers has.
@@ -85,10 +85,11 @@ class ModelTable(Table):
     output: File
     description: str = ""
     default_prompt: str | None = None
-    precision: Literal["float32", "int8"] = "float32"
+    precision: Precision = "float32"
     storage: Storage = "checkpoint"
     calibration: File | None = None
     encoder: EncoderMaker = "native"
+    dequantize: bool = False
     functions: bool = False
     expose: tuple[str, ...] = ()
 

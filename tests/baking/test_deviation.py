@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from polybake.baking.deviation import measure_deviation, rounding_tolerances
+from polybake.baking.deviation import check_close, measure_deviation, rounding_tolerances
+from polybake.errors import CheckFailed
 from polybake.modelfile.fixture import TOLERANCES, Case, encode_vectors
 from polybake.modelfile.manifest import Deviation
 
@@ -37,3 +38,10 @@ def test_there_is_room_for_other_roundings_and_never_less_than_for_float32() -> 
     assert tolerances["cpu"].one_minus_cosine == pytest.approx(3e-4)
     same = rounding_tolerances(Deviation(max_abs=0, mean_cosine=1, min_cosine=1))
     assert same["cpu"] == TOLERANCES["cpu"]
+
+
+@pytest.mark.parametrize("cosine", [0.9899, float("nan")])
+def test_float16_vectors_of_another_direction_are_refused(cosine: float) -> None:
+    check_close(Deviation(max_abs=1e-3, mean_cosine=0.999, min_cosine=0.99))
+    with pytest.raises(CheckFailed, match=r'expected 0\.99 at least.*set precision = "float32"'):
+        check_close(Deviation(max_abs=1, mean_cosine=0.999, min_cosine=cosine))

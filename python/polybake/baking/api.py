@@ -27,6 +27,7 @@ def bake(
     prompts: Mapping[str, str] | None = None,
     default_prompt: str | None = None,
     encoder: str = "native",
+    dequantize: bool = False,
     functions: bool = False,
     expose: Sequence[str] = (),
 ) -> BakeReport:
@@ -45,6 +46,7 @@ def bake(
         prompts: Prompt texts by name; None takes the source's.
         default_prompt: The prompt used when none is named; None takes the source's.
         encoder: ``native``, or ``torch`` for an export by PyTorch.
+        dequantize: Rebuild an ``.onnx`` file that was quantized dynamically in float32.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: Values to add as outputs, for debugging.
 
@@ -62,6 +64,7 @@ def bake(
             "description": description,
             "default_prompt": default_prompt,
             "encoder": encoder,
+            "dequantize": dequantize,
             "functions": functions,
             "expose": tuple(expose),
         },

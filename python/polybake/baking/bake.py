@@ -12,9 +12,9 @@ from onnxscript import ir
 
 from polybake import __version__
 from polybake.baking.build import Built, build
-from polybake.baking.deviation import measure_deviation, rounding_tolerances
+from polybake.baking.deviation import check_close, measure_deviation, rounding_tolerances
+from polybake.baking.graph_run import run_graph
 from polybake.baking.invariance import (
-    baked_run,
     check_invariance,
     encoder_run,
     measure_invariance,
@@ -22,21 +22,22 @@ from polybake.baking.invariance import (
 from polybake.baking.lower import EXACT, Lowering
 from polybake.baking.prompts import bake_prompts
 from polybake.baking.proof import prove_steps
+from polybake.baking.rebuilt import measure_rebuilt
 from polybake.baking.size import check_fits, too_large
 from polybake.errors import InputError
 from polybake.files.scratch import Scratch
-from polybake.fixtures.edges import Edges
 from polybake.fixtures.embedded import embedded_cases
-from polybake.fixtures.golden import THREADS, contract_cases, golden_cases, reference
+from polybake.fixtures.golden import THREADS, contract_cases, reference
 from polybake.fixtures.texts import CaseText
 from polybake.graph.storage import store_narrow
 from polybake.graph.write import serialize, write_to_run
 from polybake.modelfile import container, manifest
+from polybake.modelfile.compare import LIMIT
 from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
 from polybake.modelfile.manifest import Contract, Manifest
-from polybake.runtime.runner import Runner
+from polybake.quantization.rounded import round_at_each_node
 from polybake.runtime.session import open_session
-from polybake.sources.source import Encoder, Source
+from polybake.sources.source import Encoder, Reference, Source
 from polybake.steps import Step
 
 #: Is told what begins, such as ``proving the steps``.
@@ -136,29 +137,49 @@ def bake(
                 gc.collect()
         with timed("golden"):
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
-            golden, invariance = _run(exact, built, cases, source)
+            name_in_messages = f"{source.folder.path} with steps"
+            run = partial(run_graph, built=built, cases=cases, name=name_in_messages)
+            golden, floats, invariance = run(exact)
         with timed("prove"):
-            proven = _prove(golden, built.contract, invariance, encoder, steps, Path(scratch))
+            found = encoder.reference(Path(scratch))
+            proven = _prove(golden, built.contract, invariance, encoder, found, steps)
+            rebuilt = found.rebuilt and measure_rebuilt(
+                floats, built.contract, found, found.rebuilt, steps
+            )
         deviation, tolerances = None, TOLERANCES
         if lowering.changes:
             with timed("lower"):
                 tail = Path(scratch) / "tail.onnx"
-                lowering.apply(model, built.contract, built.tokenizer, Path(scratch))
+                lowering.apply(model, built.contract, built.tokenizer, golden, Path(scratch))
                 _write_tail(model, lowering, out, tail)
-                before = golden
-                golden, invariance = _run(tail, built, cases, source)
-                check_invariance(invariance, lambda: invariance, steps)
-                deviation = measure_deviation(before, golden)
-            if lowering.precision == "int8":
-                plain, _ = _run(tail, built, cases, source, fused=False)
-                tolerances = rounding_tolerances(measure_deviation(golden, plain))
+                before = floats
+                golden, floats, invariance = run(tail)
+                deviation = measure_deviation(before, floats)
+        if built.rounds or lowering.precision != "float32":
+            with timed("lower"):
+                other = tail
+                if lowering.precision == "float16":
+                    other = Path(scratch) / "rounded.onnx"
+                    round_at_each_node(model.graph)
+                    write_to_run(model, other)
+                moved = measure_deviation(floats, run(other, fused=False).floats)
+                if deviation and lowering.precision == "float16":
+                    check_close(deviation)
+                    check_close(moved)
+                tolerances = rounding_tolerances(moved)
+                if built.contract.output.dtype != "float32":
+                    golden = run(tail, tolerances=tolerances).golden
+        if lowering.changes:
+            limit = tolerances["cpu"].max_abs if lowering.precision == "float16" else LIMIT
+            check_invariance(invariance, lambda: invariance, steps, limit)
         with timed("write"):
             digest = container.tail_digest(tail)
             written = _manifest(source, encoder, steps, built, digest, name, description, expose)
             written = written.model_copy(
                 update={
+                    "source": written.source.model_copy(update={"dequantized": rebuilt}),
                     "precision": lowering.precision,
-                    "storage": lowering.storage,
+                    "storage": lowering.stored,
                     "deviation": deviation,
                 }
             )
@@ -181,22 +202,11 @@ def bake(
 
 def _write_tail(model: ir.Model, lowering: Lowering, out: Path, tail: Path) -> None:
     """Write the graph that the model file ends with."""
-    store_narrow(model, lowering.storage)
+    store_narrow(model, lowering.stored)
     file = serialize(model)
     if file.size > container.LARGEST_FILE:
         raise too_large(model, file.size, out)
     file.write(tail)
-
-
-def _run(
-    graph: Path, built: Built, cases: Sequence[CaseText], source: Source, *, fused: bool = True
-) -> tuple[list[Case], dict[str, float]]:
-    """What the graph gives for each case, and how far a text's neighbours change it."""
-    name = f"{source.folder.path} with steps"
-    session = open_session(graph, threads=THREADS, name=name, fused=fused)
-    runner = Runner(session, built.contract, built.tokenizer)
-    golden = golden_cases(cases, runner, Edges.of(graph, built.contract.output))
-    return golden, measure_invariance(golden, built.contract, baked_run(runner))
 
 
 def _prove(
@@ -204,15 +214,14 @@ def _prove(
     contract: Contract,
     invariance: Mapping[str, float],
     encoder: Encoder,
+    found: Reference,
     steps: Sequence[Step],
-    scratch: Path,
 ) -> float:
     """Compare with the encoder alone; the largest difference of the steps.
 
     Raises:
         CheckFailed: a difference exceeds the limit.
     """
-    found = encoder.reference(scratch)
     session = open_session(found.path, threads=THREADS, name=encoder.name)
     proven = prove_steps(golden, contract, session, found, steps)
     run = encoder_run(contract, session, found)
@@ -268,4 +277,4 @@ def _timed(seconds: dict[str, float], progress: Progress, stage: str) -> Iterato
     progress(_STAGES[stage])
     start = time.perf_counter()
     yield
-    seconds[stage] = time.perf_counter() - start
+    seconds[stage] = seconds.get(stage, 0.0) + time.perf_counter() - start

@@ -29,7 +29,7 @@ def bake_config(
         RequirementMissing: a package or the hub is not there.
     """
     model = config.model
-    source = open_source(model.source, model.encoder)
+    source = open_source(model.source, model.encoder, dequantize=model.dequantize)
     listed = steps if steps is not None else config.steps
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])

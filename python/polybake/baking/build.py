@@ -10,7 +10,7 @@ from polybake.baking.fold import fold
 from polybake.baking.prompts import Prompts
 from polybake.baking.vocabulary import fitted, table_rows
 from polybake.graph.check import check_graph
-from polybake.graph.slow_fusions import avoid_slow_fusions
+from polybake.graph.slow_fusions import avoid_slow_fusions, rounds
 from polybake.modelfile.manifest import Contract
 from polybake.sources.source import Encoder, Source
 from polybake.steps import Step
@@ -19,11 +19,12 @@ from polybake.tokenization.tokenizer import BakedTokenizer
 
 @dataclass(frozen=True)
 class Built:
-    """How a graph is called."""
+    """How a graph is called, and whether it quantizes what it computes by itself."""
 
     contract: Contract
     tokenizer: BakedTokenizer
     opset: int
+    rounds: bool
 
 
 def build(
@@ -57,4 +58,5 @@ def build(
         prompts=dict(prompts.texts),
         default_prompt=prompts.default,
     )
-    return graph.model, Built(contract, tokenizer, graph.model.opset_imports[""])
+    opset = graph.model.opset_imports[""]
+    return graph.model, Built(contract, tokenizer, opset, rounds(graph.model))

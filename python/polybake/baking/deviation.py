@@ -4,11 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from polybake.errors import CheckFailed
 from polybake.modelfile.fixture import DEVICES, TOLERANCES, Case, Tolerance, decode_vectors
 from polybake.modelfile.manifest import Deviation
+from polybake.modelfile.slack import Embeddings
 
 #: Times what one other way of rounding changes: other texts, processors and versions differ more.
 _ROOM = 3
+
+#: The least cosine between a float16 vector and the exact one: rounding alone leaves above 0.9999.
+_CLOSE = 0.99
 
 
 def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation:
@@ -20,11 +25,15 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
     """
     golden = {case.id: decode_vectors(case.embeddings) for case in exact}
     pairs = [
-        (golden[case.id].astype(np.float64), decode_vectors(case.embeddings).astype(np.float64))
-        for case in found
-        if case.id in golden
+        (golden[case.id], decode_vectors(case.embeddings)) for case in found if case.id in golden
     ]
     before, after = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return deviation(before, after)
+
+
+def deviation(before: Embeddings, after: Embeddings) -> Deviation:
+    """Compare ``[texts, dimension]`` row by row; a row of zeros has no direction."""
+    before, after = before.astype(np.float64), after.astype(np.float64)
     norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
     cosines = (before * after).sum(axis=1)[norms > 0] / norms[norms > 0]
     return Deviation(
@@ -34,14 +43,29 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
     )
 
 
+def check_close(deviation: Deviation) -> None:
+    """Refuse float16 vectors that are others than the exact ones.
+
+    Raises:
+        CheckFailed: they hold NaN, or a direction is too far off.
+    """
+    if not deviation.min_cosine >= _CLOSE:
+        raise CheckFailed(
+            f"float16 gives a golden text a vector of cosine {deviation.min_cosine:.4f} to the "
+            f"exact one, expected {_CLOSE} at least; nothing was written; set "
+            'precision = "float32" in [model]'
+        )
+
+
 def rounding_tolerances(other: Deviation) -> dict[str, Tolerance]:
-    """How far clients may lie from an int8 graph's golden vectors.
+    """How far clients may lie from the golden vectors of a graph of fewer bits.
 
     A number at the edge of two steps falls into either, as float32's rounding before it has it, and
     what follows falls otherwise, too. How much that is depends on the model.
 
     Args:
-        other: What the same graph gives where no operators are put together.
+        other: What the same graph gives where no operators are put together; of float16, where the
+            result of each is rounded.
     """
     least = TOLERANCES["cpu"]
     tolerance = Tolerance(

@@ -90,7 +90,10 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
 
 
 def check_invariance(
-    measured: Mapping[str, float], encoder: Callable[[], Mapping[str, float]], steps: Sequence[Step]
+    measured: Mapping[str, float],
+    encoder: Callable[[], Mapping[str, float]],
+    steps: Sequence[Step],
+    limit: float = LIMIT,
 ) -> None:
     """Judge what `measure_invariance` gave, and find out whose fault a difference is.
 
@@ -98,24 +101,25 @@ def check_invariance(
         measured: Of the baked graph.
         encoder: Gives the same of the encoder alone.
         steps: What was folded over it.
+        limit: What a difference may be.
 
     Raises:
         CheckFailed: a difference exceeds the limit.
     """
     for way, difference in measured.items():
-        if difference <= LIMIT:
+        if difference <= limit:
             continue
         if np.isnan(difference):
             fault = "gives NaN or infinity for each text alone"
             remedy = "mend the weights that make it"
         else:
-            size = f"{difference:.3g}, more than {LIMIT:g}"
+            size = f"{difference:.3g}, more than {limit:g}"
             fault = f"differs from each text alone, {_WAYS[way]} by {size}"
             remedy = "export it again with dynamic batch and sequence axes, or take another one"
         alone = encoder()[way]
         raise CheckFailed(
             f"the baked graph {fault}; nothing was written; "
-            + (f"the encoder alone does, too; {remedy}" if not alone <= LIMIT else _steps(steps))
+            + (f"the encoder alone does, too; {remedy}" if not alone <= limit else _steps(steps))
         )
 
 

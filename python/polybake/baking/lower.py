@@ -7,8 +7,10 @@ from pathlib import Path
 from onnxscript import ir
 
 from polybake.graph.storage import store_narrow
+from polybake.modelfile.fixture import Case
 from polybake.modelfile.manifest import Contract, Precision, Storage
 from polybake.quantization.calibration import random_texts
+from polybake.quantization.float16 import narrow
 from polybake.quantization.int8 import quantize
 from polybake.tokenization.tokenizer import BakedTokenizer
 
@@ -26,22 +28,41 @@ class Lowering:
     calibration: Sequence[str] = ()
 
     @property
+    def stored(self) -> Storage:
+        """How weights are stored: what computes in float16 needs no more digits of them."""
+        return "float16" if self.precision == "float16" else self.storage
+
+    @property
     def changes(self) -> bool:
         """Whether any vector may change."""
         return (self.precision, self.storage) != (EXACT.precision, EXACT.storage)
 
     def apply(
-        self, model: ir.Model, contract: Contract, tokenizer: BakedTokenizer, folder: Path
+        self,
+        model: ir.Model,
+        contract: Contract,
+        tokenizer: BakedTokenizer,
+        golden: Sequence[Case],
+        folder: Path,
     ) -> None:
         """Lower ``model``, whose weights are float32, in place.
 
+        Args:
+            model: The exact graph.
+            contract: Says what to feed.
+            tokenizer: Makes ids of the texts that int8's ranges are chosen by.
+            golden: Texts whose values must be in float16's range.
+            folder: For copies of the graph.
+
         Raises:
-            InputError: a weight is beyond float16's range.
+            InputError: a weight, or a value within the graph, is beyond float16's range.
         """
         if self.precision == "int8":
             texts = self.calibration or random_texts(contract, tokenizer)
             quantize(model, contract, tokenizer.encode(texts), folder)
-        store_narrow(model, self.storage)
+        if self.precision == "float16":
+            narrow(model, contract, [row for case in golden for row in case.input_ids], folder)
+        store_narrow(model, self.stored)
 
 
 EXACT = Lowering()

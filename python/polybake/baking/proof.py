@@ -47,7 +47,7 @@ def prove_steps(
     """
     largest = 0.0
     for case in telling_cases(golden, contract):
-        states = [_encoded(case, contract, session, reference)]
+        states = [encoded(case, contract, session, reference)]
         for step in steps:
             states.append(step.numpy(states[-1]))
         found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
@@ -75,7 +75,7 @@ def telling_cases(golden: Sequence[Case], contract: Contract) -> list[Case]:
     return chosen
 
 
-def _encoded(
+def encoded(
     case: Case, contract: Contract, session: ort.InferenceSession, reference: Reference
 ) -> Arrays:
     """What the encoder alone makes of a case, in float64."""

@@ -12,6 +12,7 @@ from polybake.commands.progress import stages
 from polybake.commands.target import (
     DEFAULT_CONFIG,
     ConfigOrSource,
+    DequantizeOption,
     EncoderOption,
     JsonOption,
     config_for,
@@ -20,7 +21,7 @@ from polybake.commands.target import (
 if TYPE_CHECKING:
     from polybake.baking.bake import BakeReport
     from polybake.config import Config
-    from polybake.modelfile.manifest import Deviation, Manifest
+    from polybake.modelfile.manifest import Dequantized, Deviation, Manifest
 
 #: The mean cosine to exact vectors from which on searches hardly change.
 _CLOSE = 0.995
@@ -42,7 +43,7 @@ def bake(
         ),
     ] = None,
     precision: Annotated[
-        Literal["float32", "int8"] | None,
+        Literal["float32", "float16", "int8"] | None,
         typer.Option(help="What the graph's large products are computed in."),
     ] = None,
     storage: Annotated[
@@ -50,13 +51,14 @@ def bake(
         typer.Option(help="The type of the stored weights: the checkpoint's own, or rounded."),
     ] = None,
     encoder: EncoderOption = None,
+    dequantize: DequantizeOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
 
     Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
     """
-    config = config_for(target, name=name, output=output, encoder=encoder)
+    config = config_for(target, name=name, output=output, encoder=encoder, dequantize=dequantize)
     model = config.model.model_copy(
         update={
             "precision": precision or config.model.precision,
@@ -103,12 +105,29 @@ def readable(report: BakeReport) -> str:
     ]
     if manifest.deviation:
         lines.insert(4, f"  {_lowered(manifest, manifest.deviation)}")
+    if manifest.source.dequantized:
+        lines.insert(4, f"  {_rebuilt(manifest, manifest.source.dequantized)}")
     return "\n".join(lines)
+
+
+def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
+    """What was rebuilt, how near it is to the source, and what it costs."""
+    deviation = dequantized.deviation
+    said = (
+        f"rebuilt in float32: {dequantized.products} products, {dequantized.tables} tables; the "
+        f"source's own vectors, each text alone, differ by {deviation.max_abs:.1e} at most, cosine "
+        f"{deviation.min_cosine:.4f} at least"
+    )
+    if manifest.precision == "int8":
+        return said
+    return (
+        f'{said}; its weights take four times the bytes now: set precision = "int8" for a quarter'
+    )
 
 
 def _lowered(manifest: Manifest, deviation: Deviation) -> str:
     """What was given up, and what that changed."""
-    precision = "int8" if manifest.precision == "int8" else "float16 weights"
+    precision = "float16 weights" if manifest.precision == "float32" else manifest.precision
     said = (
         f"{precision}: cosine to the exact vectors {deviation.mean_cosine:.5f} in the mean, "
         f"{deviation.min_cosine:.4f} at least"

@@ -8,7 +8,13 @@ import typer
 from polybake.commands.bake import baked, readable
 from polybake.commands.fixtures import write_fixtures
 from polybake.commands.generate import clients_of, written
-from polybake.commands.target import DEFAULT_CONFIG, ConfigOrSource, EncoderOption, config_for
+from polybake.commands.target import (
+    DEFAULT_CONFIG,
+    ConfigOrSource,
+    DequantizeOption,
+    EncoderOption,
+    config_for,
+)
 
 
 def build(
@@ -16,6 +22,7 @@ def build(
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
     output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
     encoder: EncoderOption = None,
+    dequantize: DequantizeOption = False,
     clients: Annotated[
         Path | None, typer.Option(help="Put each client in a folder of its language below this.")
     ] = None,
@@ -29,7 +36,7 @@ def build(
     """
     from polybake.generation.generate import generate
 
-    config = config_for(target, name=name, output=output, encoder=encoder)
+    config = config_for(target, name=name, output=output, encoder=encoder, dequantize=dequantize)
     report = baked(config)
     typer.echo(readable(report))
     typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polybake.commands.target import EncoderOption, usable_name
+from polybake.commands.target import DequantizeOption, EncoderOption, usable_name
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
 from polybake.files.hub_reference import HubReference, parse_source
@@ -33,6 +33,7 @@ def init(
     output: Annotated[Path, typer.Option(help="The file to write.")] = Path("polybake.toml"),
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
     encoder: EncoderOption = None,
+    dequantize: DequantizeOption = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     step: Annotated[
         Path | None, typer.Option(help="Write a template of a python step to this file instead.")
@@ -54,8 +55,15 @@ def init(
         from polybake.sources import open_source
 
         encoder, given = encoder or "native", parse_source(source)
-        opened = open_source(given, encoder)
-        text = settings_text(opened, given, name or model_name(given), output.parent, encoder)
+        opened = open_source(given, encoder, dequantize=dequantize)
+        text = settings_text(
+            opened,
+            given,
+            name or model_name(given),
+            output.parent,
+            encoder,
+            dequantize=dequantize,
+        )
         _write(output, text)
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
@@ -71,7 +79,13 @@ def _write(path: Path, text: str) -> None:
 
 
 def settings_text(
-    opened: Source, source: HubReference | Path, name: str, folder: Path, encoder: EncoderMaker
+    opened: Source,
+    source: HubReference | Path,
+    name: str,
+    folder: Path,
+    encoder: EncoderMaker,
+    *,
+    dequantize: bool = False,
 ) -> str:
     """A polybake.toml that says in full what the source's own files say."""
     import tomlkit
@@ -81,6 +95,7 @@ def settings_text(
         "source": _relative(source, folder),
         "output": f"build/{name}.onnx",
         "encoder": None if encoder == "native" else encoder,
+        "dequantize": dequantize or None,
         "default_prompt": opened.default_prompt,
     }
     document = tomlkit.document()

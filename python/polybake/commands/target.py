@@ -31,6 +31,12 @@ EncoderOption = Annotated[
     Literal["native", "torch"] | None,
     typer.Option(help="Who makes the encoder's graph: polybake (native) or PyTorch's exporter."),
 ]
+DequantizeOption = Annotated[
+    bool,
+    typer.Option(
+        "--dequantize", help="Rebuild an .onnx file that was quantized dynamically in float32."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -40,6 +46,7 @@ def config_for(
     name: str | None = None,
     output: Path | None = None,
     encoder: EncoderMaker | None = None,
+    dequantize: bool = False,
 ) -> Config:
     """The settings to work with: those of a polybake.toml, or the defaults for a source.
 
@@ -51,7 +58,12 @@ def config_for(
     source = parse_source(target)
     if isinstance(source, Path) and source.suffix == ".toml":
         config = load_config(source)
-        changes = {"name": name, "output": output, "encoder": encoder}
+        changes = {
+            "name": name,
+            "output": output,
+            "encoder": encoder,
+            "dequantize": dequantize or None,
+        }
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
         return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
@@ -66,6 +78,7 @@ def config_for(
         source=source,
         output=output or Path("build") / f"{chosen_name}.onnx",
         encoder=encoder or "native",
+        dequantize=dequantize,
     )
     return Config(model=model)
 

@@ -12,7 +12,13 @@ _NORM_BEGINS = {"LayerNormalization", "ReduceMean"}
 
 
 def avoid_slow_fusions(model: ir.Model) -> None:
-    """Rewrite residual sums before norms and biases before GELU, in place."""
+    """Rewrite residual sums before norms and biases before GELU, in place.
+
+    A graph that rounds is left as it is: another spelling rounds float32 otherwise, and a number at
+    the edge of two steps then falls into the other one.
+    """
+    if rounds(model):
+        return
     for node in model.graph:
         if node.op_type != "Add" or node.domain not in ("", "ai.onnx"):
             continue
@@ -22,6 +28,11 @@ def avoid_slow_fusions(model: ir.Model) -> None:
         elif _before_gelu(node.outputs[0]):
             for value in node.inputs:
                 _lengthen(value)
+
+
+def rounds(model: ir.Model) -> bool:
+    """Whether the graph quantizes what it computes, by whatever scales."""
+    return any(node.op_type == "QuantizeLinear" for node in model.graph)
 
 
 def _before_gelu(value: ir.Value) -> bool:

@@ -20,7 +20,7 @@ _WIDE = ir.DataType.FLOAT
 #: Bytes of a weight that is worth a node of its own.
 _SMALLEST = 4096
 
-_LARGEST = float(np.finfo(np.float16).max)
+LARGEST_FLOAT16 = float(np.finfo(np.float16).max)
 
 #: Elements that are looked at together, so that most wide weights are known by their first ones.
 _BLOCK = 1 << 20
@@ -50,12 +50,35 @@ def wide_weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]
             yield weight, tensor
 
 
+def as_float16(weight: ir.Value, name: str) -> ir.Value:
+    """A float16 initializer of this name, whose numbers are those of ``weight``, rounded.
+
+    Raises:
+        InputError: as it is written: the weight is beyond float16's range.
+    """
+    tensor = weight.const_value
+    assert tensor is not None  # noqa: S101 - an initializer
+
+    def rounded() -> ir.TensorProtocol:
+        array = tensor.numpy()
+        _check_range(weight, array)
+        return ir.tensor(array.astype(np.float16), name=name)
+
+    shape = ir.Shape(tensor.shape.numpy())
+    return ir.Value(
+        name=name,
+        shape=shape,
+        type=ir.TensorType(ir.DataType.FLOAT16),
+        const_value=ir.LazyTensor(rounded, ir.DataType.FLOAT16, shape, name=name),
+    )
+
+
 def _check_range(weight: ir.Value, array: NDArray[np.float32]) -> None:
     largest = float(np.abs(array).max())
-    if largest > _LARGEST:
+    if largest > LARGEST_FLOAT16:
         raise InputError(
-            f"weight {weight.name} holds {largest:g}, and float16 at most {_LARGEST:g}; "
-            'set storage = "checkpoint" in [model]'
+            f"weight {weight.name} holds {largest:g}, and float16 at most {LARGEST_FLOAT16:g}; "
+            'set storage = "checkpoint" and precision = "float32" in [model]'
         )
 
 

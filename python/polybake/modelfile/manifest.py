@@ -106,12 +106,24 @@ class Deviation(Record):
     min_cosine: float
 
 
+class Dequantized(Record):
+    """What was rebuilt in float32 of a source that was quantized dynamically."""
+
+    products: int = Field(description="Matrix products.")
+    tables: int = Field(description="Tables that rows are looked up in.")
+    deviation: Deviation = Field(
+        description="How far the float32 graph's vectors lie from those that the source gives for "
+        "each text alone, over the golden cases."
+    )
+
+
 class Provenance(Record):
     """Where the encoder came from."""
 
     identifier: str
     revision: str | None = None
     licence: str | None = None
+    dequantized: Dequantized | None = None
 
 
 class Manifest(Record):

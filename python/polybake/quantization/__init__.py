@@ -1,1 +1,1 @@
-"""Integer arithmetic in a graph whose vectors depend on no batch."""
+"""Fewer bits in a graph whose vectors depend on no batch, and back from those that do."""

@@ -9,6 +9,10 @@ from onnxscript import ir
 
 _PREFIX = "int8"
 
+#: Opsets from which on ReduceMax takes axes, and Split sizes, as inputs.
+_AXES_ARE_INPUTS = 18
+_SIZES_ARE_INPUTS = 13
+
 
 class Nodes:
     """Adds nodes before ``place``, in whose namespace they are shown."""
@@ -21,9 +25,25 @@ class Nodes:
         """Add one of ONNX's operators; its only output."""
         return self._add(ir.node(kind, inputs, attributes or None))[0]
 
-    def split(self, x: ir.Value, sizes: ir.Value, parts: int) -> list[ir.Value]:
-        """Cut the last axis into ``parts`` of these sizes."""
-        return list(self._add(ir.node("Split", [x, sizes], {"axis": -1}, num_outputs=parts)))
+    def largest_of_rows(self, x: ir.Value) -> ir.Value:
+        """The largest element of each row, ``[..., 1]``."""
+        if self._opset < _AXES_ARE_INPUTS:
+            return self.op("ReduceMax", x, axes=[-1], keepdims=1)
+        last = self.constant("last_axis", np.array([-1], np.int64))
+        return self.op("ReduceMax", x, last, keepdims=1)
+
+    def split(self, x: ir.Value, sizes: Sequence[int], name: str) -> Sequence[ir.Value]:
+        """Cut the last axis into parts of these sizes, which are called ``name``."""
+        parts = len(sizes)
+        if self._opset < _SIZES_ARE_INPUTS:
+            attributes: dict[str, Any] = {"axis": -1, "split": list(sizes)}
+            return self._add(ir.node("Split", [x], attributes, num_outputs=parts))
+        ends = self.constant(name, np.array(sizes))
+        return self._add(ir.node("Split", [x, ends], {"axis": -1}, num_outputs=parts))
+
+    @property
+    def _opset(self) -> int:
+        return self._graph.opset_imports[""]
 
     def _add(self, node: ir.Node) -> Sequence[ir.Value]:
         node.metadata_props.update(self._place.metadata_props)

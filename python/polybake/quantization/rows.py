@@ -48,8 +48,7 @@ def round_gelu(nodes: Nodes, x: ir.Value) -> Rows:
 
 
 def _round(nodes: Nodes, x: ir.Value, sizes: ir.Value, least: float, steps: int, zero: int) -> Rows:
-    last = nodes.constant("last_axis", np.array([-1], np.int64))
-    largest = nodes.op("Max", nodes.op("ReduceMax", sizes, last, keepdims=1), nodes.number(least))
+    largest = nodes.op("Max", nodes.largest_of_rows(sizes), nodes.number(least))
     origin = nodes.constant(f"zero.{zero}", np.array(zero, np.uint8))
     parts = nodes.op("Div", x, largest)
     integers = nodes.op("QuantizeLinear", parts, nodes.number(1 / steps), origin)

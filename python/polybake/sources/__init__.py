@@ -18,26 +18,32 @@ from polybake.sources.torch.export import open_torch
 __all__ = ["Encoder", "EncoderGraph", "Reference", "Source", "open_source"]
 
 
-def open_source(source: HubReference | Path, encoder: EncoderMaker = "native") -> Source:
+def open_source(
+    source: HubReference | Path, encoder: EncoderMaker = "native", *, dequantize: bool = False
+) -> Source:
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
     Args:
         source: What `polybake.files.hub_reference.parse_source` gave.
         encoder: Who makes the graph of a folder's encoder.
+        dequantize: Whether an ``.onnx`` file that was quantized dynamically is rebuilt in float32.
 
     Raises:
         InputError: nothing is there, or it is not a model that polybake can bake.
         RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached.
     """
+    file = isinstance(source, Path) and source.is_file() and source.suffix == ".onnx"
+    if dequantize and not file:
+        raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
         return _open_folder(hub.fetch(source), encoder)
-    if source.is_file() and source.suffix == ".onnx":
+    if file:
         if encoder != "native":
             raise InputError(
                 f"{source}: is exported already; leave out encoder {encoder!r}, "
                 "or give the model's folder"
             )
-        return open_onnx_file(source)
+        return open_onnx_file(source, dequantize=dequantize)
     if not source.is_dir():
         raise InputError(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"

@@ -9,6 +9,7 @@ from onnxscript import GraphBuilder, ir
 
 from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.manifest import Input, Similarity
+from polybake.quantization.dequantize import Rebuilt
 from polybake.steps.state import Values
 from polybake.tokenization.tokenizer import BakedTokenizer
 
@@ -39,16 +40,31 @@ class EncoderGraph:
 
 
 @dataclass(frozen=True)
+class RebuiltFrom:
+    """A source that an encoder was rebuilt from.
+
+    Attributes:
+        path: Its own graph, of the same output.
+        rebuilt: What was rebuilt of it.
+    """
+
+    path: Path
+    rebuilt: Rebuilt
+
+
+@dataclass(frozen=True)
 class Reference:
     """A file whose output is what the steps begin with, to prove a bake by.
 
     Attributes:
         hidden_states: Its outputs that are the encoder's hidden states; empty where it has none.
+        rebuilt: What it was rebuilt from; None where it is the source's own graph.
     """
 
     path: Path
     output: str
     hidden_states: tuple[str, ...] = ()
+    rebuilt: RebuiltFrom | None = None
 
 
 class Encoder(Protocol):

@@ -13,11 +13,12 @@ from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.graph.write import write_to_run
 from polybake.modelfile.manifest import Input
+from polybake.sources.onnx.dynamic import rebuild_dynamic, refuse_dynamic
 from polybake.sources.onnx.graph import load_graph
 from polybake.sources.onnx.remaining_steps import remaining_steps
 from polybake.sources.onnx.signature import embedding_outputs, input_feeds
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
-from polybake.sources.source import MEAN, EncoderGraph, Reference, Source
+from polybake.sources.source import MEAN, EncoderGraph, RebuiltFrom, Reference, Source
 from polybake.steps.state import State
 from polybake.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
 from polybake.tokenization.tokenizer import bake_tokenizer
@@ -30,21 +31,33 @@ class OnnxFile:
     Attributes:
         path: The file.
         output: The output that steps begin with.
+        dequantize: Whether what was quantized dynamically is rebuilt in float32.
     """
 
     path: Path
     output: str
+    dequantize: bool = False
     name: str = "onnx"
-    proves: Literal["source"] = "source"
+
+    @property
+    def proves(self) -> Literal["steps", "source"]:
+        """A rebuilt graph is no longer the source's own."""
+        return "steps" if self.dequantize else "source"
 
     def place(self) -> EncoderGraph:
-        """Load the graph and leave only what gives the chosen output."""
-        model = load_graph(self.path)
+        """Load the graph and leave only what gives the chosen output.
+
+        Raises:
+            InputError: it was quantized dynamically, and is not to be rebuilt or cannot be.
+        """
+        model = self._load()
+        if self.dequantize:
+            rebuild_dynamic(model, self.path)
+        else:
+            refuse_dynamic(model, self.path)
         graph = model.graph
         feeds = input_feeds(graph, self.path)
-        embeddings = next(value for value in graph.outputs if value.name == self.output)
-        graph.outputs[:] = [embeddings]
-        RemoveUnusedNodesPass()(model)
+        (embeddings,) = graph.outputs
         graph.outputs.clear()
         _name_axes(graph)
         _prefix_names(graph)
@@ -62,12 +75,30 @@ class OnnxFile:
         ONNX Runtime would refuse external data that are links into a Hugging Face cache.
         """
         copy = folder / "source.onnx"
-        write_to_run(load_graph(self.path), copy)
-        return Reference(copy, self.output)
+        model = self._load()
+        write_to_run(model, copy)
+        if not self.dequantize:
+            return Reference(copy, self.output)
+        rebuilt = rebuild_dynamic(model, self.path)
+        path = folder / "rebuilt.onnx"
+        write_to_run(model, path)
+        return Reference(path, self.output, rebuilt=RebuiltFrom(copy, rebuilt))
+
+    def _load(self) -> ir.Model:
+        """The graph, without what its other outputs need."""
+        model = load_graph(self.path)
+        graph = model.graph
+        graph.outputs[:] = [value for value in graph.outputs if value.name == self.output]
+        RemoveUnusedNodesPass()(model)
+        return model
 
 
-def open_onnx_file(path: Path) -> Source:
+def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
     """Open an ``.onnx`` encoder; its tokenizer lies beside it or one folder up.
+
+    Args:
+        path: The file.
+        dequantize: Whether what was quantized dynamically is rebuilt in float32.
 
     Raises:
         InputError: not an encoder that can be baked, or no tokenizer.json.
@@ -92,8 +123,8 @@ def open_onnx_file(path: Path) -> Source:
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
-    encoder = OnnxFile(path, outputs.first)
-    pooled = OnnxFile(path, outputs.pooled) if outputs.pooled else None
+    encoder = OnnxFile(path, outputs.first, dequantize)
+    pooled = OnnxFile(path, outputs.pooled, dequantize) if outputs.pooled else None
     if folder.file("modules.json") is not None:
         source = open_sentence_transformers(folder, lambda *_: encoder)
         recipe = remaining_steps(source.recipe, outputs, path)

@@ -1,0 +1,47 @@
+"""How far the vectors of a rebuilt source lie from those that it gave itself."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from polybake.baking.deviation import deviation
+from polybake.baking.proof import encoded
+from polybake.fixtures.golden import THREADS
+from polybake.modelfile.fixture import Case, decode_vectors
+from polybake.modelfile.manifest import Contract, Dequantized
+from polybake.runtime.session import open_session
+from polybake.sources.source import RebuiltFrom, Reference
+from polybake.steps import Step
+
+
+def measure_rebuilt(
+    floats: Sequence[Case],
+    contract: Contract,
+    reference: Reference,
+    source: RebuiltFrom,
+    steps: Sequence[Step],
+) -> Dequantized:
+    """Compare each text's vector with what the source gives for it alone, and the steps in NumPy.
+
+    Args:
+        floats: What the baked graph gave, before it is quantized.
+        contract: Says what to feed.
+        reference: Names the output that the steps begin with.
+        source: The graph as it came, whose vectors are a text's own in a batch of one.
+        steps: What was folded over it.
+    """
+    session = open_session(source.path, threads=THREADS, name="the source's own graph")
+    before, after = [], []
+    for case in floats:
+        for ids, vector in zip(case.input_ids, decode_vectors(case.embeddings), strict=True):
+            alone = case.model_copy(update={"input_ids": (ids,)})
+            state = encoded(alone, contract, session, reference)
+            for step in steps:
+                state = state if step.final else step.numpy(state)
+            before.append(state.x)
+            after.append(vector[None])
+    return Dequantized(
+        products=source.rebuilt.products,
+        tables=source.rebuilt.tables,
+        deviation=deviation(np.concatenate(before), np.concatenate(after)),
+    )
