@@ -76,7 +76,10 @@ def _conditions(found: dict[str, Any]) -> str:
         f"median of {found['rounds']} rounds in turns."
     )
     if found["others"] > QUIET:
-        text += f" **Provisional**: other programs took {found['others']:.0%} of the machine."
+        text += (
+            f" **Provisional, no comparison**: other programs took {found['others']:.0%} of the "
+            "machine, which slows tools whose threads spin far more than polybake's."
+        )
     return text
 
 
