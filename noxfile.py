@@ -262,3 +262,24 @@ def bench(session: nox.Session) -> None:
     session.run("polybake", "bench", str(model), small, "--output", str(folder / "precisions"))
     options = ["--clients", "clients", "--output", str(folder / "clients")]
     session.run("polybake", "bench", str(model), *options, *session.posargs)
+
+
+@nox.session
+def peers(session: nox.Session) -> None:
+    """Measure the clients beside other tools, each in an environment of its own.
+
+    Writes bench/results and the README's table; ``-- --rounds 7 --threads 2`` are the defaults.
+    """
+    install(session, "bake,cpu", "psutil>=7", "matplotlib>=3.10")
+    folder = BUILD / "peers"
+    shutil.rmtree(folder, ignore_errors=True)
+    source, float32, int8 = minilm(session), bake_minilm(session, folder), folder / "int8.onnx"
+    session.run(
+        "polybake", "bake", source, "--name", NAME, "--precision", "int8", "--output", str(int8)
+    )
+    results = "bench/results/peers.json"
+    session.run(
+        "python", "bench/peers/compare.py", source, str(float32), str(int8), results,
+        *session.posargs,
+    )  # fmt: skip
+    session.run("python", "bench/peers/report.py", results, "README.md")

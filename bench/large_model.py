@@ -15,8 +15,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import safetensors
 from bake_cost import measured
+from safetensors.numpy import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
 
 HIDDEN, LAYERS, HEADS, GROUPS, HEAD, INNER, VOCABULARY = 1024, 28, 16, 8, 128, 3072, 151_669
@@ -70,10 +70,9 @@ def write_weights(path: Path) -> int:
     for name, shape in shapes().items():
         values = random.standard_normal(shape, np.float32)
         values = 1 + 0.2 * values if len(shape) == 1 else values * np.float32(shape[-1] ** -0.5)
-        data = values.astype(ml_dtypes.bfloat16).tobytes()
-        tensors[name] = {"dtype": "bfloat16", "shape": shape, "data": data}
-    safetensors.serialize_file(tensors, str(path))
-    return sum(len(tensor["data"]) for tensor in tensors.values())
+        tensors[name] = values.astype(ml_dtypes.bfloat16)
+    save_file(tensors, path)
+    return sum(tensor.nbytes for tensor in tensors.values())
 
 
 def write_tokenizer(path: Path) -> None:

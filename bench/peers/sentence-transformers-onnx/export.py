@@ -1,0 +1,23 @@
+"""Export MiniLM as its users get it: Optimum's graph, and the qint8 of sentence-transformers.
+
+Usage: export.py MODEL_FOLDER EXPORT_FOLDER
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from sentence_transformers import SentenceTransformer, export_dynamic_quantized_onnx_model
+
+source, export = sys.argv[1], Path(sys.argv[2])
+provider = {"provider": "CPUExecutionProvider", "export": True}
+model = SentenceTransformer(source, device="cpu", backend="onnx", model_kwargs=provider)
+model.save_pretrained(str(export))
+export_dynamic_quantized_onnx_model(model, "avx512_vnni", str(export))
+
+# Where transformers.js and informers read the limit; fastembed takes the smaller of the two.
+limits = {"model_max_length": 256, "max_length": 256}
+settings = export / "tokenizer_config.json"
+written = json.loads(settings.read_text(encoding="utf-8")) | limits
+settings.write_text(json.dumps(written, indent=2), encoding="utf-8")
+(export / "model.onnx").symlink_to("onnx/model.onnx")  # where fastembed's own entry looks
