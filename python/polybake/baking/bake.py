@@ -12,14 +12,14 @@ from onnxscript import ir
 
 from polybake import __version__
 from polybake.baking.build import Built, build
-from polybake.baking.deviation import check_close, measure_deviation, rounding_tolerances
-from polybake.baking.graph_run import run_graph
+from polybake.baking.graph_run import GraphRun, run_graph
 from polybake.baking.invariance import (
     check_invariance,
     encoder_run,
     measure_invariance,
 )
 from polybake.baking.lower import EXACT, Lowering
+from polybake.baking.lowered import exact_golden, lowered_golden, rounding_golden
 from polybake.baking.prompts import bake_prompts
 from polybake.baking.proof import prove_steps
 from polybake.baking.rebuilt import measure_rebuilt
@@ -32,10 +32,8 @@ from polybake.fixtures.texts import CaseText
 from polybake.graph.storage import store_narrow
 from polybake.graph.write import serialize, write_to_run
 from polybake.modelfile import container, manifest
-from polybake.modelfile.compare import LIMIT
-from polybake.modelfile.fixture import TOLERANCES, Case, Fixture
+from polybake.modelfile.fixture import Fixture
 from polybake.modelfile.manifest import Contract, Manifest
-from polybake.quantization.rounded import round_at_each_node
 from polybake.runtime.session import open_session
 from polybake.sources.source import Encoder, Reference, Source
 from polybake.steps import Step
@@ -124,12 +122,12 @@ def bake(
     seconds: dict[str, float] = {}
     timed = partial(_timed, seconds, progress)
     with Scratch() as scratch:
-        exact = tail = Path(scratch) / "exact.onnx"
+        tail = Path(scratch) / "exact.onnx"
         with timed("build"):
             model, built = build(source, encoder, steps, used, functions=functions, expose=expose)
             check_fits(model, lowering, out)
             if lowering.changes:
-                write_to_run(model, exact)
+                write_to_run(model, tail)
             else:
                 _write_tail(model, lowering, out, tail)
                 # The runs below need the memory of the weights, which a graph's cycles hold on to.
@@ -139,39 +137,22 @@ def bake(
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
             name_in_messages = f"{source.folder.path} with steps"
             run = partial(run_graph, built=built, cases=cases, name=name_in_messages)
-            golden, floats, invariance = run(exact)
+            exact = run(tail)
         with timed("prove"):
             found = encoder.reference(Path(scratch))
-            proven = _prove(golden, built.contract, invariance, encoder, found, steps)
+            proven = _prove(exact, built.contract, encoder, found, steps)
             rebuilt = found.rebuilt and measure_rebuilt(
-                floats, built.contract, found, found.rebuilt, steps
+                exact.floats, built.contract, found, found.rebuilt, steps
             )
-        deviation, tolerances = None, TOLERANCES
+        golden = exact_golden(exact)
         if lowering.changes:
             with timed("lower"):
                 tail = Path(scratch) / "tail.onnx"
-                lowering.apply(model, built.contract, built.tokenizer, golden, Path(scratch))
-                _write_tail(model, lowering, out, tail)
-                before = floats
-                golden, floats, invariance = run(tail)
-                deviation = measure_deviation(before, floats)
-        if built.rounds or lowering.precision != "float32":
+                write = partial(_write_tail, lowering=lowering, out=out, tail=tail)
+                golden = lowered_golden(model, exact, lowering, built, steps, run, write, tail)
+        elif built.rounds:
             with timed("lower"):
-                other = tail
-                if lowering.precision == "float16":
-                    other = Path(scratch) / "rounded.onnx"
-                    round_at_each_node(model.graph)
-                    write_to_run(model, other)
-                moved = measure_deviation(floats, run(other, fused=False).floats)
-                if deviation and lowering.precision == "float16":
-                    check_close(deviation)
-                    check_close(moved)
-                tolerances = rounding_tolerances(moved)
-                if built.contract.output.dtype != "float32":
-                    golden = run(tail, tolerances=tolerances).golden
-        if lowering.changes:
-            limit = tolerances["cpu"].max_abs if lowering.precision == "float16" else LIMIT
-            check_invariance(invariance, lambda: invariance, steps, limit)
+                golden = rounding_golden(exact, tail, run)
         with timed("write"):
             digest = container.tail_digest(tail)
             written = _manifest(source, encoder, steps, built, digest, name, description, expose)
@@ -180,14 +161,14 @@ def bake(
                     "source": written.source.model_copy(update={"dequantized": rebuilt}),
                     "precision": lowering.precision,
                     "storage": lowering.stored,
-                    "deviation": deviation,
+                    "deviation": golden.deviation,
                 }
             )
             fixture = Fixture(
                 fingerprint=written.fingerprint,
                 made_by=reference(),
-                tolerances=tolerances,
-                cases=embedded_cases(golden),
+                tolerances=golden.tolerances,
+                cases=embedded_cases(golden.cases),
             )
             container.write(out, tail, digest, written, built.tokenizer.json, fixture)
     return BakeReport(
@@ -195,7 +176,7 @@ def bake(
         size=out.stat().st_size,
         manifest=written,
         cases=len(fixture.cases),
-        differences={encoder.proves: proven, **invariance},
+        differences={encoder.proves: proven, **golden.invariance},
         seconds=seconds,
     )
 
@@ -210,9 +191,8 @@ def _write_tail(model: ir.Model, lowering: Lowering, out: Path, tail: Path) -> N
 
 
 def _prove(
-    golden: Sequence[Case],
+    exact: GraphRun,
     contract: Contract,
-    invariance: Mapping[str, float],
     encoder: Encoder,
     found: Reference,
     steps: Sequence[Step],
@@ -223,9 +203,10 @@ def _prove(
         CheckFailed: a difference exceeds the limit.
     """
     session = open_session(found.path, threads=THREADS, name=encoder.name)
+    golden = exact.golden
     proven = prove_steps(golden, contract, session, found, steps)
     run = encoder_run(contract, session, found)
-    check_invariance(invariance, lambda: measure_invariance(golden, contract, run), steps)
+    check_invariance(exact.invariance, lambda: measure_invariance(golden, contract, run), steps)
     return proven
 
 

@@ -117,7 +117,7 @@ class _Rebuilding:
     ) -> bool:
         if a is None or b is None:
             return False
-        nodes = Nodes(self._graph, node)
+        nodes = Nodes(self._graph, node, "float32")
         y = nodes.op("MatMul", a, b)
         nodes.replace(node, y if bias is None else nodes.op("Add", y, bias))
         self.products += 1

@@ -7,19 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from onnxscript import ir
 
-_PREFIX = "int8"
-
 #: Opsets from which on ReduceMax takes axes, and Split sizes, as inputs.
 _AXES_ARE_INPUTS = 18
 _SIZES_ARE_INPUTS = 13
 
 
 class Nodes:
-    """Adds nodes before ``place``, in whose namespace they are shown."""
+    """Adds nodes before ``place``, in whose namespace they are shown; ``label`` is in their names."""
 
-    def __init__(self, graph: ir.Graph, place: ir.Node) -> None:
+    def __init__(self, graph: ir.Graph, place: ir.Node, label: str = "int8") -> None:
         self._graph = graph
         self._place = place
+        self._label = label
 
     def op(self, kind: str, *inputs: ir.Value | None, **attributes: Any) -> ir.Value:
         """Add one of ONNX's operators; its only output."""
@@ -49,12 +48,12 @@ class Nodes:
         node.metadata_props.update(self._place.metadata_props)
         self._graph.insert_before(self._place, node)
         # By the graph's own number; a profile knows a node by its name alone.
-        node.name = f"{(self._place.name or '').rpartition('/')[0]}/{_PREFIX}/{node.name}"
+        node.name = f"{(self._place.name or '').rpartition('/')[0]}/{self._label}/{node.name}"
         return node.outputs
 
     def constant(self, name: str, array: NDArray[Any]) -> ir.Value:
         """An initializer; the one that has this name already, if any."""
-        name = f"{_PREFIX}.{name}"
+        name = f"{self._label}.{name}"
         found = self._graph.initializers.get(name)
         if found is not None:
             return found
