@@ -13,7 +13,7 @@ _SIZES_ARE_INPUTS = 13
 
 
 class Nodes:
-    """Adds nodes before ``place``, in whose namespace they are shown; ``label`` is in their names."""
+    """Adds nodes before ``place``, in whose namespace they are; ``label`` is in their names."""
 
     def __init__(self, graph: ir.Graph, place: ir.Node, label: str = "int8") -> None:
         self._graph = graph
