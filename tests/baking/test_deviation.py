@@ -36,6 +36,11 @@ def test_there_is_room_for_other_roundings_and_never_less_than_for_float32() -> 
     assert set(tolerances) == {"cpu", "cuda"}
     assert tolerances["cpu"].max_abs == pytest.approx(6e-3)
     assert tolerances["cpu"].one_minus_cosine == pytest.approx(3e-4)
+    moved = Deviation(max_abs=2e-3, mean_cosine=1, min_cosine=1 - 4e-4)
+    rounded = Deviation(max_abs=7e-3, mean_cosine=1, min_cosine=1 - 1e-3)
+    tolerances = rounding_tolerances(moved, rounded)
+    assert tolerances["cpu"].max_abs == pytest.approx(7e-3)
+    assert tolerances["cpu"].one_minus_cosine == pytest.approx(12e-4)
     same = rounding_tolerances(Deviation(max_abs=0, mean_cosine=1, min_cosine=1))
     assert same["cpu"] == TOLERANCES["cpu"]
 

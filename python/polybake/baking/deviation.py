@@ -57,19 +57,22 @@ def check_close(deviation: Deviation) -> None:
         )
 
 
-def rounding_tolerances(other: Deviation) -> dict[str, Tolerance]:
+def rounding_tolerances(moved: Deviation, rounded: Deviation | None = None) -> dict[str, Tolerance]:
     """How far clients may lie from the golden vectors of a graph of fewer bits.
 
     A number at the edge of two steps falls into either, as float32's rounding before it has it, and
     what follows falls otherwise, too. How much that is depends on the model.
 
     Args:
-        other: What the same graph gives where no operators are put together; of float16, where the
-            result of each is rounded.
+        moved: What one other way of rounding changes.
+        rounded: What rounding itself has changed, where other versions of a runtime may round
+            every number otherwise: no way of rounding lies much further from another than that.
     """
     least = TOLERANCES["cpu"]
-    tolerance = Tolerance(
-        max_abs=max(_ROOM * other.max_abs, least.max_abs),
-        one_minus_cosine=max(_ROOM * (1 - other.min_cosine), least.one_minus_cosine),
-    )
+    max_abs = [_ROOM * moved.max_abs, least.max_abs]
+    cosine = [_ROOM * (1 - moved.min_cosine), least.one_minus_cosine]
+    if rounded:
+        max_abs.append(rounded.max_abs)
+        cosine.append(1 - rounded.min_cosine)
+    tolerance = Tolerance(max_abs=max(max_abs), one_minus_cosine=max(cosine))
     return dict.fromkeys(DEVICES, tolerance)

@@ -82,17 +82,19 @@ def lowered_golden(
         moved = _moved(found, other, run)
         check_close(deviation)
         check_close(moved)
-        found, tolerances = _granted(found, moved, graph, run)
+        found, tolerances = _granted(found, rounding_tolerances(moved), graph, run)
         limit = tolerances["cpu"].max_abs
     elif lowering.precision == "int8" or built.rounds:
-        found, tolerances = _granted(found, _moved(found, graph, run), graph, run)
+        granted = rounding_tolerances(_moved(found, graph, run), deviation)
+        found, tolerances = _granted(found, granted, graph, run)
     check_invariance(found.invariance, lambda: found.invariance, steps, limit)
     return Golden(found.golden, found.invariance, tolerances, deviation)
 
 
 def rounding_golden(exact: GraphRun, graph: Path, run: Run) -> Golden:
     """Of a proven graph whose source rounds within."""
-    found, tolerances = _granted(exact, _moved(exact, graph, run), graph, run)
+    granted = rounding_tolerances(_moved(exact, graph, run))
+    found, tolerances = _granted(exact, granted, graph, run)
     return Golden(found.golden, found.invariance, tolerances)
 
 
@@ -102,9 +104,8 @@ def _moved(found: GraphRun, other: Path, run: Run) -> Deviation:
 
 
 def _granted(
-    found: GraphRun, moved: Deviation, graph: Path, run: Run
+    found: GraphRun, tolerances: dict[str, Tolerance], graph: Path, run: Run
 ) -> tuple[GraphRun, dict[str, Tolerance]]:
-    """Grant clients room for it; integers then have it in their slack."""
-    tolerances = rounding_tolerances(moved)
+    """Grant clients room; integers then have it in their slack."""
     quantized = found.golden is not found.floats
     return run(graph, tolerances=tolerances) if quantized else found, tolerances
