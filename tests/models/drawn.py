@@ -24,16 +24,52 @@ SIZES: dict[str, Any] = {
 }
 
 ROTATION = {"rope_type": "default", "rope_theta": 300.0}
+TURNED = SIZES | {"rope_parameters": ROTATION}
+GROUPED = TURNED | {"num_key_value_heads": 2}
+BY_LAYER = {"full_attention": ROTATION, "sliding_attention": ROTATION}
+LAYERS = ["full_attention", "sliding_attention"]
 
 DRAWN: dict[str, dict[str, Any]] = {
+    "albert": CONFIG | SIZES | {"embedding_size": 64, "num_hidden_groups": 1, "inner_group_num": 1},
     "bert": CONFIG | SIZES,
-    "modernbert": SIZES
+    "deberta-v2": CONFIG
+    | SIZES
     | {
-        "local_attention": 9,
-        "rope_parameters": {"full_attention": ROTATION, "sliding_attention": ROTATION},
-        "layer_types": ["full_attention", "sliding_attention"],
+        "relative_attention": True,
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+        "pos_att_type": "p2c|c2p",
+        "position_buckets": 8,
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
     },
-    "qwen3": SIZES | {"num_key_value_heads": 2, "head_dim": 64, "rope_parameters": ROTATION},
+    "distilbert": {
+        "vocab_size": CONFIG["vocab_size"],
+        "dim": 128,
+        "n_layers": 2,
+        "n_heads": 4,
+        "hidden_dim": 256,
+        "max_position_embeddings": 130,
+    },
+    "electra": CONFIG | SIZES | {"embedding_size": 64},
+    "gemma3_text": SIZES
+    | {
+        "num_key_value_heads": 2,
+        "head_dim": 64,
+        "sliding_window": 9,
+        "query_pre_attn_scalar": 64,
+        "rope_parameters": BY_LAYER,
+        "layer_types": LAYERS,
+    },
+    "gte": TURNED | {"type_vocab_size": 2},
+    "mistral": GROUPED | {"head_dim": 64, "sliding_window": None},
+    "modernbert": SIZES
+    | {"local_attention": 9, "rope_parameters": BY_LAYER, "layer_types": LAYERS},
+    "mpnet": CONFIG | SIZES,
+    "nomic_bert": TURNED | {"type_vocab_size": 2},
+    "qwen2": GROUPED,
+    "qwen3": GROUPED | {"head_dim": 64},
+    "roberta": CONFIG | SIZES,
     "t5": {
         "vocab_size": CONFIG["vocab_size"],
         "d_model": 128,
@@ -47,11 +83,13 @@ DRAWN: dict[str, dict[str, Any]] = {
 }
 
 
-def drawn_weights(kind: str) -> dict[str, NDArray[np.float32]]:
+def drawn_weights(
+    kind: str, config: Mapping[str, Any] | None = None
+) -> dict[str, NDArray[np.float32]]:
     """Of a spread that keeps the sizes of what they multiply; norms are around 1."""
     random = np.random.default_rng(4)
     architecture = ENCODERS[kind]
-    network = architecture(architecture.Config.model_validate(DRAWN[kind]))
+    network = architecture(architecture.Config.model_validate(config or DRAWN[kind]))
     weights = {}
     for path, module in network.named_modules():
         for name, parameter in module.named_parameters(path, recurse=False):

@@ -7,10 +7,12 @@ import numpy as np
 import onnx
 import pytest
 
+from models.drawn import DRAWN, drawn_weights, write_drawn
 from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.lower import Lowering
 from polybake.modelfile.container import read_head
+from polybake.quantization import int8
 from polybake.recipe.resolve import resolve
 from polybake.runtime.embedder import Embedder
 from polybake.sources import open_source
@@ -79,9 +81,49 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
     assert head.manifest.precision == "int8"
 
 
-def test_no_vector_depends_on_its_neighbours(tmp_path: Path) -> None:
+#: Of two layers; of DeBERTa the weights that positions share with tokens in part are not.
+PRODUCTS = dict.fromkeys(DRAWN, 8) | {"deberta-v2": 6}
+
+
+def drawn_in_int8(kind: str, folder: Path, **changes: Any) -> BakeReport:
+    source = open_source(write_drawn(folder / "model", kind, changes))
+    steps = resolve(STEPS, base=folder, source=source)
+    lowering = Lowering(precision="int8")
+    return bake(source, steps, folder / "model.onnx", name="tiny", lowering=lowering)
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_every_architecture_has_its_products_in_int8(kind: str, tmp_path: Path) -> None:
+    report = drawn_in_int8(kind, tmp_path)
+    kinds = [node.op_type for node in onnx.load(report.path).graph.node]
+    assert kinds.count("MatMulInteger") == PRODUCTS[kind]
+    deviation = report.manifest.deviation
+    assert deviation is not None
+    assert 0.997 < deviation.min_cosine < 1
+
+
+def test_inputs_that_are_large_in_every_text_are_divided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three channels of each norm, 40 times as large as the others, as real models have them."""
+    weights = {
+        name: np.where(np.isin(np.arange(128), (3, 50, 101)), 40 * weight, weight)
+        for name, weight in drawn_weights("modernbert").items()
+        if weight.ndim == 1 and "norm" in name
+    }
+    smoothed = drawn_in_int8("modernbert", tmp_path / "smoothed", **weights).manifest.deviation
+    monkeypatch.setattr(int8, "smoothing", lambda inputs, _: np.ones(inputs.shape[1], np.float32))
+    monkeypatch.setattr(int8, "centers", lambda inputs: np.zeros(inputs.shape[1], np.float32))
+    plain = drawn_in_int8("modernbert", tmp_path / "plain", **weights).manifest.deviation
+    assert smoothed is not None
+    assert plain is not None
+    assert 1 - smoothed.mean_cosine < 0.5 * (1 - plain.mean_cosine)
+
+
+@pytest.mark.parametrize("kind", ["bert", "qwen3"])
+def test_no_vector_depends_on_its_neighbours(kind: str, tmp_path: Path) -> None:
     """Alone, among others, under padding: the same within float32's rounding."""
-    embedder = Embedder(baked(tmp_path, Lowering(precision="int8")).path)
+    embedder = Embedder(drawn_in_int8(kind, tmp_path).path)
     random = np.random.default_rng(1)
     texts = [" ".join(random.choice(VOCABULARY[5:], size)) for size in random.integers(1, 60, 40)]
     rows = embedder.runner.ids(texts)

@@ -124,7 +124,7 @@ def _multiply(
     if shift.any():
         # Of two axes, since ONNX Runtime's BiasGelu is slower than its parts.
         y = nodes.op("Add", y, nodes.constant(f"{end}.shift", shift[np.newaxis]))
-    sizes = [len(product.shift()) for product in layer]
+    sizes = [product.sizes[1] for product in layer]
     parts = nodes.split(y, sizes, f"{name}.sizes") if len(layer) > 1 else [y]
     for product, part in zip(layer, parts, strict=True):
         nodes.replace(product.end, part)

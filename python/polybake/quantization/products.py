@@ -36,18 +36,28 @@ class Product:
         assert x is not None  # noqa: S101 - an operator's first input
         return x
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many elements a row of x has, and one of the product."""
+        rows, columns = self._tensor.shape.numpy()
+        return (columns, rows) if self.transposed else (rows, columns)
+
     def matrix(self) -> NDArray[np.float32]:
-        """The weight, ``[in, out]``."""
-        tensor = self.weight.const_value
-        assert tensor is not None  # noqa: S101 - `products` looked
-        array: NDArray[Any] = tensor.numpy()
+        """The weight, ``[in, out]``, which is read anew each time."""
+        array: NDArray[Any] = self._tensor.numpy()
         return np.ascontiguousarray(array.T if self.transposed else array)
+
+    @property
+    def _tensor(self) -> ir.TensorProtocol:
+        tensor = self.weight.const_value
+        assert tensor is not None  # noqa: S101 - `groups` looked
+        return tensor
 
     def shift(self) -> NDArray[np.float32]:
         """The bias, ``[out]``; zeros where there is none."""
         tensor = None if self.bias is None else self.bias.const_value
         if tensor is None:
-            return np.zeros(self.matrix().shape[1], np.float32)
+            return np.zeros(self.sizes[1], np.float32)
         array: NDArray[Any] = tensor.numpy()
         return array.reshape(-1)
 
@@ -70,7 +80,7 @@ class Group:
     @property
     def inputs(self) -> int:
         """Elements of a row that they multiply."""
-        return len(self.layers[0][0].matrix())
+        return self.layers[0][0].sizes[0]
 
     def matrices(self) -> list[NDArray[np.float32]]:
         """The weights, each ``[in, out]``."""
