@@ -13,11 +13,21 @@ _BEGIN, _END = "<!-- peers: begin -->\n", "<!-- peers: end -->\n"
 
 
 def written(readme: str, found: dict[str, Any], plot: str) -> str:
-    """The README with what is between its marks written anew: the plot, and the short table."""
+    """The README with what is between its marks written anew: the plot, and the short table.
+
+    Args:
+        readme: All of it.
+        found: The results.
+        plot: Its path from the README's folder; the page with all particulars lies beside it.
+    """
     before, rest = readme.split(_BEGIN)
     _, after = rest.split(_END)
     picture = f"![Texts a second of each tool, by language]({plot})"
-    part = "\n".join([picture, "", *_table(found, particulars=False), "", _conditions(found), ""])
+    particulars = plot.removesuffix(".svg") + ".md"
+    said = f"How fast, with the same texts, threads and weights ([all particulars]({particulars})):"
+    part = "\n".join(
+        [said, "", picture, "", *_table(found, particulars=False), "", _conditions(found), ""]
+    )
     return f"{before}{_BEGIN}{part}{_END}{after}"
 
 

@@ -13,7 +13,8 @@ README = "before\n<!-- peers: begin -->\nold\n<!-- peers: end -->\nafter\n"
 def test_what_is_between_the_marks_is_written_anew() -> None:
     """The rest of the README stays, and a second writing changes nothing."""
     readme = tables.written(README, FOUND, "bench/results/peers.svg")
-    assert readme.startswith("before\n<!-- peers: begin -->\n![")
+    assert readme.startswith("before\n<!-- peers: begin -->\nHow fast, with the same texts")
+    assert "([all particulars](bench/results/peers.md)):\n\n![" in readme
     assert "](bench/results/peers.svg)\n\n|  |  | 1,000 short texts |" in readme
     assert (
         "| **polybake** | Python | 500/s (1.00 ×) | 100/s (1.00 ×) | 2000.0 ms (1.00 ×) |" in readme
