@@ -1,6 +1,6 @@
 """What the products of a graph are given, on texts of random tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -37,6 +37,49 @@ def random_texts(contract: Contract, tokenizer: BakedTokenizer) -> list[str]:
     return [decoder.decode(row) for row in rows]
 
 
+class Statistics:
+    """What is kept of the rows that a group's products multiply.
+
+    Attributes:
+        least: The smallest of each input, ``[in]``.
+        largest: The largest.
+    """
+
+    def __init__(self, inputs: int) -> None:
+        self.least = np.full(inputs, np.inf, np.float32)
+        self.largest = np.full(inputs, -np.inf, np.float32)
+        self._rows = 0
+        self._sums = np.zeros(inputs)
+        self._moments = np.zeros((inputs, inputs), np.float32)
+
+    def add(self, x: Floats) -> None:
+        """Take in ``[..., in]``."""
+        rows = x.reshape(-1, len(self.least))
+        np.minimum(self.least, rows.min(axis=0), out=self.least)
+        np.maximum(self.largest, rows.max(axis=0), out=self.largest)
+        self._rows += len(rows)
+        self._sums += rows.sum(axis=0, dtype=np.float64)
+        self._moments += rows.T @ rows
+
+    @property
+    def center(self) -> Floats:
+        """Half way between the extremes, ``[in]``.
+
+        Source: Outlier Suppression+ (Wei et al. 2023), its shift.
+        """
+        center: Floats = self.least + (self.largest - self.least) * np.float32(0.5)
+        return center
+
+    def moments(self, center: Floats) -> NDArray[np.float64]:
+        """The mean of ``(x - center) (x - center)^T``, ``[in, in]``."""
+        mean, about = self._sums / self._rows, center.astype(np.float64)
+        crossed = np.outer(mean, about)
+        found: NDArray[np.float64] = (
+            self._moments / self._rows - crossed - crossed.T + np.outer(about, about)
+        )
+        return found
+
+
 class Calibration:
     """A float32 graph that gives what some of its values are, text by text."""
 
@@ -68,12 +111,16 @@ class Calibration:
         write_to_run(copy, path)
         return cls(open_session(path, threads=1, name="the graph"), contract, rows)
 
-    def inputs(self, window: Sequence[Group]) -> Iterator[Floats]:
-        """What each group multiplies: a row for each token of all texts, ``[rows, in]``."""
-        values = [value for group in window for value in group.values]
-        names = [str(value.name) for value in values]
-        runs = [run(self._session, names, feeds(self._contract, [row])) for row in self._rows]
-        for group in window:
-            places = [values.index(value) for value in group.values]
-            arrays = [found[place] for place in places for found in runs]
-            yield np.concatenate([array.reshape(-1, group.inputs) for array in arrays])
+    def statistics(self, window: Sequence[Group]) -> list[Statistics]:
+        """What is known of the rows of each group, over all texts and layers."""
+        found = [Statistics(group.inputs) for group in window]
+        of_value = {
+            str(value.name): statistics
+            for statistics, group in zip(found, window, strict=True)
+            for value in group.values
+        }
+        for row in self._rows:
+            values = run(self._session, list(of_value), feeds(self._contract, [row]))
+            for statistics, value in zip(of_value.values(), values, strict=True):
+                statistics.add(value)
+        return found

@@ -16,20 +16,14 @@ from numpy.typing import NDArray
 from onnxscript import ir
 
 from polybake.modelfile.manifest import Contract
-from polybake.quantization.calibration import Calibration, Floats
+from polybake.quantization.calibration import Calibration, Floats, Statistics
 from polybake.quantization.nodes import Nodes
 from polybake.quantization.products import Group, Product, groups, is_weight
-from polybake.quantization.rounding import (
-    centers,
-    error_factor,
-    round_rows,
-    round_weights,
-    smoothing,
-)
+from polybake.quantization.rounding import error_factor, round_rows, round_weights, smoothing
 from polybake.quantization.rows import Rows, round_gelu, round_symmetric
 
-#: Bytes of what products multiply that are held at a time; each window runs all texts.
-_HELD = 1 << 30
+#: Bytes of the statistics that are held at a time; each window runs all texts.
+_HELD = 2 << 30
 
 #: How far above a product its GELU may begin: x * (1 + erf(x / sqrt(2))) / 2.
 _GELU_DEPTH = 4
@@ -55,9 +49,9 @@ def quantize(
     calibration = Calibration.of(
         model, [value for group in found for value in group.values], contract, rows, folder
     )
-    for window in _windows(found, sum(map(len, rows))):
-        for group, inputs in zip(window, calibration.inputs(window), strict=True):
-            _quantize_group(model.graph, group, inputs)
+    for window in _windows(found):
+        for group, statistics in zip(window, calibration.statistics(window), strict=True):
+            _quantize_group(model.graph, group, statistics)
     _quantize_tables(model.graph)
     for weight in list(model.graph.initializers.values()):
         if not weight.uses() and not weight.is_graph_output():
@@ -72,12 +66,12 @@ def int8_saves(model: ir.Model) -> int:
     return sum(3 * weight.const_value.nbytes // 4 for weight in found if weight.const_value)
 
 
-def _windows(found: Sequence[Group], tokens: int) -> Iterator[list[Group]]:
-    """The groups whose inputs are held at a time."""
+def _windows(found: Sequence[Group]) -> Iterator[list[Group]]:
+    """The groups whose statistics are held at a time."""
     window: list[Group] = []
     held = 0
     for group in found:
-        size = 4 * tokens * len(group.layers) * group.inputs
+        size = 4 * group.inputs**2
         if window and held + size > _HELD:
             yield window
             window, held = [], 0
@@ -86,20 +80,21 @@ def _windows(found: Sequence[Group], tokens: int) -> Iterator[list[Group]]:
     yield window
 
 
-def _quantize_group(graph: ir.Graph, group: Group, inputs: Floats) -> None:
+def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics) -> None:
     """Round what each layer multiplies once, and the weights once for all layers."""
     weights = np.concatenate(group.matrices(), axis=1)
-    center = smooth = None
-    if _after_norm(group.values[0]):
-        center = centers(inputs)
-        smooth = smoothing(inputs - center, weights)
-        inputs = (inputs - center) / smooth
-    scaled = weights if smooth is None else weights * smooth[:, np.newaxis]
-    integers, scales = round_weights(scaled, error_factor(inputs))
+    center: Floats = np.zeros(group.inputs, np.float32)
+    smooth: Floats = np.ones(group.inputs, np.float32)
+    after_norm = _after_norm(group.values[0])
+    if after_norm:
+        center = statistics.center
+        smooth = smoothing(statistics.largest - center, weights)
+    moments = statistics.moments(center) / np.outer(smooth, smooth)
+    integers, scales = round_weights(weights * smooth[:, np.newaxis], error_factor(moments))
     for layer in group.layers:
         nodes, name, x = Nodes(graph, layer[0].node), layer[0].weight.name, layer[0].x
         shift = np.concatenate([product.shift() for product in layer])
-        if smooth is not None and center is not None:
+        if after_norm:
             x = nodes.op("Mul", x, nodes.constant(f"{name}.smooth", 1 / smooth))
             x = nodes.op("Sub", x, nodes.constant(f"{name}.center", center / smooth))
             shift = shift + center @ weights

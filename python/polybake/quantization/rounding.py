@@ -25,19 +25,18 @@ _DAMPING = 0.3
 _BLOCK = 128
 
 
-def error_factor(inputs: Floats) -> Floats:
+def error_factor(moments: NDArray[np.float64]) -> Floats:
     """How an error of one input's weights is made up for by those of the inputs behind it.
 
     Args:
-        inputs: A sample, ``[rows, in]``.
+        moments: The mean of ``x x^T``, ``[in, in]``.
 
     Returns:
-        The upper Cholesky factor of the inverse of the inputs' second moments, ``[in, in]``.
+        The upper Cholesky factor of their inverse, ``[in, in]``.
     """
-    moments = (inputs.T @ inputs).astype(np.float64) / len(inputs)
-    mean = float(np.trace(moments)) / len(moments) or 1.0
-    moments[np.diag_indices_from(moments)] += _DAMPING * mean
-    factor: Floats = np.linalg.cholesky(np.linalg.inv(moments)).T.astype(np.float32)
+    damped = moments.copy()
+    damped[np.diag_indices_from(damped)] += _DAMPING * (moments.trace() / len(moments) or 1.0)
+    factor: Floats = np.linalg.cholesky(np.linalg.inv(damped)).T.astype(np.float32)
     return factor
 
 
@@ -82,22 +81,16 @@ def _scales(weights: Floats) -> Floats:
     return scales
 
 
-def centers(inputs: Floats) -> Floats:
-    """Half way between the least and the largest of each input, ``[in]``.
-
-    Source: Outlier Suppression+ (Wei et al. 2023), whose shift it is.
-    """
-    middle: Floats = (inputs.min(axis=0) + inputs.max(axis=0)) / 2
-    return middle
-
-
-def smoothing(inputs: Floats, weights: Floats) -> Floats:
-    """What each input is divided by, and its row of ``[in, out]`` multiplied with, ``[in]``.
+def smoothing(largest: Floats, weights: Floats) -> Floats:
+    """What each input is divided by, and its row of the weights multiplied with, ``[in]``.
 
     Inputs that are large in every text would make the steps of all others coarse.
     Source: SmoothQuant (Xiao et al. 2023).
+
+    Args:
+        largest: The largest absolute value of each input, ``[in]``.
+        weights: ``[in, out]``.
     """
-    largest = np.abs(inputs).max(axis=0)
     weight = np.abs(weights).max(axis=1)
     used = (largest > 0) & (weight > 0)
     scale = np.ones_like(largest)

@@ -1,0 +1,24 @@
+"""What is known of the inputs of products."""
+
+import numpy as np
+
+from polybake.quantization.calibration import Statistics
+
+
+def test_statistics_are_those_of_all_rows_together() -> None:
+    """Moments about any center, from sums alone."""
+    random = np.random.default_rng(0)
+    x = random.normal(3, 2, (5, 7, 4)).astype(np.float32)
+    statistics = Statistics(4)
+    for part in x:
+        statistics.add(part)
+    rows = x.reshape(-1, 4).astype(np.float64)
+    np.testing.assert_array_equal(statistics.least, rows.min(axis=0))
+    np.testing.assert_array_equal(statistics.largest, rows.max(axis=0))
+    np.testing.assert_allclose(
+        statistics.center, (rows.min(axis=0) + rows.max(axis=0)) / 2, rtol=1e-6
+    )
+    center = np.array([3, -1, 0, 50], np.float32)
+    moved = rows - center
+    found = statistics.moments(center)
+    np.testing.assert_allclose(found, moved.T @ moved / len(rows), rtol=1e-5)
