@@ -30,7 +30,9 @@ BY_LAYER = {"full_attention": ROTATION, "sliding_attention": ROTATION}
 LAYERS = ["full_attention", "sliding_attention"]
 
 DRAWN: dict[str, dict[str, Any]] = {
-    "albert": CONFIG | SIZES | {"embedding_size": 64, "num_hidden_groups": 1, "inner_group_num": 1},
+    "albert": CONFIG
+    | SIZES
+    | {"embedding_size": 160, "num_hidden_groups": 1, "inner_group_num": 1},
     "bert": CONFIG | SIZES,
     "deberta-v2": CONFIG
     | SIZES
@@ -51,7 +53,7 @@ DRAWN: dict[str, dict[str, Any]] = {
         "hidden_dim": 256,
         "max_position_embeddings": 130,
     },
-    "electra": CONFIG | SIZES | {"embedding_size": 64},
+    "electra": CONFIG | SIZES | {"embedding_size": 160},
     "gemma3_text": SIZES
     | {
         "num_key_value_heads": 2,
@@ -67,7 +69,7 @@ DRAWN: dict[str, dict[str, Any]] = {
     | {"local_attention": 9, "rope_parameters": BY_LAYER, "layer_types": LAYERS},
     "mpnet": CONFIG | SIZES,
     "nomic_bert": TURNED | {"type_vocab_size": 2},
-    "qwen2": GROUPED,
+    "qwen2": TURNED | {"num_key_value_heads": 4},
     "qwen3": GROUPED | {"head_dim": 64},
     "roberta": CONFIG | SIZES,
     "t5": {

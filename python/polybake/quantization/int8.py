@@ -77,7 +77,8 @@ def _windows(found: Sequence[Group]) -> Iterator[list[Group]]:
             window, held = [], 0
         window.append(group)
         held += size
-    yield window
+    if window:
+        yield window
 
 
 def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics) -> None:
