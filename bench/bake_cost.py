@@ -29,7 +29,7 @@ print(json.dumps([seconds, peak]))
 def measured(*command: str) -> tuple[float, float]:
     """Wall seconds and peak resident MiB of one command, in a process of its own."""
     printed = subprocess.run(
-        [sys.executable, "-c", CHILD, *command], capture_output=True, text=True, check=True
+        [sys.executable, "-c", CHILD, *command], stdout=subprocess.PIPE, text=True, check=True
     ).stdout
     seconds, peak = json.loads(printed)
     return seconds, peak
