@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from peers import HERE, Peer, client, command, install, read_peers
 from runner import Runner
 
+from polybake.benchmark.environment import environment
 from polybake.benchmark.workload import workloads
 
 BUILD = HERE.parents[1] / "build" / "peers"
@@ -93,10 +94,8 @@ def measure(runners: dict[int, Runner], rows: list[dict[str, Any]], rounds: int)
 
 def machine(threads: int) -> dict[str, Any]:
     """What the times belong to."""
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return {
-        "cpu": next(models, platform.processor()),
+        "cpu": environment().cpu,
         "processors": psutil.cpu_count(),
         "threads": threads,
         "system": f"{platform.system()} {platform.machine()}",

@@ -24,6 +24,16 @@ SIZES: dict[str, Any] = {
     "type_vocab_size": 2,
 }
 
+DEBERTA_V3: dict[str, Any] = {
+    "relative_attention": True,
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+    "pos_att_type": "p2c|c2p",
+    "position_buckets": 8,
+    "share_att_key": True,
+    "norm_rel_ebd": "layer_norm",
+}
+
 
 def bert(**settings: Any) -> tuple[Any, Any]:
     from transformers import BertConfig, BertModel, BertTokenizer
@@ -108,16 +118,7 @@ def deberta(**settings: Any) -> tuple[Any, Any]:
     from transformers import DebertaV2Config, DebertaV2Model, DebertaV2Tokenizer
 
     vocabulary = unigram_vocabulary("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
-    v3: dict[str, Any] = {
-        "relative_attention": True,
-        "position_biased_input": False,
-        "type_vocab_size": 0,
-        "pos_att_type": "p2c|c2p",
-        "position_buckets": 8,
-        "share_att_key": True,
-        "norm_rel_ebd": "layer_norm",
-    }
-    config = DebertaV2Config(vocab_size=len(vocabulary), **SIZES | v3 | settings)
+    config = DebertaV2Config(vocab_size=len(vocabulary), **SIZES | DEBERTA_V3 | settings)
     return DebertaV2Model(config), DebertaV2Tokenizer(vocab=vocabulary)
 
 

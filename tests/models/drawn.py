@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.bert import DEBERTA_V3
 from models.tiny_folders import CONFIG, write_bert
+from polybake.baking.bake import BakeReport, bake
+from polybake.baking.lower import Lowering
 from polybake.encoders import ENCODERS
 from polybake.layers.linear import Linear
+from polybake.recipe.resolve import resolve
+from polybake.sources import open_source
+
+STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
 
 #: Large enough that products are worth another type.
 SIZES: dict[str, Any] = {
@@ -34,17 +41,7 @@ DRAWN: dict[str, dict[str, Any]] = {
     | SIZES
     | {"embedding_size": 160, "num_hidden_groups": 1, "inner_group_num": 1},
     "bert": CONFIG | SIZES,
-    "deberta-v2": CONFIG
-    | SIZES
-    | {
-        "relative_attention": True,
-        "position_biased_input": False,
-        "type_vocab_size": 0,
-        "pos_att_type": "p2c|c2p",
-        "position_buckets": 8,
-        "share_att_key": True,
-        "norm_rel_ebd": "layer_norm",
-    },
+    "deberta-v2": CONFIG | SIZES | DEBERTA_V3,
     "distilbert": {
         "vocab_size": CONFIG["vocab_size"],
         "dim": 128,
@@ -109,3 +106,17 @@ def write_drawn(
     """Write such a model; ``changes`` are weights in the place of drawn ones."""
     weights = drawn_weights(kind) | dict(changes or {})
     return write_bert(folder, DRAWN[kind] | {"model_type": kind}, weights)
+
+
+def bake_drawn(
+    folder: Path,
+    kind: str,
+    lowering: Lowering,
+    changes: Mapping[str, NDArray[np.float32]] | None = None,
+    **options: Any,
+) -> BakeReport:
+    """Bake such a model, mean pooled and normalised."""
+    source = open_source(write_drawn(folder / "model", kind, changes))
+    steps = resolve(STEPS, base=folder, source=source)
+    out = folder / f"{lowering.precision}.onnx"
+    return bake(source, steps, out, name="tiny", lowering=lowering, **options)

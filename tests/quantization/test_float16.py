@@ -13,7 +13,7 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.drawn import DRAWN, drawn_weights, write_drawn
+from models.drawn import DRAWN, STEPS, bake_drawn, drawn_weights, write_drawn
 from models.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.lower import Lowering
@@ -32,7 +32,6 @@ from polybake.sources import open_source
 
 pytestmark = pytest.mark.slow
 
-STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
 FLOAT, FLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16
 NARROW, EXACT = Lowering(precision="float16"), Lowering()
 
@@ -44,10 +43,7 @@ def baked(
     weights: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> BakeReport:
-    source = open_source(write_drawn(folder / "model", kind, weights))
-    steps = resolve(STEPS, base=folder, source=source)
-    out = folder / f"{lowering.precision}.onnx"
-    return bake(source, steps, out, name="tiny", lowering=lowering, **options)
+    return bake_drawn(folder, kind, lowering, weights, **options)
 
 
 def texts(count: int = 30) -> list[str]:

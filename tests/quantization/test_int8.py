@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
-from models.drawn import DRAWN, drawn_weights, write_drawn
+from models.drawn import DRAWN, STEPS, bake_drawn, drawn_weights
 from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.lower import Lowering
@@ -25,7 +25,7 @@ WIDE: dict[str, Any] = CONFIG | {
     "intermediate_size": 256,
     "max_position_embeddings": 130,
 }
-STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
+INT8 = Lowering(precision="int8")
 
 
 def weights(config: dict[str, Any] = WIDE) -> dict[str, Any]:
@@ -86,16 +86,9 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
 PRODUCTS = dict.fromkeys(DRAWN, 8) | {"albert": 9, "electra": 9, "deberta-v2": 6}
 
 
-def drawn_in_int8(kind: str, folder: Path, **changes: Any) -> BakeReport:
-    source = open_source(write_drawn(folder / "model", kind, changes))
-    steps = resolve(STEPS, base=folder, source=source)
-    lowering = Lowering(precision="int8")
-    return bake(source, steps, folder / "model.onnx", name="tiny", lowering=lowering)
-
-
 @pytest.mark.parametrize("kind", DRAWN)
 def test_every_architecture_has_its_products_in_int8(kind: str, tmp_path: Path) -> None:
-    report = drawn_in_int8(kind, tmp_path)
+    report = bake_drawn(tmp_path, kind, INT8)
     kinds = [node.op_type for node in onnx.load(report.path).graph.node]
     assert kinds.count("MatMulInteger") == PRODUCTS[kind]
     deviation = report.manifest.deviation
@@ -112,9 +105,9 @@ def test_inputs_that_are_large_in_every_text_are_divided(
         for name, weight in drawn_weights("modernbert").items()
         if weight.ndim == 1 and "norm" in name
     }
-    smoothed = drawn_in_int8("modernbert", tmp_path / "smoothed", **weights).manifest.deviation
+    smoothed = bake_drawn(tmp_path / "smoothed", "modernbert", INT8, weights).manifest.deviation
     monkeypatch.setattr(int8, "smoothing", lambda largest, _: np.ones_like(largest))
-    plain = drawn_in_int8("modernbert", tmp_path / "plain", **weights).manifest.deviation
+    plain = bake_drawn(tmp_path / "plain", "modernbert", INT8, weights).manifest.deviation
     assert smoothed is not None
     assert plain is not None
     assert 1 - smoothed.mean_cosine < 0.5 * (1 - plain.mean_cosine)
@@ -123,7 +116,7 @@ def test_inputs_that_are_large_in_every_text_are_divided(
 @pytest.mark.parametrize("kind", ["bert", "qwen3"])
 def test_no_vector_depends_on_its_neighbours(kind: str, tmp_path: Path) -> None:
     """Alone, among others, under padding: the same within float32's rounding."""
-    embedder = Embedder(drawn_in_int8(kind, tmp_path).path)
+    embedder = Embedder(bake_drawn(tmp_path, kind, INT8).path)
     random = np.random.default_rng(1)
     texts = [" ".join(random.choice(VOCABULARY[5:], size)) for size in random.integers(1, 60, 40)]
     rows = embedder.runner.ids(texts)

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from polybake.files.printable import printable
+from polybake.files.printable import escaped
 
 #: Each is seen on light and on dark ground, and white figures are on it.
 COLOURS = (
@@ -150,11 +149,11 @@ def _marks(row: Bar, ends: Sequence[float], y: float) -> str:
 
 
 def _name(label: str, y: float) -> str:
-    return f"<g><title>{_safe(label)}</title>{_text(0, y + 4, _short(label))}</g>"
+    return f"<g><title>{escaped(label)}</title>{_text(0, y + 4, _short(label))}</g>"
 
 
 def _rectangle(x: float, y: float, width: float, height: float, kind: str, told: str = "") -> str:
-    title = f"<title>{_safe(told)}</title>" if told else ""
+    title = f"<title>{escaped(told)}</title>" if told else ""
     size = f'width="{max(width, 0):.1f}" height="{height:.0f}"'
     return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" {size}>{title}</rect>'
 
@@ -169,7 +168,7 @@ def _circle(x: float, y: float, kind: str) -> str:
 
 def _text(x: float, y: float, text: str, kind: str = "ink", anchor: str = "start") -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text class="{kind}" {place}>{_safe(text)}</text>' if text else ""
+    return f'<text class="{kind}" {place}>{escaped(text)}</text>' if text else ""
 
 
 def _svg(height: float, drawn: Iterable[str]) -> str:
@@ -185,7 +184,3 @@ def _short(text: str) -> str:
     """With both ends, as names often differ in the last part."""
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"
-
-
-def _safe(text: str) -> str:
-    return escape(printable(text))

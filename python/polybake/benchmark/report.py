@@ -1,7 +1,6 @@
 """The figures as an HTML page: one file that asks for no other, on light and on dark ground."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from polybake.benchmark.chart import COLOURS, Bar, Point, bars, colour, plot, stacked
 from polybake.benchmark.figures import PERCENTILES, Comparison, Figures
@@ -14,7 +13,7 @@ from polybake.benchmark.table import (
     milliseconds,
     notes,
 )
-from polybake.files.printable import printable
+from polybake.files.printable import escaped
 
 _STYLE = (
     """
@@ -57,10 +56,10 @@ def report(figures: Figures) -> str:
     page = [
         '<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>Benchmark of {_safe(names)}</title><style>{_STYLE}</style>",
-        f"<h1>Benchmark of {_safe(names)}</h1>",
+        f"<title>Benchmark of {escaped(names)}</title><style>{_STYLE}</style>",
+        f"<h1>Benchmark of {escaped(names)}</h1>",
         *(f"<p>{_sentence(line)}." for line in notes(figures)),
-        *(f'<p class="fail">{_safe(line)}' for line in failures(figures)),
+        *(f'<p class="fail">{escaped(line)}' for line in failures(figures)),
     ]
     for one in figures.workloads:
         page += [_heading(one.title), _compared(one, series)]
@@ -126,7 +125,7 @@ def _batch_tokens(figures: Figures) -> str:
 
 def _legend(names: Iterable[str]) -> str:
     shown = "".join(
-        f'<span><i class="{colour(number)}"></i>{_safe(name)}</span> '
+        f'<span><i class="{colour(number)}"></i>{escaped(name)}</span> '
         for number, name in enumerate(names)
     )
     return f'<p class="legend">{shown}</p>'
@@ -137,8 +136,8 @@ def _heading(text: str) -> str:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{_safe(name.replace(chr(10), ' '))}" for name in names)
-    body = "".join(f"<tr>{''.join(f'<td>{_safe(cell)}' for cell in row)}" for row in rows)
+    head = "".join(f"<th>{escaped(name.replace(chr(10), ' '))}" for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{escaped(cell)}' for cell in row)}" for row in rows)
     return f"<table><tr>{head}{body}</table>"
 
 
@@ -147,8 +146,4 @@ def _details(body: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    return _safe(text[:1].upper() + text[1:])
-
-
-def _safe(text: str) -> str:
-    return escape(printable(text))
+    return escaped(text[:1].upper() + text[1:])

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, computed_field
 
 Name = TypeVar("Name")
@@ -36,10 +37,7 @@ class Timing(BaseModel):
 
     def percentile(self, percent: float) -> float:
         """The seconds that so many in a hundred of the calls took at most."""
-        calls = sorted(call for calls in self.seconds for call in calls)
-        place = (len(calls) - 1) * percent / 100
-        low, high = calls[int(place)], calls[min(int(place) + 1, len(calls) - 1)]
-        return low + (high - low) * (place % 1)
+        return float(np.percentile([call for calls in self.seconds for call in calls], percent))
 
 
 def in_turns(

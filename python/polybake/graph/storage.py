@@ -121,26 +121,33 @@ def _store(
             _widen_behind(graph, node, narrow)
     users = [node for node, _ in weight.uses()]
     if users:
-        cast = _cast(stored, weight.name, users[0])
-        graph.insert_before(graph[0], cast)
-        weight.replace_all_uses_with(cast.outputs[0])
+        wide = cast(stored, _WIDE, weight.name, users[0])
+        graph.insert_before(graph[0], wide)
+        weight.replace_all_uses_with(wide.outputs[0])
 
 
 def _widen_behind(graph: ir.Graph, gather: ir.Node, narrow: ir.DataType) -> None:
     """Cast what ``gather`` gives to float32, under the name that it had."""
     rows = gather.outputs[0]
-    cast = _cast(rows, rows.name or "", gather)
+    wide = cast(rows, _WIDE, rows.name or "", gather)
     rows.name = f"{rows.name}.stored"
-    rows.replace_all_uses_with(cast.outputs[0], replace_graph_outputs=True)
-    cast.replace_input_with(0, rows)
+    rows.replace_all_uses_with(wide.outputs[0], replace_graph_outputs=True)
+    wide.replace_input_with(0, rows)
     rows.dtype = narrow
-    graph.insert_after(gather, cast)
+    graph.insert_after(gather, wide)
 
 
-def _cast(value: ir.Value, name: str, beside: ir.Node) -> ir.Node:
-    """A Cast to float32 in the namespace of the node ``beside``."""
-    cast = ir.node("Cast", [value], {"to": _WIDE}, name=f"{name}.cast")
-    cast.metadata_props.update(beside.metadata_props)
-    wide = cast.outputs[0]
-    wide.name, wide.dtype, wide.shape = name, _WIDE, value.shape
-    return cast
+def cast(value: ir.Value, dtype: ir.DataType, name: str, beside: ir.Node) -> ir.Node:
+    """A Cast in the namespace of the node ``beside``, whose output has this name."""
+    node = ir.node("Cast", [value], {"to": dtype}, name=f"{name}.cast")
+    node.metadata_props.update(beside.metadata_props)
+    output = node.outputs[0]
+    output.name, output.dtype, output.shape = name, dtype, value.shape
+    return node
+
+
+def drop_unused_weights(graph: ir.Graph) -> None:
+    """Remove the initializers that others have taken the place of."""
+    for weight in list(graph.initializers.values()):
+        if not weight.uses() and not weight.is_graph_output():
+            graph.initializers.pop(str(weight.name))

@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from html import escape
 
 from onnxscript import ir
 
-from polybake.files.printable import printable
+from polybake.files.printable import escaped
 from polybake.inspection.boxes import shape_text
 from polybake.inspection.graph import Namespace, dtype_text, namespace
 
@@ -37,14 +36,14 @@ def page(model: ir.Model, drawing: str, name: str, facts: Mapping[str, str]) -> 
         facts: What else is said of it, by heading.
     """
     graph = model.graph
-    said = "".join(f"<tr><th>{_text(key)}<td>{_text(value)}" for key, value in facts.items())
+    said = "".join(f"<tr><th>{escaped(key)}<td>{escaped(value)}" for key, value in facts.items())
     return "\n".join(
         [
             "<!DOCTYPE html>",
-            f'<html lang="en"><meta charset="utf-8"><title>{_text(name)}</title>',
+            f'<html lang="en"><meta charset="utf-8"><title>{escaped(name)}</title>',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<style>{_STYLE}</style>",
-            f"<h1>{_text(name)}</h1>",
+            f"<h1>{escaped(name)}</h1>",
             f"<table>{said}</table>",
             drawing,
             "<h2>Values</h2>",
@@ -85,16 +84,12 @@ def _values(title: str, values: Iterable[ir.Value]) -> str:
 
 def _table(rows: Iterable[tuple[str, ir.Value]]) -> str:
     lines = (
-        f"<tr><td>{_text(operator)}<td>{_text(value.name or '')}"
-        f"<td>{_text(dtype_text(value) or '?')}<td>{_text(shape_text(value))}"
+        f"<tr><td>{escaped(operator)}<td>{escaped(value.name or '')}"
+        f"<td>{escaped(dtype_text(value) or '?')}<td>{escaped(shape_text(value))}"
         for operator, value in rows
     )
     return f"<table><tr><th>operator<th>value<th>dtype<th>shape{''.join(lines)}</table>"
 
 
 def _details(title: str, count: int, body: str) -> str:
-    return f"<details><summary>{_text(title)} <small>{count}</small></summary>{body}</details>"
-
-
-def _text(text: str) -> str:
-    return escape(printable(text))
+    return f"<details><summary>{escaped(title)} <small>{count}</small></summary>{body}</details>"

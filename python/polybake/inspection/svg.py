@@ -4,9 +4,8 @@ Colours are attributes, which every viewer and converter knows; only those of a 
 """
 
 from collections.abc import Sequence
-from html import escape
 
-from polybake.files.printable import printable
+from polybake.files.printable import escaped
 from polybake.inspection.boxes import Box, Picture
 from polybake.inspection.layout import BOX, Point, lay_out
 
@@ -73,7 +72,7 @@ def svg(picture: Picture, name: str, line: str) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="polybake" role="img" {size}',
             f'viewBox="0 0 {width:.0f} {height:.0f}" {_FONT}>',
-            f"<title>{_text(name)}: {_text(line)}</title>",
+            f"<title>{escaped(name)}: {escaped(line)}</title>",
             f"<style>@media (prefers-color-scheme: dark) {{ {_DARK} }}</style>",
             _HEAD,
             f"<rect {_PAINT['ground']} {size}/>",
@@ -102,7 +101,7 @@ def _box(box: Box, place: Point) -> str:
         for shift in behind
     )
     return (
-        f'<g text-anchor="middle"><title>{_text(title)}: {_text(box.detail)}</title>'
+        f'<g text-anchor="middle"><title>{escaped(title)}: {escaped(box.detail)}</title>'
         + "".join(rectangles)
         + _label(
             _short(title), x, y + (23 if box.detail else 33), 'font-size="14" font-weight="600"'
@@ -126,7 +125,7 @@ def _arrow(path: Sequence[Point]) -> str:
 
 
 def _label(text: str, x: float, y: float, style: str = "", *, paint: str = "ink") -> str:
-    return f'<text {_PAINT[paint]} x="{x:.1f}" y="{y:.1f}" {style}>{_text(text)}</text>' * bool(
+    return f'<text {_PAINT[paint]} x="{x:.1f}" y="{y:.1f}" {style}>{escaped(text)}</text>' * bool(
         text
     )
 
@@ -142,7 +141,3 @@ def _width(box: Box) -> float:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _text(text: str) -> str:
-    return escape(printable(text))

@@ -11,7 +11,7 @@ from onnx_ir.passes.common import LiftConstantsToInitializersPass
 from onnxscript import ir
 
 from polybake.errors import InputError
-from polybake.graph.storage import LARGEST_FLOAT16, as_float16
+from polybake.graph.storage import LARGEST_FLOAT16, as_float16, cast, drop_unused_weights
 from polybake.modelfile.manifest import Contract
 from polybake.quantization.largest import largest_values
 from polybake.quantization.narrow_nodes import NarrowNodes, branches, numbers
@@ -42,9 +42,7 @@ def narrow(model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], f
     found = NarrowNodes(model.graph)
     _check_range(model, found, contract, rows, folder)
     _Rewrite(model.graph, found).graph(model.graph)
-    for weight in list(model.graph.initializers.values()):
-        if not weight.uses() and not weight.is_graph_output():
-            model.graph.initializers.pop(str(weight.name))
+    drop_unused_weights(model.graph)
     return len(found.nodes)
 
 
@@ -113,9 +111,9 @@ class _Rewrite:
         """The value in another type, cast once in a graph, before the first node that needs it."""
         key = (graph, value, dtype)
         if key not in self._casts:
-            cast = _cast(value, dtype, f"{value.name}.{str(dtype).lower()}", before)
-            graph.insert_before(before, cast)
-            self._casts[key] = cast.outputs[0]
+            node = cast(value, dtype, f"{value.name}.{str(dtype).lower()}", before)
+            graph.insert_before(before, node)
+            self._casts[key] = node.outputs[0]
         return self._casts[key]
 
     def _given(self, graph: ir.Graph, value: ir.Value) -> ir.Value:
@@ -124,9 +122,9 @@ class _Rewrite:
         assert node is not None  # noqa: S101 - narrow values are outputs of nodes
         name = str(value.name)
         value.name = f"{name}.float16"
-        cast = _cast(value, _WIDE, name, node)
-        graph.insert_after(node, cast)
-        return cast.outputs[0]
+        wide = cast(value, _WIDE, name, node)
+        graph.insert_after(node, wide)
+        return wide.outputs[0]
 
     def _constant(self, value: ir.Value) -> ir.Value:
         """The same weight in float16."""
@@ -136,11 +134,3 @@ class _Rewrite:
             found = as_float16(value, name)
             self._main.initializers.add(found)
         return found
-
-
-def _cast(value: ir.Value, dtype: ir.DataType, name: str, beside: ir.Node) -> ir.Node:
-    cast = ir.node("Cast", [value], {"to": dtype}, name=f"{name}.cast")
-    cast.metadata_props.update(beside.metadata_props)
-    output = cast.outputs[0]
-    output.name, output.dtype, output.shape = name, dtype, value.shape
-    return cast

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnxscript import ir
 
+from polybake.graph.storage import drop_unused_weights
 from polybake.modelfile.manifest import Contract
 from polybake.quantization.calibration import Calibration, Floats, Statistics
 from polybake.quantization.nodes import Nodes
@@ -53,9 +54,7 @@ def quantize(
         for group, statistics in zip(window, calibration.statistics(window), strict=True):
             _quantize_group(model.graph, group, statistics)
     _quantize_tables(model.graph)
-    for weight in list(model.graph.initializers.values()):
-        if not weight.uses() and not weight.is_graph_output():
-            model.graph.initializers.pop(str(weight.name))
+    drop_unused_weights(model.graph)
     return sum(len(layer) for group in found for layer in group.layers)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from onnxscript import ir
 
-from polybake.quantization.products import is_weight
+from polybake.quantization.products import float32_constant, is_weight
 
 _ONNX = ("", "ai.onnx")
 
@@ -117,8 +117,8 @@ def numbers(node: ir.Node) -> tuple[ir.Value | None, ...]:
 
 def _fits(value: ir.Value) -> bool:
     """Whether it is a constant that float16 neither loses nor takes for 0."""
-    tensor = value.const_value
-    if not value.is_initializer() or tensor is None or tensor.dtype != ir.DataType.FLOAT:
+    tensor = float32_constant(value)
+    if tensor is None:
         return False
     sizes = np.abs(tensor.numpy())
     return not sizes.any() or bool(_LIMITS.smallest_normal <= sizes.max() <= _LIMITS.max)

@@ -139,23 +139,19 @@ def _bias_behind(node: ir.Node) -> tuple[ir.Value | None, ir.Node]:
 
 def _is_vector(value: ir.Value) -> bool:
     """Whether it is a constant float32 vector, perhaps with axes of 1 before it."""
-    tensor = value.const_value
-    return (
-        value.is_initializer()
-        and tensor is not None
-        and tensor.dtype == ir.DataType.FLOAT
-        and tensor.size > 1
-        and tensor.size == tensor.shape[-1]
-    )
+    tensor = float32_constant(value)
+    return tensor is not None and 1 < tensor.size == tensor.shape[-1]
 
 
 def is_weight(value: ir.Value) -> bool:
     """Whether it is a float32 matrix that is worth another type."""
+    tensor = float32_constant(value)
+    return tensor is not None and len(tensor.shape) == 2 and tensor.size >= _SMALLEST
+
+
+def float32_constant(value: ir.Value) -> ir.TensorProtocol | None:
+    """The numbers of a float32 initializer; None of any other value."""
     tensor = value.const_value
-    return (
-        value.is_initializer()
-        and tensor is not None
-        and tensor.dtype == ir.DataType.FLOAT
-        and len(tensor.shape) == 2
-        and tensor.size >= _SMALLEST
-    )
+    if not value.is_initializer() or tensor is None or tensor.dtype != ir.DataType.FLOAT:
+        return None
+    return tensor
