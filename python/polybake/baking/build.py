@@ -54,7 +54,7 @@ def build(
         vocab_size=vocab_size,
         max_length=tokenizer.max_length,
         pad_id=tokenizer.pad_id,
-        pad_side=tokenizer.pad_side,
+        pad_side=graph.pad_side or tokenizer.pad_side,
         prompts=dict(prompts.texts),
         default_prompt=prompts.default,
     )

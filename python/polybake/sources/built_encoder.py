@@ -62,6 +62,9 @@ class BuiltEncoder(abc.ABC):
                 values["attention_mask"],
                 hidden_states=tuple(hidden_states),
             ),
+            # Padding is masked, so either side will do; behind a text it does not move the text's
+            # positions, whose rotations would round otherwise.
+            pad_side="right",
         )
 
     def reference(self, folder: Path) -> Reference:

@@ -12,6 +12,7 @@ from polybake.modelfile.manifest import Input, Similarity
 from polybake.quantization.dequantize import Rebuilt
 from polybake.steps.state import Values
 from polybake.tokenization.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer_json import Side
 
 Recipe = tuple[dict[str, object], ...]
 
@@ -30,6 +31,7 @@ class EncoderGraph:
         state: What the steps begin with; its embeddings are float32 ``[batch, sequence, hidden]``,
             or ``[batch, dimension]`` where the source pools by itself.
         routes: The names of the routes between which ``state.route`` chooses already.
+        pad_side: Where rows are filled up; None leaves it to the tokenizer.
     """
 
     model: ir.Model
@@ -37,6 +39,7 @@ class EncoderGraph:
     inputs: tuple[Input, ...]
     state: Values
     routes: tuple[str, ...] = ()
+    pad_side: Side | None = None
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,6 @@ def test_refuses_other_limits(changes: dict[str, object], shown: str, tmp_path: 
 @pytest.mark.parametrize(
     ("file", "changes", "shown"),
     [
-        ("tokenizer_config.json", {"padding_side": "left"}, "padding side: .right. and .left."),
         ("tokenizer_config.json", {"pad_token": "[MASK]"}, "padding id: 0 and 4"),
         (
             "tokenizer.json",

@@ -86,7 +86,6 @@ def _facts(tokenizer: BakedTokenizer) -> dict[str, object]:
     return {
         "max length": tokenizer.max_length,
         "padding id": tokenizer.pad_id,
-        "padding side": tokenizer.pad_side,
         **json.loads(tokenizer.json),
     }
 
