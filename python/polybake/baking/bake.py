@@ -12,7 +12,7 @@ from onnxscript import ir
 
 from polybake import __version__
 from polybake.baking.build import Built, build
-from polybake.baking.graph_run import GraphRun, run_graph
+from polybake.baking.graph_run import GoldenTexts, GraphRun
 from polybake.baking.invariance import (
     check_invariance,
     encoder_run,
@@ -135,9 +135,8 @@ def bake(
                 gc.collect()
         with timed("golden"):
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
-            name_in_messages = f"{source.folder.path} with steps"
-            run = partial(run_graph, built=built, cases=cases, name=name_in_messages)
-            exact = run(tail)
+            texts = GoldenTexts(built, cases, f"{source.folder.path} with steps")
+            exact = texts.run(tail)
         with timed("prove"):
             found = encoder.reference(Path(scratch))
             proven = _prove(exact, built.contract, encoder, found, steps)
@@ -148,11 +147,12 @@ def bake(
         if lowering.changes:
             with timed("lower"):
                 tail = Path(scratch) / "tail.onnx"
-                write = partial(_write_tail, lowering=lowering, out=out, tail=tail)
-                golden = lowered_golden(model, exact, lowering, built, steps, run, write, tail)
+                lowering.apply(model, built.contract, built.tokenizer, exact.golden, tail.parent)
+                _write_tail(model, lowering, out, tail)
+                golden = lowered_golden(model, tail, lowering.precision, exact, texts, steps)
         elif built.rounds:
             with timed("lower"):
-                golden = rounding_golden(exact, tail, run)
+                golden = rounding_golden(exact, tail, texts)
         with timed("write"):
             digest = container.tail_digest(tail)
             written = _manifest(source, encoder, steps, built, digest, name, description, expose)

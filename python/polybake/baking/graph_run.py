@@ -1,6 +1,7 @@
 """What a graph gives for the golden texts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from polybake.baking.invariance import baked_run, measure_invariance
 from polybake.fixtures.edges import Edges
 from polybake.fixtures.golden import THREADS, golden_cases
 from polybake.fixtures.texts import CaseText
-from polybake.modelfile.fixture import TOLERANCES, Case, Tolerance, encode_vectors
+from polybake.modelfile.fixture import Case, Tolerance, decode_vectors, encode_vectors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 
@@ -30,35 +31,57 @@ class GraphRun(NamedTuple):
     invariance: dict[str, float]
 
 
-def run_graph(
-    graph: Path,
-    built: Built,
-    cases: Sequence[CaseText],
-    name: str,
-    *,
-    fused: bool = True,
-    tolerances: Mapping[str, Tolerance] = TOLERANCES,
-) -> GraphRun:
-    """Run each case.
+@dataclass(frozen=True)
+class GoldenTexts:
+    """Texts for any graph of one contract.
 
-    Args:
-        graph: An ONNX file.
-        built: How it is called.
-        cases: Texts.
-        name: What messages call the graph.
-        fused: Whether ONNX Runtime may put operators together.
-        tolerances: How far a client's float32 vector may lie from the golden one.
+    Attributes:
+        built: How a graph is called.
+        cases: The texts.
+        name: What messages call a graph.
     """
-    output = built.contract.output
-    session = open_session(graph, threads=THREADS, name=name, fused=fused)
-    runner = Runner(session, built.contract, built.tokenizer)
-    run = baked_run(runner)
-    golden = golden_cases(cases, runner, Edges.of(graph, output, tolerances))
-    floats = golden
-    if output.dtype != "float32":
-        vectors = [np.concatenate(run(case.input_ids, 0, case.prompt)) for case in golden]
-        floats = [
-            case.model_copy(update={"embeddings": encode_vectors(found)})
-            for case, found in zip(golden, vectors, strict=True)
-        ]
-    return GraphRun(golden, floats, measure_invariance(golden, built.contract, run))
+
+    built: Built
+    cases: Sequence[CaseText]
+    name: str
+
+    def run(self, graph: Path, *, fused: bool = True) -> GraphRun:
+        """Run each case through an ONNX file.
+
+        Args:
+            graph: The file.
+            fused: Whether ONNX Runtime may put operators together.
+        """
+        contract = self.built.contract
+        session = open_session(graph, threads=THREADS, name=self.name, fused=fused)
+        runner = Runner(session, contract, self.built.tokenizer)
+        run = baked_run(runner)
+        golden = golden_cases(self.cases, runner, Edges.of(graph, contract.output))
+        floats = golden
+        if contract.output.dtype != "float32":
+            vectors = [np.concatenate(run(case.input_ids, 0, case.prompt)) for case in golden]
+            floats = [
+                case.model_copy(update={"embeddings": encode_vectors(found)})
+                for case, found in zip(golden, vectors, strict=True)
+            ]
+        return GraphRun(golden, floats, measure_invariance(golden, contract, run))
+
+    def grant(
+        self, found: GraphRun, graph: Path, tolerances: Mapping[str, Tolerance]
+    ) -> list[Case]:
+        """The golden cases of a graph, whose integers have the room that ``tolerances`` leave.
+
+        Args:
+            found: What the graph gave.
+            graph: The file.
+            tolerances: How far a client's float32 vector may lie from the golden one.
+        """
+        edges = Edges.of(graph, self.built.contract.output, tolerances)
+        if edges is None:
+            return found.golden
+        granted = []
+        for case, floats in zip(found.golden, found.floats, strict=True):
+            unquantized = np.asarray(decode_vectors(floats.embeddings), np.float32)
+            vectors = encode_vectors(decode_vectors(case.embeddings), edges.slack(unquantized))
+            granted.append(case.model_copy(update={"embeddings": vectors}))
+        return granted

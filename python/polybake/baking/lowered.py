@@ -1,25 +1,20 @@
-"""Lower a proven graph, and measure what that changes."""
+"""Judge a graph that was lowered, and say how far clients may lie from it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from onnxscript import ir
 
-from polybake.baking.build import Built
 from polybake.baking.deviation import check_close, measure_deviation, rounding_tolerances
-from polybake.baking.graph_run import GraphRun
+from polybake.baking.graph_run import GoldenTexts, GraphRun
 from polybake.baking.invariance import check_invariance
-from polybake.baking.lower import Lowering
 from polybake.graph.write import write_to_run
 from polybake.modelfile.compare import LIMIT
 from polybake.modelfile.fixture import TOLERANCES, Case, Tolerance
-from polybake.modelfile.manifest import Deviation
+from polybake.modelfile.manifest import Deviation, Precision
 from polybake.quantization.rounded import round_at_each_node
 from polybake.steps import Step
-
-#: Runs the golden cases through a graph, as `polybake.baking.graph_run.run_graph` does.
-Run = Callable[..., GraphRun]
 
 
 @dataclass(frozen=True)
@@ -44,68 +39,51 @@ def exact_golden(exact: GraphRun) -> Golden:
     return Golden(exact.golden, exact.invariance, TOLERANCES)
 
 
+def rounding_golden(exact: GraphRun, graph: Path, texts: GoldenTexts) -> Golden:
+    """Of a proven graph whose source rounds within."""
+    tolerances = rounding_tolerances(_moved(exact, graph, texts))
+    return Golden(texts.grant(exact, graph, tolerances), exact.invariance, tolerances)
+
+
 def lowered_golden(
     model: ir.Model,
-    exact: GraphRun,
-    lowering: Lowering,
-    built: Built,
-    steps: Sequence[Step],
-    run: Run,
-    write: Callable[[ir.Model], None],
     graph: Path,
+    precision: Precision,
+    exact: GraphRun,
+    texts: GoldenTexts,
+    steps: Sequence[Step],
 ) -> Golden:
-    """Lower a graph in place.
+    """Of a graph that was lowered.
 
     Args:
-        model: The proven graph, in float32.
-        exact: What it gives.
-        lowering: How it is lowered.
-        built: How it is called.
+        model: The graph; of float16, it is changed.
+        graph: Where it is written, in a folder for copies.
+        precision: What it computes in.
+        exact: What it gave in float32.
+        texts: The golden ones.
         steps: What was folded over the encoder.
-        run: Runs the golden cases.
-        write: Writes the lowered graph to ``graph``.
-        graph: In a folder for copies.
 
     Raises:
-        InputError: a weight, or a value within the graph, is beyond float16's range.
         CheckFailed: the vectors are others than the exact ones, or depend on their neighbours.
     """
-    lowering.apply(model, built.contract, built.tokenizer, exact.golden, graph.parent)
-    write(model)
-    found = run(graph)
+    found = texts.run(graph)
     deviation = measure_deviation(exact.floats, found.floats)
     tolerances, limit = TOLERANCES, LIMIT
-    if lowering.precision == "float16":
+    if precision == "float16":
+        check_close(deviation)
         other = graph.with_name("rounded.onnx")
         round_at_each_node(model.graph)
         write_to_run(model, other)
-        moved = _moved(found, other, run)
-        check_close(deviation)
+        moved = _moved(found, other, texts)
         check_close(moved)
-        found, tolerances = _granted(found, rounding_tolerances(moved), graph, run)
+        tolerances = rounding_tolerances(moved)
         limit = tolerances["cpu"].max_abs
-    elif lowering.precision == "int8" or built.rounds:
-        granted = rounding_tolerances(_moved(found, graph, run), deviation)
-        found, tolerances = _granted(found, granted, graph, run)
+    elif precision == "int8" or texts.built.rounds:
+        tolerances = rounding_tolerances(_moved(found, graph, texts), deviation)
     check_invariance(found.invariance, lambda: found.invariance, steps, limit)
-    return Golden(found.golden, found.invariance, tolerances, deviation)
+    return Golden(texts.grant(found, graph, tolerances), found.invariance, tolerances, deviation)
 
 
-def rounding_golden(exact: GraphRun, graph: Path, run: Run) -> Golden:
-    """Of a proven graph whose source rounds within."""
-    granted = rounding_tolerances(_moved(exact, graph, run))
-    found, tolerances = _granted(exact, granted, graph, run)
-    return Golden(found.golden, found.invariance, tolerances)
-
-
-def _moved(found: GraphRun, other: Path, run: Run) -> Deviation:
+def _moved(found: GraphRun, other: Path, texts: GoldenTexts) -> Deviation:
     """What another way of rounding changes."""
-    return measure_deviation(found.floats, run(other, fused=False).floats)
-
-
-def _granted(
-    found: GraphRun, tolerances: dict[str, Tolerance], graph: Path, run: Run
-) -> tuple[GraphRun, dict[str, Tolerance]]:
-    """Grant clients room; integers then have it in their slack."""
-    quantized = found.golden is not found.floats
-    return run(graph, tolerances=tolerances) if quantized else found, tolerances
+    return measure_deviation(found.floats, texts.run(other, fused=False).floats)
