@@ -24,6 +24,9 @@ _TEXTS = 96
 #: Tokens of a text: most sentences', and short ones.
 _LENGTHS = (4, 120)
 
+#: Rows that wait for one product of moments, whose sum is as costly as that of a single row.
+_WAITING = 512
+
 
 def random_texts(contract: Contract, tokenizer: BakedTokenizer) -> list[str]:
     """Texts whose tokens are drawn from the whole vocabulary, the same at each call.
@@ -48,6 +51,7 @@ class Statistics:
     def __init__(self, inputs: int) -> None:
         self.least = np.full(inputs, np.inf, np.float32)
         self.largest = np.full(inputs, -np.inf, np.float32)
+        self._waiting: list[Floats] = []
         self._rows = 0
         self._sums = np.zeros(inputs)
         self._moments = np.zeros((inputs, inputs), np.float32)
@@ -57,9 +61,17 @@ class Statistics:
         rows = x.reshape(-1, len(self.least))
         np.minimum(self.least, rows.min(axis=0), out=self.least)
         np.maximum(self.largest, rows.max(axis=0), out=self.largest)
-        self._rows += len(rows)
-        self._sums += rows.sum(axis=0, dtype=np.float64)
-        self._moments += rows.T @ rows
+        self._waiting.append(rows)
+        if sum(map(len, self._waiting)) >= _WAITING:
+            self._sum()
+
+    def _sum(self) -> None:
+        if self._waiting:
+            rows = np.concatenate(self._waiting)
+            self._waiting.clear()
+            self._rows += len(rows)
+            self._sums += rows.sum(axis=0, dtype=np.float64)
+            self._moments += rows.T @ rows
 
     @property
     def center(self) -> Floats:
@@ -72,6 +84,7 @@ class Statistics:
 
     def moments(self, center: Floats) -> NDArray[np.float64]:
         """The mean of ``(x - center) (x - center)^T``, ``[in, in]``."""
+        self._sum()
         mean, about = self._sums / self._rows, center.astype(np.float64)
         crossed = np.outer(mean, about)
         found: NDArray[np.float64] = (
