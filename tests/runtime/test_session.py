@@ -13,6 +13,7 @@ from models.tiny_onnx import encoder, write_encoder
 from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.runtime.processors import processors
 from polybake.runtime.session import open_session, run
+from polybake.runtime.time_limit import TimeLimit
 
 
 def test_opens_on_the_cpu(tmp_path: Path) -> None:
@@ -113,6 +114,6 @@ def test_a_run_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """A graph may come from anywhere, and hold a loop that goes on for ever."""
     model = onnx.parser.parse_model(ENDLESS)
     session = open_session(model.SerializeToString())
-    monkeypatch.setattr("polybake.runtime.session.TIME_LIMIT", 0.5)
+    monkeypatch.setattr("polybake.runtime.session.TIME_LIMIT", TimeLimit(0.5))
     with pytest.raises(CheckFailed, match=r"does not end on x \[1\] within 0.5 seconds; export"):
         run(session, ["y"], {"x": np.zeros(1, np.int64)})

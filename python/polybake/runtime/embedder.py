@@ -3,15 +3,15 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from numpy.typing import NDArray
 
 from polybake.errors import CheckFailed, InputError
 from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
 from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import decode_slack, decode_vectors
-from polybake.runtime.runner import Rows, Runner
+from polybake.modelfile.fixture import Device, decode_slack, decode_vectors
+from polybake.runtime.runner import BUDGETS, Rows, Runner
 from polybake.runtime.session import open_session
 from polybake.tokenization.tokenizer import BakedTokenizer
 
@@ -47,7 +47,9 @@ class Embedder:
             contract,
             BakedTokenizer.of(self.head.tokenizer, contract),
             at_once,
+            BUDGETS[device],
         )
+        self.device = cast(Device, device)  # the session is open, so it is one
 
     @property
     def dimension(self) -> int:

@@ -17,8 +17,11 @@ from polybake.tokenization.tokenizer import BakedTokenizer
 
 Rows = Sequence[Sequence[int]]
 
-#: Tokens of one batch: what was fastest on processors. The clients have the same.
-BUDGET = 512
+#: Tokens of one batch, by device: on processors what was fastest. The clients have the same.
+BUDGETS = {"cpu": 512, "cuda": 16_384}
+
+#: Bounds the pairs of tokens of a batch at so many times its budget.
+_PAIRS = 512
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Runner:
     contract: Contract
     tokenizer: BakedTokenizer
     at_once: int = 1
-    budget: int = BUDGET
+    budget: int = BUDGETS["cpu"]
 
     def ids(self, texts: Sequence[str], prompt: str | None = None) -> list[list[int]]:
         """The token ids of each text with its prompt.
@@ -77,10 +80,16 @@ class Runner:
         output = self.contract.output
         vectors = np.empty((len(rows), output.dimension), output.dtype)
         batches = list(_batches(rows, self.budget))
-        with ThreadPoolExecutor(self.at_once) as pool:
-            found = pool.map(lambda batch: self.vectors([rows[i] for i in batch], prompt), batches)
-            for batch, part in zip(batches, found, strict=True):
-                vectors[batch] = part
+
+        def fill(batch: list[int]) -> None:
+            vectors[batch] = self.vectors([rows[place] for place in batch], prompt)
+
+        if min(self.at_once, len(batches)) <= 1:  # a pool takes a part of a short text's time
+            for batch in batches:
+                fill(batch)
+        else:
+            with ThreadPoolExecutor(self.at_once) as pool:
+                list(pool.map(fill, batches))
         return vectors
 
     def _name(self, prompt: str | None) -> str | None:
@@ -99,6 +108,6 @@ def _batches(rows: Rows, budget: int) -> Iterator[list[int]]:
     while places:
         longest = max(1, len(rows[places[0]]))
         # Layers hold a number for each token, attention one for each pair of a row's tokens.
-        size = max(1, min(budget // longest, BUDGET * budget // longest**2))
+        size = max(1, min(budget // longest, _PAIRS * budget // longest**2))
         yield places[:size]
         del places[:size]

@@ -1,6 +1,5 @@
 """An ONNX Runtime session whose provider is really the one asked for."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.runtime.processors import limited, processors
+from polybake.runtime.time_limit import TimeLimit
 
 _PROVIDERS: dict[str, tuple[str, dict[str, str]]] = {
     "cpu": ("CPUExecutionProvider", {}),
@@ -26,8 +26,8 @@ _PROVIDERS: dict[str, tuple[str, dict[str, str]]] = {
 }
 _ERRORS_ONLY = 3
 
-#: Seconds of one run: a batch of the longest texts through a large model takes a part of it.
-TIME_LIMIT = 600.0
+#: A batch of the longest texts through a large model takes a part of it.
+TIME_LIMIT = TimeLimit(seconds=600)
 
 _INTEGERS: dict[str, type[np.integer[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
@@ -105,31 +105,26 @@ def _missing(provider: str) -> RequirementMissing:
 def run(
     session: ort.InferenceSession, names: Sequence[str], fed: Mapping[str, NDArray[Any]]
 ) -> list[NDArray[Any]]:
-    """Run a graph, which may come from anywhere, for at most `TIME_LIMIT` seconds.
+    """Run a graph, which may come from anywhere, for at most `TIME_LIMIT`.
 
     Raises:
         CheckFailed: it stops, or has not ended by then.
     """
-    options = ort.RunOptions()
-    timer = threading.Timer(TIME_LIMIT, setattr, [options, "terminate", True])
-    timer.daemon = True
-    timer.start()
-    try:
-        found: list[NDArray[Any]] = session.run(list(names), dict(fed), options)
-    except Exception as error:  # ONNX Runtime's exceptions share no base class
-        shapes = ", ".join(f"{name} {list(array.shape)}" for name, array in fed.items())
-        if options.terminate:
+    with TIME_LIMIT.options() as options:
+        try:
+            found: list[NDArray[Any]] = session.run(list(names), dict(fed), options)
+        except Exception as error:  # ONNX Runtime's exceptions share no base class
+            shapes = ", ".join(f"{name} {list(array.shape)}" for name, array in fed.items())
+            if options.terminate:
+                raise CheckFailed(
+                    f"the model does not end on {shapes} within {TIME_LIMIT.seconds:g} seconds; "
+                    "export it without loops that depend on numbers"
+                ) from error
+            reason = " ".join(str(error).split())
             raise CheckFailed(
-                f"the model does not end on {shapes} within {TIME_LIMIT:g} seconds; "
-                "export it without loops that depend on numbers"
+                f"the model does not run on {shapes} ({reason}); "
+                "give it the tokenizer that it was trained with"
             ) from error
-        reason = " ".join(str(error).split())
-        raise CheckFailed(
-            f"the model does not run on {shapes} ({reason}); "
-            "give it the tokenizer that it was trained with"
-        ) from error
-    finally:
-        timer.cancel()
     return found
 
 

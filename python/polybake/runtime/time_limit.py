@@ -1,0 +1,46 @@
+"""Ends runs of graphs that may come from anywhere."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import onnxruntime as ort
+
+#: Looks at the runs in the time that one may take.
+_LOOKS = 60
+
+
+class TimeLimit:
+    """Ends runs that take too long.
+
+    One thread looks after all of them: to start one for each takes a tenth of a short text's time.
+
+    Args:
+        seconds: What a run may take; it ends at the first look after that.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._ends: dict[int, tuple[float, ort.RunOptions]] = {}
+        self._watch: threading.Thread | None = None
+
+    @contextmanager
+    def options(self) -> Iterator[ort.RunOptions]:
+        """The options of one run, whose ``terminate`` says afterwards whether it was ended."""
+        options = ort.RunOptions()
+        self._ends[id(options)] = time.monotonic() + self.seconds, options
+        if self._watch is None or not self._watch.is_alive():  # a fork has no threads
+            self._watch = threading.Thread(target=self._look, daemon=True)
+            self._watch.start()
+        try:
+            yield options
+        finally:
+            del self._ends[id(options)]
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(self.seconds / _LOOKS)
+            for end, options in list(self._ends.values()):
+                if end < time.monotonic():
+                    options.terminate = True
