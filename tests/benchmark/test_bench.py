@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import onnxruntime as ort
 import pytest
 
 from polybake.benchmark.bench import BUDGETS, bench
 from polybake.benchmark.profile import PARTS
 from polybake.benchmark.workload import Workload
-from polybake.errors import InputError
+from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.processors import processors
 from polybake.verification.harness_file import find_clients
 from support.plain_client import write_plain_client
@@ -43,7 +44,7 @@ def test_models_threads_and_clients(every_feed: Path, bits: Path, tmp_path: Path
     assert found.exit_code() == 0
     for model, path in zip(found.models, (every_feed, bits), strict=True):
         assert model.bytes == path.stat().st_size
-        assert tuple(at.tokens for at in model.batch_tokens) == BUDGETS
+        assert tuple(at.tokens for at in model.batch_tokens) == BUDGETS["cpu"]
         for at in model.batch_tokens:
             assert at.texts_per_second == pytest.approx(3 / at.timing.median)
         assert [at.workload for at in model.parts] == ["own", "single"]
@@ -73,3 +74,12 @@ def test_more_threads_than_processors(every_feed: Path) -> None:
     """The most that there can be is named."""
     with pytest.raises(InputError, match=f"expected 1 to {processors()}"):
         bench([every_feed], WORKLOADS, threads=[processors() + 1], rounds=1)
+
+
+@pytest.mark.skipif(
+    "CUDAExecutionProvider" in ort.get_available_providers(), reason="there may be a GPU here"
+)
+def test_a_device_that_is_not_there(every_feed: Path) -> None:
+    """Nothing is measured on another one in its place."""
+    with pytest.raises(RequirementMissing, match="CUDAExecutionProvider is not available"):
+        bench([every_feed], WORKLOADS, device="cuda", rounds=1)

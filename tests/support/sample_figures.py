@@ -70,6 +70,7 @@ def sample_figures(
         models.append(model(second, Deviation(max_abs=0.01, mean_cosine=0.998, min_cosine=0.99)))
     return Figures(
         environment=Environment(
+            device="cpu",
             cpu="A processor", processors=2, system="Linux", python="3.11.7",
             onnxruntime="1.31.1", polybake="0.1.0",
         ),

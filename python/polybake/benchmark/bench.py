@@ -21,8 +21,11 @@ from polybake.runtime.session import open_session
 from polybake.verification.harness_file import Client
 from polybake.verification.verdict import HarnessError
 
-#: Tokens of a batch that are tried, one after another.
-BUDGETS = tuple(128 << power for power in range(7))
+#: Tokens of a batch that are tried, one after another, by device.
+BUDGETS = {
+    "cpu": tuple(128 << power for power in range(7)),
+    "cuda": tuple(1024 << power for power in range(7)),
+}
 
 #: Texts that each of them is tried with.
 _BUDGET_TEXTS = 200
@@ -35,6 +38,7 @@ def bench(
     workloads: Sequence[Workload],
     *,
     clients: Sequence[Client] = (),
+    device: str = "cpu",
     threads: Sequence[int] = (),
     rounds: int = 5,
     progress: Progress = lambda _: None,
@@ -45,16 +49,19 @@ def bench(
         models: Baked model files.
         workloads: What is embedded.
         clients: Of the models' contract; each takes its own default of threads.
+        device: ``cpu`` or ``cuda``, for the clients, too.
         threads: Within one operator; none given is ONNX Runtime's default.
         rounds: How often everything is timed, after a warm-up.
         progress: Told what begins.
 
     Raises:
-        InputError: not a model file, more threads than processors, or a client of another contract.
+        InputError: not a model file, an unknown device, more threads than processors, or a client
+            of another contract.
+        RequirementMissing: the device cannot be had here.
     """
     counts: Sequence[int | None] = list(dict.fromkeys(threads)) or [None]
     candidates = [
-        Candidate(name, Embedder(path, threads=count), count)
+        Candidate(name, Embedder(path, device=device, threads=count), count)
         for name, path in _named(models).items()
         for count in counts
     ]
@@ -68,7 +75,7 @@ def bench(
                 candidates.append(_started(client, name, embedder, stack))
         compared = [compare(one, candidates, rounds, progress) for one in workloads]
     return Figures(
-        environment=environment(),
+        environment=environment(device),
         rounds=rounds,
         models=_models(embedders, workloads, counts[0], rounds, progress),
         workloads=tuple(compared),
@@ -104,6 +111,7 @@ def _models(
 ) -> tuple[ModelFigures, ...]:
     """What is measured of each model in this process alone."""
     texts = workloads[0].part(_BUDGET_TEXTS)
+    tried = BUDGETS[next(iter(embedders.values())).device]
     openings = in_turns(
         {
             (name, whole): [partial(_open if whole else _open_bare, embedder, threads)]
@@ -117,7 +125,7 @@ def _models(
         {
             (name, budget): [partial(_embed, replace(embedder.runner, budget=budget), texts)]
             for name, embedder in embedders.items()
-            for budget in BUDGETS
+            for budget in tried
         },
         rounds,
         lambda told: progress(f"tokens of a batch: {told}"),
@@ -142,7 +150,7 @@ def _models(
                         texts_per_second=len(texts) / budgets[name, budget].median,
                         timing=budgets[name, budget],
                     )
-                    for budget in BUDGETS
+                    for budget in tried
                 ),
                 parts=tuple(
                     Parts(workload=one.name, seconds=where_time_goes(embedder, one, threads))
@@ -154,13 +162,13 @@ def _models(
 
 
 def _open(embedder: Embedder, threads: int | None) -> object:
-    opened = Embedder(embedder.path, threads=threads)
+    opened = Embedder(embedder.path, device=embedder.device, threads=threads)
     opened.tokenize([])  # which reads the tokenizer
     return opened
 
 
 def _open_bare(embedder: Embedder, threads: int | None) -> object:
-    session = open_session(embedder.path, threads=threads)
+    session = open_session(embedder.path, embedder.device, threads)
     return session, Tokenizer.from_str(embedder.head.tokenizer)
 
 

@@ -13,9 +13,10 @@ from polybake.runtime.processors import processors
 _CPU = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 
 
-def environment() -> Environment:
+def environment(device: str = "cpu") -> Environment:
     """This machine, and the versions that decide how fast it is."""
     return Environment(
+        device=device,
         cpu=_cpu(Path("/proc/cpuinfo")),
         processors=processors(),
         system=platform.platform(),

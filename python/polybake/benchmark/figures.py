@@ -23,6 +23,7 @@ class Figure(BaseModel):
 class Environment(Figure):
     """Where it was measured."""
 
+    device: str = Field(description="What ran the models: cpu or cuda.")
     cpu: str
     processors: int = Field(description="That the process may use.")
     system: str

@@ -52,7 +52,8 @@ def where_time_goes(
     """
     calls = workload.calls() if workload.single else [workload.part(_MOST_TEXTS)]
     with Scratch() as folder:
-        session = open_session(embedder.path, threads=threads, profile=Path(folder) / "profile")
+        profile = Path(folder) / "profile"
+        session = open_session(embedder.path, embedder.device, threads, profile=profile)
         runner = replace(embedder.runner, session=session)
         for _ in range(2):  # the first is a warm-up
             whole = tokenising = 0.0

@@ -26,20 +26,21 @@ class RunningClient:
     """
 
     def __init__(self, client: Client, embedder: Embedder) -> None:
-        check_programs(client)
         manifest = embedder.manifest
-        path = embedder.path.absolute()
-        self._tolerance = embedder.head.fixture.tolerances["cpu"]
+        path, device = embedder.path.absolute(), embedder.device
+        client = client.on(device)
+        check_programs(client)
+        self._tolerance = embedder.head.fixture.tolerances[device]
         self._harness = Harness(client)
         try:
-            answer = self._harness.ask(Start(model=str(path), device="cpu"), _PATIENCE)
+            answer = self._harness.ask(Start(model=str(path), device=device), _PATIENCE)
             if isinstance(answer, Errored) and answer.kind == "wrong_model":
                 raise InputError(
                     f"{client.folder}: {answer.message}; give the clients of {embedder.path}, "
                     "made with: polybake generate"
                 )
             subject = Subject(path, manifest.name, manifest.fingerprint)
-            check_started(answer, client, "cpu", subject, ())
+            check_started(answer, client, device, subject, ())
         except HarnessError as error:
             self._harness.kill()
             if error.status is Status.CRASH and client.prepare:

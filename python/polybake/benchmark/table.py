@@ -105,6 +105,8 @@ def notes(figures: Figures) -> list[str]:
     """How it was measured."""
     where, rounds = figures.environment, figures.rounds
     machine = f"{where.cpu}, {where.processors} processors"
+    if where.device != "cpu":
+        machine = f"{where.device} beside {machine}"
     versions = f"onnxruntime {where.onnxruntime}, polybake {where.polybake}, Python {where.python}"
     turns = f"{rounds} round{'s' * (rounds > 1)} in turns after a warm-up; medians"
     meaning = "ratios of speed to the first row; the spread is that of the rounds"

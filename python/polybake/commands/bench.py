@@ -15,6 +15,7 @@ def bench(
         Path | None,
         typer.Option(help="Also measure each generated client in this folder."),
     ] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     threads: Annotated[
         list[int] | None,
         typer.Option(help="Threads within one operator; may be given again. Else the default."),
@@ -56,6 +57,7 @@ def bench(
             models,
             own_workloads(open_corpus(texts, column)) if texts else workloads(),
             clients=find_clients(clients) if clients else (),
+            device=device,
             threads=threads or (),
             rounds=rounds,
             progress=progress,
