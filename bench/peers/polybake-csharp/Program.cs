@@ -1,4 +1,4 @@
-// polybake's C# client. Usage: Runner THREADS MODEL_FILE. protocol/answer.py says how it answers.
+// polybake's C# client. Usage: Runner THREADS MODEL_FILE [side-by-side]. protocol/answer.py says how it answers.
 using System.Diagnostics;
 using System.Globalization;
 using System.Reflection;
@@ -6,7 +6,9 @@ using System.Runtime.InteropServices;
 using System.Text.Json;
 using AllMinilmL6V2;
 
-using var embedder = Embedder.Open(args[1], new EmbedderOptions { Threads = int.Parse(args[0], CultureInfo.InvariantCulture) });
+var threads = int.Parse(args[0], CultureInfo.InvariantCulture);
+var shared = args.Length > 2 ? new EmbedderOptions { Threads = 1, Concurrency = threads } : new EmbedderOptions { Threads = threads };
+using var embedder = Embedder.Open(args[1], shared);
 string[] packages = ["Microsoft.ML.OnnxRuntime", "Tokenizers.DotNet"];
 Say(new { versions = packages.ToDictionary(name => name, Installed) });
 while (Console.ReadLine() is { } line)

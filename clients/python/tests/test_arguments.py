@@ -44,6 +44,8 @@ def refused(kind: type[Exception], message: str, call: Callable[[], object]) -> 
         ({"threads": 100_000}, ValueError, f"threads is 100000; {TOO_MANY}"),
         ({"threads": 1.0}, TypeError, "threads is float; expected a whole number"),
         ({"threads": True}, TypeError, "threads is bool; expected a whole number"),
+        ({"concurrency": 0}, ValueError, f"concurrency is 0; {TOO_MANY}"),
+        ({"concurrency": 2.5}, TypeError, "concurrency is float; expected a whole number"),
         ({"spin": 1}, TypeError, "spin is int; expected true or false"),
     ],
 )

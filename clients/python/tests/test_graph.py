@@ -67,7 +67,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
 
 def test_the_runtime_says_where_nodes_are(model: Path) -> None:
     """The proof is onnxruntime's own word, here of a graph on the CPU."""
-    opened = graph.open_graph(str(model), graph.Settings("cpu", None, spin=False))
+    opened = graph.open_graph(str(model), graph.Settings("cpu", None, None, spin=False))
     products, any_node = graph._providers(opened)
     assert products <= any_node == {CPU}
 
@@ -142,4 +142,4 @@ def test_a_graph_that_no_device_loads(tmp_path: Path, cuda: Cuda) -> None:
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"\x08")
     with pytest.raises(ModelError, match="onnxruntime cannot load the graph"):
-        graph.open_graph(str(broken), graph.Settings("cuda", None, spin=False))
+        graph.open_graph(str(broken), graph.Settings("cuda", None, None, spin=False))

@@ -32,19 +32,19 @@ def checked_device(device: str) -> str:
     return device
 
 
-def checked_threads(threads: int | None) -> int | None:
-    """A number of threads for which this process has processors, or none."""
-    if threads is None:
+def checked_count(name: str, count: int | None) -> int | None:
+    """A number for which this process has processors, or none; ``name`` is its argument's."""
+    if count is None:
         return None
-    if not _is_whole(threads):
-        raise TypeError(f"threads is {_type(threads)}; expected a whole number")
+    if not _is_whole(count):
+        raise TypeError(f"{name} is {_type(count)}; expected a whole number")
     most = processors()
-    if not 1 <= threads <= most:
+    if not 1 <= count <= most:
         raise ValueError(
-            f"threads is {_shown(threads)}; "
+            f"{name} is {_shown(count)}; "
             f"expected 1 to {most}, the processors that this process may use"
         )
-    return int(threads)
+    return int(count)
 
 
 def checked_spin(spin: bool) -> bool:

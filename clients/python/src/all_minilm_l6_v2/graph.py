@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from .batches import feeds
 from .contract import CONTRACT, Embeddings
 from .errors import DeviceError, ModelError
-from .processors import default_threads
+from .processors import default_threads, processors
 from .runtime import onnxruntime
 
 
@@ -44,7 +44,13 @@ class Settings(NamedTuple):
 
     device: str
     threads: int | None
+    concurrency: int | None
     spin: bool
+
+
+def default_concurrency(settings: Settings) -> int:
+    """As many batches as fill the processors; a GPU is filled by one."""
+    return 1 if settings.device == "cuda" else max(1, processors() // (settings.threads or 1))
 
 
 def open_graph(path: str, settings: Settings) -> Any:

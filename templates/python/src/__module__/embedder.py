@@ -10,6 +10,7 @@ import numpy as np
 
 from .arguments import (
     Rows,
+    checked_count,
     checked_device,
     checked_list,
     checked_path,
@@ -19,7 +20,6 @@ from .arguments import (
     checked_spin,
     checked_text,
     checked_texts,
-    checked_threads,
 )
 from .contract import CONTRACT, DOCUMENT_PROMPT, QUERY_PROMPT, Embeddings
 from .graph import DEVICES, Settings
@@ -43,6 +43,7 @@ class Embedder:
         *,
         device: str = "cpu",
         threads: int | None = None,
+        concurrency: int | None = None,
         spin: bool = False,
     ) -> None:
         """Open a model file.
@@ -52,6 +53,8 @@ class Embedder:
             device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
             threads: those within one operator. By default one a physical core, or as many as a
                 container, a control group or an affinity mask lets the process use.
+            concurrency: batches of one call that run side by side, each on ``threads`` threads. By
+                default as many as fill the processors; on ``cuda`` one.
             spin: let waiting threads spin: a few percent faster on an idle machine, half as fast
                 on a busy one.
 
@@ -61,7 +64,12 @@ class Embedder:
             TypeError, ValueError: an argument of another kind, or out of its range.
         """
         given = checked_path(path)
-        settings = Settings(checked_device(device), checked_threads(threads), checked_spin(spin))
+        settings = Settings(
+            checked_device(device),
+            checked_count("threads", threads),
+            checked_count("concurrency", concurrency),
+            checked_spin(spin),
+        )
         self._shared = SharedSession(given, settings)
 
     @property

@@ -9,8 +9,9 @@ from tokenizers import Tokenizer
 from .batches import batches
 from .contract import CONTRACT, Embeddings
 from .errors import DeviceError, Error, ModelError
-from .graph import DEVICES, Settings, open_graph, run_graph
+from .graph import DEVICES, Settings, default_concurrency, open_graph, run_graph
 from .modelfile import Head
+from .side_by_side import side_by_side
 
 _OUTPUT = CONTRACT["output"]
 
@@ -33,6 +34,7 @@ class Session:
             ) from error
         self._graph = open_graph(head.path, settings)
         self._budget = DEVICES[settings.device].budget
+        self._concurrency = settings.concurrency or default_concurrency(settings)
         # What fails on a GPU, checked ids given, is the GPU: mostly its memory.
         self._failure = Error if settings.device == "cpu" else DeviceError
 
@@ -56,9 +58,16 @@ class Session:
     ) -> Embeddings:
         """Run rows in batches of similar length; ``progress`` gets the number of each one's rows."""
         vectors = np.empty((len(rows), _OUTPUT["dimension"]), _OUTPUT["dtype"])
-        for batch in batches([len(row) for row in rows], self._budget):
+        lengths = [len(row) for row in rows]
+
+        def run(batch: list[int]) -> None:
             vectors[batch] = self.embed_ids([rows[i] for i in batch], prompt)
-            progress(len(batch))
+
+        cut = list(batches(lengths, self._budget))
+        # One row that is longer than others' batches has work for all threads, and much memory.
+        alone = sum(lengths[batch[0]] > self._budget for batch in cut)
+        for part, concurrency in ((cut[:alone], 1), (cut[alone:], self._concurrency)):
+            side_by_side(run, part, concurrency, lambda batch: progress(len(batch)))
         return vectors
 
     def free(self) -> None:
