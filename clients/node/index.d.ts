@@ -47,8 +47,9 @@ export interface EmbedderOptions {
   /**
    * Batches of a call that run side by side, by default 1, at most the processors that this process
    * may use; more than 1 only with `worker`, as each is in a thread of its own that loads the whole
-   * model. The vectors are the same. Fastest for many texts with a small int8 model is one for each
-   * processor, with `threads: 1`; a text alone gains from threads only in float32 or a large model.
+   * model. The vectors are the same, and a text of more tokens than a batch may have, 512 on the CPU,
+   * runs alone. Fastest for many texts with a small int8 model is one for each processor, with
+   * `threads: 1`; a text alone gains from threads only in float32 or a large model.
    */
   readonly concurrency?: number | null | undefined;
 }

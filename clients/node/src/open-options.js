@@ -38,10 +38,9 @@ const NAMES = ["device", "threads", "spin", "worker", "concurrency"];
 export function checkedOpenOptions(options) {
   const {
     device = "cpu",
-    threads,
     spin = false,
     worker = false,
-    concurrency,
+    ...counts
   } = checkedOptions(options, '{ device: "cpu" }', NAMES);
   if (!DEVICES.includes(device)) {
     const name = typeof device === "string" ? device : typeOf(device);
@@ -52,18 +51,13 @@ export function checkedOpenOptions(options) {
       throw new TypeError(`${name} is ${typeOf(value)}; expected true or false`);
     }
   }
-  const atATime = checkedCount("concurrency", concurrency) ?? 1;
-  if (atATime > 1 && !worker) {
+  const concurrency = checkedCount("concurrency", counts.concurrency) ?? 1;
+  if (concurrency > 1 && !worker) {
     const remedy = "expected 1, or worker: true beside it";
-    throw new RangeError(`concurrency is ${atATime}; ${remedy}`);
+    throw new RangeError(`concurrency is ${concurrency}; ${remedy}`);
   }
-  return {
-    device,
-    threads: checkedCount("threads", threads) ?? threadsOfEach(atATime),
-    spin,
-    worker,
-    concurrency: atATime,
-  };
+  const threads = checkedCount("threads", counts.threads) ?? threadsOfEach(concurrency);
+  return { device, threads, spin, worker, concurrency };
 }
 
 /**

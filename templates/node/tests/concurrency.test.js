@@ -55,6 +55,7 @@ mock.method(
 beforeEach(() => {
   begun.length = 0;
   held.clear();
+  running = 0;
 });
 
 /**
@@ -73,12 +74,17 @@ function hold(number) {
 }
 
 /**
- * @param {number} count
- * @param {() => boolean} isReached
+ * Wait until something is so, and then a little, in which more could happen that must not.
+ *
+ * @param {() => boolean} isSo
  */
-async function turnsAfter(isReached, count = 20) {
-  while (!isReached()) await turnOfTheLoop();
-  for (let turn = 0; turn < count; turn++) await turnOfTheLoop();
+async function settle(isSo) {
+  const end = performance.now() + 20_000;
+  while (!isSo()) {
+    assert.ok(performance.now() < end, `not within 20 seconds: ${isSo}`);
+    await turnOfTheLoop();
+  }
+  for (let turn = 0; turn < 20; turn++) await turnOfTheLoop();
 }
 
 /** @param {Promise<unknown>} call */
@@ -162,7 +168,7 @@ test("what is thrown after a batch ends a call, once nothing of it is left", asy
   };
   const call = models.run(rowsOf(...new Array(40).fill(3)), null, take, 8);
   const end = noteEnd(call);
-  await turnsAfter(() => takes > 0 && running === 1);
+  await settle(() => takes > 0 && running === 1);
   assert.equal(end.isOver, false);
   release();
   await assert.rejects(call, thrown);
@@ -184,11 +190,11 @@ test("a thread that is ended by others fails a call, once the other one is done"
   let batches = 0;
   const call = other.embed(texts.slice(0, 8192), { progress: () => ++batches });
   const end = noteEnd(call);
-  await turnsAfter(() => batches === 2);
+  await settle(() => batches === 2);
   // Between two runs: a thread that is ended in the midst of one aborts the process.
   await threads.at(-1)?.terminate();
   releaseSecond();
-  await turnsAfter(() => running === 1);
+  await settle(() => running === 1);
   assert.equal(end.isOver, false);
   releaseFirst();
   await assert.rejects(call, EmbedderError);
