@@ -33,7 +33,7 @@ export interface EmbedderOptions {
   /**
    * Threads within one operator, at most the processors that this process may use. By default one
    * for each physical core; where this process may use only some of the machine's processors, one
-   * for each of these.
+   * for each of these; with `concurrency`, the processors that it may use divided by that.
    */
   readonly threads?: number | null | undefined;
   /** Let waiting threads spin: a few percent faster on an idle machine, far slower on a busy one. */
@@ -44,6 +44,14 @@ export interface EmbedderOptions {
    * `process.exit()` waits for the batch that runs.
    */
   readonly worker?: boolean | undefined;
+  /**
+   * Batches of a call that run side by side, by default 1, at most the processors that this process
+   * may use; more than 1 only with `worker`, as each is in a thread of its own that loads the whole
+   * model. The vectors are the same, and a text of more tokens than a batch may have, 512 on the CPU,
+   * runs alone. Fastest for many texts with a small int8 model is one for each processor, with
+   * `threads: 1`; a text alone gains from threads only in float32 or a large model.
+   */
+  readonly concurrency?: number | null | undefined;
 }
 
 /** Which of the model's prompts stands before each text. */
@@ -73,8 +81,8 @@ export interface EmbedEachOptions extends PromptOptions, Pick<CallOptions, "sign
  * A model file, opened. Calls may overlap; each run of the graph blocks the event loop, unless the
  * embedder was opened with `worker`.
  *
- * What is no list of strings, no known option and so on is a `TypeError`, a number of threads that
- * cannot be a `RangeError`, and every other error an {@link EmbedderError}.
+ * What is no list of strings, no known option and so on is a `TypeError`, a number of threads or
+ * batches that cannot be a `RangeError`, and every other error an {@link EmbedderError}.
  */
 export class Embedder implements AsyncDisposable {
   private constructor();

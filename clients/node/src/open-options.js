@@ -26,7 +26,10 @@ export function checkedPath(path) {
  * @property {number | undefined} threads
  * @property {boolean} spin
  * @property {boolean} worker
+ * @property {number} concurrency
  */
+
+const NAMES = ["device", "threads", "spin", "worker", "concurrency"];
 
 /**
  * @param {unknown} options
@@ -35,10 +38,10 @@ export function checkedPath(path) {
 export function checkedOpenOptions(options) {
   const {
     device = "cpu",
-    threads,
     spin = false,
     worker = false,
-  } = checkedOptions(options, '{ device: "cpu" }', ["device", "threads", "spin", "worker"]);
+    ...counts
+  } = checkedOptions(options, '{ device: "cpu" }', NAMES);
   if (!DEVICES.includes(device)) {
     const name = typeof device === "string" ? device : typeOf(device);
     throw new DeviceError(`unknown device "${name}"; choose one of: ${DEVICES.join(", ")}`);
@@ -48,19 +51,40 @@ export function checkedOpenOptions(options) {
       throw new TypeError(`${name} is ${typeOf(value)}; expected true or false`);
     }
   }
-  return { device, threads: checkedThreads(threads ?? undefined), spin, worker };
+  const concurrency = checkedCount("concurrency", counts.concurrency) ?? 1;
+  if (concurrency > 1 && !worker) {
+    const remedy = "expected 1, or worker: true beside it";
+    throw new RangeError(`concurrency is ${concurrency}; ${remedy}`);
+  }
+  const threads = checkedCount("threads", counts.threads) ?? threadsOfEach(concurrency);
+  return { device, threads, spin, worker, concurrency };
 }
 
-/** @param {unknown} threads */
-function checkedThreads(threads) {
-  if (threads === undefined) return undefined;
-  if (!isWhole(threads)) {
-    throw new TypeError(`threads is ${numberOr(threads)}; expected a whole number`);
+/**
+ * A number of processors that the process may use, if any was given.
+ *
+ * @param {string} name
+ * @param {unknown} value
+ */
+function checkedCount(name, value) {
+  if (value === undefined || value === null) return undefined;
+  if (!isWhole(value)) {
+    throw new TypeError(`${name} is ${numberOr(value)}; expected a whole number`);
   }
   const { usable } = countProcessors();
-  if (threads < 1 || threads > usable) {
+  if (value < 1 || value > usable) {
     const range = `1 to ${usable}, the processors that this process may use`;
-    throw new RangeError(`threads is ${threads}; expected ${range}`);
+    throw new RangeError(`${name} is ${value}; expected ${range}`);
   }
-  return threads;
+  return value;
+}
+
+/**
+ * Sessions that run side by side share the processors; for one alone onnxruntime knows best.
+ *
+ * @param {number} concurrency
+ */
+function threadsOfEach(concurrency) {
+  if (concurrency === 1) return undefined;
+  return Math.floor(countProcessors().usable / concurrency);
 }

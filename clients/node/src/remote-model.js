@@ -78,6 +78,11 @@ export class RemoteModel {
     }
   }
 
+  /** How many questions have no answer yet. */
+  get load() {
+    return this.#questions.size;
+  }
+
   /**
    * @param {string[]} texts
    * @param {string | null} prompt

@@ -2,6 +2,9 @@
 
 /** @import { Rows } from "./rows.js" */
 
+/** The most tokens of one batch, padding included. */
+export const TOKENS_PER_BATCH = { cpu: 512, cuda: 16_384 };
+
 /**
  * Group rows of similar length, longest first, so that memory is asked for once.
  *

@@ -17,6 +17,7 @@ import { embedWindows, vectorsOf, windowsOf } from "./windows.js";
 /** @import * as api from "../index.d.ts" */
 /** @import { Model } from "./model.js" */
 /** @import { RemoteModel } from "./remote-model.js" */
+/** @import { RemoteModels } from "./remote-models.js" */
 /** @import { Course } from "./windows.js" */
 
 /** @implements {api.Embedder} */
@@ -30,7 +31,7 @@ export class Embedder {
   /**
    * For `open` alone.
    *
-   * @param {Model | RemoteModel} model
+   * @param {Model | RemoteModel | RemoteModels} model
    */
   constructor(model) {
     const { name, fingerprint, provider } = model.facts;
@@ -51,6 +52,10 @@ export class Embedder {
     const file = checkedPath(path);
     const checked = checkedOpenOptions(options);
     warnOfTelemetry();
+    if (checked.concurrency > 1) {
+      const { RemoteModels } = await import("./remote-models.js");
+      return new Embedder(await RemoteModels.open(file, checked));
+    }
     if (checked.worker) {
       const { RemoteModel } = await import("./remote-model.js");
       return new Embedder(await RemoteModel.open(file, checked));
@@ -186,7 +191,7 @@ export class Embedder {
    * Start a call, whose end `close` awaits.
    *
    * @template T
-   * @param {(model: Model | RemoteModel) => Promise<T>} work
+   * @param {(model: Model | RemoteModel | RemoteModels) => Promise<T>} work
    */
   async #call(work) {
     if (this.#closing) throw new ClosedError();

@@ -24,6 +24,21 @@ export class Rows {
   idsOf(place) {
     return this.ids.subarray(this.starts[place], this.starts[place + 1]);
   }
+
+  /**
+   * A copy of some rows.
+   *
+   * @param {number[]} places
+   */
+  pick(places) {
+    const starts = new Uint32Array(places.length + 1);
+    for (const [row, place] of places.entries()) {
+      starts[row + 1] = starts[row] + this.lengthOf(place);
+    }
+    const ids = new BigInt64Array(starts[places.length]);
+    for (const [row, place] of places.entries()) ids.set(this.idsOf(place), starts[row]);
+    return new Rows(ids, starts);
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
 import { Embedder } from "../src/embedder.js";
+import { checkedOpenOptions } from "../src/open-options.js";
 import { countProcessors } from "../src/processors.js";
 import { modelPath } from "./model.js";
 
@@ -11,6 +12,8 @@ import { modelPath } from "./model.js";
 const embedder = new Embedder(/** @type {any} */ ({ facts: {} }));
 /** @type {(path: any, options?: any) => Promise<Embedder>} */
 const open = Embedder.open;
+const { usable } = countProcessors();
+const alone = usable === 1 && "there is one processor alone";
 
 /**
  * @param {Promise<unknown>} call
@@ -44,21 +47,43 @@ test("an unknown device is an error that lists the choices", async () => {
   }
 });
 
-test("threads are a whole number of processors that the process may use", async () => {
-  const { usable } = countProcessors();
-  const range = `expected 1 to ${usable}, the processors that this process may use`;
-  for (const threads of [0, -1, usable + 1]) {
-    const message = `threads is ${threads}; ${range}`;
-    await rejects(open(modelPath, { threads }), "RangeError", message);
+for (const option of ["threads", "concurrency"]) {
+  test(`${option} is a whole number of processors that the process may use`, async () => {
+    const range = `expected 1 to ${usable}, the processors that this process may use`;
+    for (const value of [0, -1, usable + 1]) {
+      const message = `${option} is ${value}; ${range}`;
+      await rejects(open(modelPath, { [option]: value, worker: true }), "RangeError", message);
+    }
+    for (const [value, found] of [
+      [1.5, 1.5],
+      [Number.NaN, Number.NaN],
+      ["1", "string"],
+      [1n, "bigint"],
+    ]) {
+      const message = `${option} is ${found}; expected a whole number`;
+      await rejects(open(modelPath, { [option]: value, worker: true }), "TypeError", message);
+    }
+  });
+}
+
+test("more than one batch at a time asks for worker", { skip: alone }, async () => {
+  const message = "concurrency is 2; expected 1, or worker: true beside it";
+  await rejects(open(modelPath, { concurrency: 2 }), "RangeError", message);
+});
+
+test("by default one batch runs at a time, and those side by side share the processors", () => {
+  for (const concurrency of [undefined, null, 1]) {
+    const found = checkedOpenOptions({ worker: true, concurrency });
+    assert.deepEqual([found.concurrency, found.threads], [1, undefined]);
   }
-  for (const [threads, found] of [
-    [1.5, 1.5],
-    [Number.NaN, Number.NaN],
-    ["1", "string"],
-    [1n, "bigint"],
-  ]) {
-    const message = `threads is ${found}; expected a whole number`;
-    await rejects(open(modelPath, { threads }), "TypeError", message);
+  for (let concurrency = 2; concurrency <= usable; concurrency++) {
+    const found = checkedOpenOptions({ worker: true, concurrency });
+    assert.deepEqual(
+      [found.concurrency, found.threads],
+      [concurrency, Math.floor(usable / concurrency)],
+    );
+    const { threads } = checkedOpenOptions({ worker: true, concurrency, threads: usable });
+    assert.equal(threads, usable);
   }
 });
 
@@ -101,7 +126,8 @@ test("options are an object of known keys", async () => {
   assert.throws(stream, { name: "TypeError", message });
   const example = 'expected options such as { device: "cpu" }, got string';
   await rejects(open(modelPath, "cuda"), "TypeError", example);
-  const choices = 'unknown option "thread"; choose one of: device, threads, spin, worker';
+  const choices =
+    'unknown option "thread"; choose one of: device, threads, spin, worker, concurrency';
   await rejects(open(modelPath, { thread: 1 }), "TypeError", choices);
 });
 
