@@ -184,7 +184,7 @@ public sealed class SideBySideTests
     public void VectorsAreTheSameBits()
     {
         var longest = ModelContract.Expected.MaxLength; // of some models more than a batch holds
-        int[][] rows = [.. Enumerable.Range(0, 500).Select(number => new int[Math.Min(longest, 1 + (number * 7 % 50))]), new int[longest]];
+        int[][] rows = [.. Enumerable.Range(0, 200).Select(number => new int[Math.Min(longest, 1 + (number * 7 % 50))]), new int[longest]];
         Assert.All(rows, (row, number) => Array.Fill(row, number % ModelContract.Expected.VocabSize));
         var concurrent = Math.Min(2, Processors.Usable);
         Assert.Equal(Run(1, expectedThreads: 1), Run(concurrent, concurrent));
