@@ -9,13 +9,14 @@ internal static class Arguments
 {
     private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    internal static void CheckThreads(int? threads)
+    /// <summary>Judge a number of threads, or of what runs on them.</summary>
+    internal static void CheckCount(string name, int? count)
     {
-        if (threads < 1 || threads > Processors.Usable)
+        if (count < 1 || count > Processors.Usable)
         {
             throw new ArgumentOutOfRangeException(
-                nameof(threads),
-                $"threads is {threads}; expected 1 to {Processors.Usable}, the processors that this process may use");
+                name,
+                $"{name} is {count}; expected 1 to {Processors.Usable}, the processors that this process may use");
         }
     }
 

@@ -42,7 +42,7 @@ public sealed partial class Embedder : IDisposable
 
     /// <summary>Open a model file.</summary>
     /// <param name="path">The baked <c>.onnx</c> file.</param>
-    /// <param name="options">Device and threads; by default the CPU.</param>
+    /// <param name="options">Device, threads and batches at a time; by default the CPU.</param>
     /// <returns>The embedder; dispose it to free its memory.</returns>
     /// <exception cref="ModelException">The file is missing, damaged, or has another contract.</exception>
     /// <exception cref="DeviceException">The device is not there, or does not run the graph.</exception>
@@ -55,7 +55,8 @@ public sealed partial class Embedder : IDisposable
         }
 
         options ??= new EmbedderOptions();
-        Arguments.CheckThreads(options.Threads);
+        Arguments.CheckCount("threads", options.Threads);
+        Arguments.CheckCount("concurrency", options.Concurrency);
         return new Embedder(path, ExecutionProvider.For(options.Device), options);
     }
 
@@ -73,7 +74,7 @@ public sealed partial class Embedder : IDisposable
     /// <inheritdoc cref="Embed"/>
     /// <param name="texts">The texts, in a list or whatever gives one after another.</param>
     /// <param name="prompt">The name of a prompt of the model; by default the model's own default.</param>
-    /// <param name="progress">Is told after each batch, on the thread that embeds, how many texts are done; what it throws ends the call.</param>
+    /// <param name="progress">Is told after each batch, always on one thread of the pool, how many texts are done; what it throws ends the call.</param>
     /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
     /// <exception cref="OperationCanceledException">It was cancelled.</exception>
     public Task<float[][]> EmbedAsync(
@@ -104,7 +105,7 @@ public sealed partial class Embedder : IDisposable
     /// <summary>Embed search queries on a thread of the pool.</summary>
     /// <inheritdoc cref="EmbedQueries"/>
     /// <param name="texts">The queries, in a list or whatever gives one after another.</param>
-    /// <param name="progress">Is told after each batch, on the thread that embeds, how many texts are done; what it throws ends the call.</param>
+    /// <param name="progress">Is told after each batch, always on one thread of the pool, how many texts are done; what it throws ends the call.</param>
     /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
     /// <exception cref="OperationCanceledException">It was cancelled.</exception>
     public Task<float[][]> EmbedQueriesAsync(
@@ -121,7 +122,7 @@ public sealed partial class Embedder : IDisposable
     /// <summary>Embed documents on a thread of the pool.</summary>
     /// <inheritdoc cref="EmbedDocuments"/>
     /// <param name="texts">The documents, in a list or whatever gives one after another.</param>
-    /// <param name="progress">Is told after each batch, on the thread that embeds, how many texts are done; what it throws ends the call.</param>
+    /// <param name="progress">Is told after each batch, always on one thread of the pool, how many texts are done; what it throws ends the call.</param>
     /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
     /// <exception cref="OperationCanceledException">It was cancelled.</exception>
     public Task<float[][]> EmbedDocumentsAsync(

@@ -24,6 +24,16 @@ public sealed class EmbedderOptions
     public int? Threads { get; init; }
 
     /// <summary>
+    /// Gets how many batches of one call run side by side, each on <see cref="Threads"/> threads: from 1 to the
+    /// processors that the process may use. By default as many as fill the processors; on a GPU one.
+    /// </summary>
+    /// <remarks>
+    /// Many texts with a small int8 model are fastest with one thread and this default; a text alone gains from
+    /// threads only in float32 or with a large model. For many small callers at once both are best 1.
+    /// </remarks>
+    public int? Concurrency { get; init; }
+
+    /// <summary>
     /// Gets a value indicating whether threads that wait for work spin: a few percent faster on an idle
     /// machine, half as fast on a busy one.
     /// </summary>

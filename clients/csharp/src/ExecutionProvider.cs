@@ -44,6 +44,9 @@ internal sealed record ExecutionProvider(string Device, string Name, int TokensP
         }
     }
 
+    /// <summary>How many batches of one call run at a time: as many as fill the processors; a GPU is filled by one.</summary>
+    internal int DefaultConcurrency(int processors, int? threads) => this == Cpu ? processors / (threads ?? 1) : 1;
+
     private void Append(SessionOptions options)
     {
         if (this == Cpu)

@@ -16,6 +16,7 @@ internal sealed class LoadedModel : IDisposable
     internal LoadedModel(string path, byte[] tokenizer, ExecutionProvider provider, EmbedderOptions options)
     {
         _provider = provider;
+        Concurrency = options.Concurrency ?? provider.DefaultConcurrency(Processors.Usable, options.Threads);
         _tokenizer = ModelTokenizer.Load(path, tokenizer);
         try
         {
@@ -27,6 +28,9 @@ internal sealed class LoadedModel : IDisposable
             throw;
         }
     }
+
+    /// <summary>Gets the most batches of one call that run at a time.</summary>
+    internal int Concurrency { get; }
 
     public void Dispose()
     {
@@ -55,27 +59,12 @@ internal sealed class LoadedModel : IDisposable
     /// <summary>Run rows of token ids in batches of similar length.</summary>
     /// <param name="rows">Token ids of each text.</param>
     /// <param name="prompt">The name of the prompt that the ids begin with.</param>
-    /// <param name="batchDone">Called after each batch with the number of its rows.</param>
+    /// <param name="batchDone">Called on the caller's thread, after each batch in order, with the number of its rows.</param>
     /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
     /// <returns>One embedding a row, in the order of the rows.</returns>
     internal float[][] RunInBatches(
-        int[][] rows, string? prompt, Action<int>? batchDone = null, CancellationToken cancellationToken = default)
-    {
-        var vectors = new float[rows.Length][];
-        foreach (var batch in Batches.Cut(rows, _provider.TokensPerBatch))
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            var embedded = Run(Array.ConvertAll(batch, row => rows[row]), prompt, cancellationToken);
-            foreach (var (row, vector) in batch.Zip(embedded))
-            {
-                vectors[row] = vector;
-            }
-
-            batchDone?.Invoke(batch.Length);
-        }
-
-        return vectors;
-    }
+        int[][] rows, string? prompt, Action<int>? batchDone = null, CancellationToken cancellationToken = default) => Batches.Run(
+            rows, _provider.TokensPerBatch, Concurrency, batch => Run(batch, prompt, cancellationToken), batchDone, cancellationToken);
 
     /// <summary>Embed texts, in batches of similar length.</summary>
     /// <returns>One embedding a text, and how many tokens the texts have.</returns>

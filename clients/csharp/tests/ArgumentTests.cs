@@ -16,14 +16,19 @@ public sealed class ArgumentTests(ModelUnderTest model)
         "unknown device \"7\"; choose one of: cpu, cuda",
         () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Device = (EmbedderDevice)7 }));
 
-    /// <summary>Threads are from 1 to the processors that the process may use.</summary>
+    /// <summary>Threads, and batches at a time, are from 1 to the processors that the process may use.</summary>
     [Theory]
     [InlineData(0)]
     [InlineData(-1)]
     [InlineData(100_000)]
-    public void Threads(int threads) => Refused<ArgumentOutOfRangeException>(
-        $"threads is {threads}; expected 1 to {Processors.Usable}, the processors that this process may use",
-        () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Threads = threads }));
+    public void Counts(int count)
+    {
+        var expected = $"{count}; expected 1 to {Processors.Usable}, the processors that this process may use";
+        Refused<ArgumentOutOfRangeException>(
+            $"threads is {expected}", () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Threads = count }));
+        Refused<ArgumentOutOfRangeException>(
+            $"concurrency is {expected}", () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Concurrency = count }));
+    }
 
     /// <summary>A set has no order, so neither would its vectors.</summary>
     [Fact]
