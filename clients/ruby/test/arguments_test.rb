@@ -17,13 +17,15 @@ module AllMinilmL6V2
       assert_refused(DeviceError, "unknown device \"tpu\"; choose one of: cpu, cuda") { Embedder.new(MODEL, device: :tpu) }
     end
 
-    def test_threads
+    def test_threads_and_concurrency
       most = Processors.allowed
-      [0, -1, most + 1].each do |threads|
-        problem = "threads is #{threads}; expected 1 to #{most}, the processors that this process may use"
-        assert_refused(ArgumentError, problem) { Embedder.new(MODEL, threads:) }
+      %i[threads concurrency].each do |name|
+        [0, -1, most + 1].each do |number|
+          problem = "#{name} is #{number}; expected 1 to #{most}, the processors that this process may use"
+          assert_refused(ArgumentError, problem) { Embedder.new(MODEL, name => number) }
+        end
+        assert_refused(TypeError, "#{name} is Float; expected a whole number") { Embedder.new(MODEL, name => 1.0) }
       end
-      assert_refused(TypeError, "threads is Float; expected a whole number") { Embedder.new(MODEL, threads: 1.0) }
     end
 
     def test_spin

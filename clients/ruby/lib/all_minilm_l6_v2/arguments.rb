@@ -22,13 +22,15 @@ module AllMinilmL6V2
         raise DeviceError, "unknown device \"#{device}\"; choose one of: #{choices.join(", ")}"
       end
 
+      # @param name [Symbol] of the option
+      # @param number [Integer, nil] of what takes a processor each
       # @return [Integer, nil]
-      def threads(threads)
-        return if threads.nil?
-        refuse("threads is #{threads.class}; expected a whole number") unless threads.is_a?(Integer)
+      def processors(name, number)
+        return if number.nil?
+        refuse("#{name} is #{number.class}; expected a whole number") unless number.is_a?(Integer)
         most = Processors.allowed
-        return threads if threads.between?(1, most)
-        raise ArgumentError, "threads is #{shown(threads)}; expected 1 to #{most}, the processors that this process may use"
+        return number if number.between?(1, most)
+        raise ArgumentError, "#{name} is #{shown(number)}; expected 1 to #{most}, the processors that this process may use"
       end
 
       # @return [Boolean]

@@ -28,14 +28,21 @@ module AllMinilmL6V2
     # @param device [Symbol, String] cpu or cuda; there is no fall-back from one to the other
     # @param threads [Integer, nil] within one operator; nil is one a physical core, or as many as a
     #   container leaves
+    # @param concurrency [Integer, nil] batches that run side by side, each on so many threads, where a
+    #   call has several; nil is as many as the processors have room for, and one on cuda. Many texts
+    #   with a small int8 model are fastest with threads: 1 and this default; a text alone gains from
+    #   threads only in float32 or a large model. For many small callers at once both are best 1.
     # @param spin [Boolean] whether threads that wait keep a processor busy: a few percent faster on
     #   an idle machine, half as fast on a busy one
     # @raise [ModelError] the file is missing, damaged, or has another contract
     # @raise [DeviceError] the device is not there
-    def initialize(path, device: :cpu, threads: nil, spin: false)
+    def initialize(path, device: :cpu, threads: nil, concurrency: nil, spin: false)
       @path = Arguments.path(path)
       @options = {
-        device: Arguments.device(device), threads: Arguments.threads(threads), spin: Arguments.spin(spin)
+        device: Arguments.device(device),
+        threads: Arguments.processors(:threads, threads),
+        concurrency: Arguments.processors(:concurrency, concurrency),
+        spin: Arguments.spin(spin)
       }
       @lifetime = Lifetime.new { Model.new(read_file, **@options) }
     end

@@ -10,16 +10,18 @@ module AllMinilmL6V2
     # @param file [ModelFile]
     # @param device [String]
     # @param threads [Integer, nil]
+    # @param concurrency [Integer, nil] batches at a time
     # @param spin [Boolean]
     # @raise [ModelError] the tokenizer or the graph cannot be loaded
     # @raise [DeviceError] the device is not there
-    def initialize(file, device:, threads:, spin:)
+    def initialize(file, device:, threads:, concurrency:, spin:)
       # The tokenizer's own threads would not survive a fork.
       ENV["TOKENIZERS_PARALLELISM"] ||= "false"
       @path = file.path
       @tokenizer = load_tokenizer(file)
       @session = ((device == "cuda") ? CudaSession : Session).new(file, threads:, spin:)
       @device = device
+      @concurrency = concurrency || default_concurrency(threads)
     end
 
     # @param texts [Array<String>] in UTF-8
@@ -34,16 +36,22 @@ module AllMinilmL6V2
       raise ModelError, "#{@path}: the tokenizer failed: #{error.message}"
     end
 
-    # Runs rows in batches.
+    # Runs rows in batches. A row beyond the budget runs alone: it keeps all threads busy, and its memory
+    # must not be needed twice. The longest come first, so the others follow side by side.
     #
     # @yieldparam done [Integer] after each batch, the number of rows that have run
     # @return [Array<Array<Float>>] in the order of the rows
     def embed(rows, prompt)
       vectors, done = Array.new(rows.size), 0
-      Batches.of(rows.map(&:size), @device).each do |batch|
-        run(batch.map { |row| rows[row] }, prompt).each_with_index { |vector, place| vectors[batch[place]] = vector }
-        done += batch.size
-        yield done if block_given?
+      work = ->(batch) { [batch, run(batch.map { |row| rows[row] }, prompt)] }
+      budget = Batches::BUDGETS.fetch(@device)
+      alone, others = Batches.of(rows.map(&:size), @device).partition { |batch| rows[batch.first].size > budget }
+      [[alone, 1], [others, @concurrency]].each do |batches, most|
+        SideBySide.each(batches, most, work) do |batch, found|
+          found.each_with_index { |vector, place| vectors[batch[place]] = vector }
+          done += batch.size
+          yield done if block_given?
+        end
       end
       vectors
     end
@@ -62,6 +70,11 @@ module AllMinilmL6V2
     end
 
     private
+
+    # As many batches as fill the processors; a GPU is filled by one.
+    def default_concurrency(threads)
+      (@device == "cuda") ? 1 : Processors.allowed / (threads || 1)
+    end
 
     def load_tokenizer(file)
       Tokenizers::Tokenizer.from_str(file.tokenizer)
