@@ -322,7 +322,7 @@ import { Embedder, type EmbedOptions, type Vector } from "every-feed";
 import { EmbedderError, InvalidTextError } from "every-feed";
 const options: EmbedOptions = { prompt: "query" };
 export async function main(): Promise<number> {
-  await using embedder = await Embedder.open("m.onnx", { worker: true, concurrency: 2, spin: true });
+  await using embedder = await Embedder.open("m.onnx", { worker: true, concurrency: 2 });
   const vectors: Float32Array[] = await embedder.embed(new Array("a").values(), options);
   const vector: Vector = await embedder.embedQuery("a");
   await embedder.embedDocuments(["a"], { progress: (done: number) => done.toFixed() });
