@@ -124,7 +124,7 @@ module AllMinilmL6V2
     end
 
     def test_killed_thread_is_an_error
-      kill = ->(number, runs) { (number == 1) ? sleep : runs.kill_first }
+      kill = ->(number, runs) { (number == 1) ? runs.wait { false } : runs.kill_first }
       Runs.while(kill) do
         error = assert_raises(Error) { model.embed(ROWS, nil) }
         assert_equal "a thread of this call was killed, or left behind by a fork; make the call again", error.message
@@ -133,10 +133,12 @@ module AllMinilmL6V2
 
     # Such a thread would keep the process from ending.
     def test_thread_that_the_work_starts_can_be_killed
-      started = Queue.new
-      Runs.while(->(*) { started << Thread.new { sleep } }) { model.embed(ROWS, nil) }
+      started, stop = Queue.new, Queue.new
+      Runs.while(->(*) { started << Thread.new { stop.pop } }) { model.embed(ROWS, nil) }
 
-      5.times { assert started.pop.kill.join(10) }
+      5.times { assert started.pop.kill.join(1) }
+    ensure
+      stop.close
     end
 
     def test_forked_child_of_a_process_that_runs_several

@@ -44,7 +44,7 @@ module AllMinilmL6V2
 
     # Until the block gives true. Timeout.timeout cannot end it, where a thread is not to be interrupted.
     def wait
-      deadline = now_in_seconds + 20
+      deadline = now_in_seconds + 10
       until yield
         raise "waited in vain" if now_in_seconds > deadline
         sleep 0.001

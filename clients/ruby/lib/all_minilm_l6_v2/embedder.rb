@@ -29,7 +29,7 @@ module AllMinilmL6V2
     # @param threads [Integer, nil] within one operator; nil is one a physical core, or as many as a
     #   container leaves
     # @param concurrency [Integer, nil] batches that run side by side, each on so many threads, where a
-    #   call has several; nil is as many as the processors have room for, and one on cuda. Many texts
+    #   call has several; nil is as many as fill the processors, on cuda one. Many texts
     #   with a small int8 model are fastest with threads: 1 and this default; a text alone gains from
     #   threads only in float32 or a large model. For many small callers at once both are best 1.
     # @param spin [Boolean] whether threads that wait keep a processor busy: a few percent faster on

@@ -1,0 +1,145 @@
+"""Memory of each client that embeds a stream of a million texts.
+
+Usage: python bench/million_texts.py MODEL.onnx CLIENTS_FOLDER [TEXTS]
+
+The clients are prepared, as by ``polybake verify --prepare``. A row has the megabytes of the
+process after a tenth of the texts and after all of them, and texts a second. Use a tiny model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+PYTHON = """
+import sys, time
+from {module} import Embedder
+
+def megabytes():
+    return int(open("/proc/self/status").read().split("VmRSS:")[1].split()[0]) // 1000
+
+model, count = sys.argv[1], int(sys.argv[2])
+begin = time.perf_counter()
+with Embedder(model) as embedder:
+    texts = (f"text number {{place}}" for place in range(count))
+    for done, _ in enumerate(embedder.embed_each(texts), 1):
+        if done in (count // 10, count):
+            print(megabytes(), time.perf_counter() - begin, flush=True)
+"""
+
+NODE = """
+import {{ Embedder }} from "./src/index.js";
+const [model, count] = process.argv.slice(1);
+const embedder = await Embedder.open(model);
+function* texts() {{
+  for (let place = 0; place < count; place++) yield `text number ${{place}}`;
+}}
+const begin = performance.now();
+let done = 0;
+for await (const _ of embedder.embedEach(texts())) {{
+  if (++done === count / 10 || done === Number(count)) {{
+    const megabytes = Math.floor(process.memoryUsage().rss / 1e6);
+    console.log(megabytes, (performance.now() - begin) / 1000);
+  }}
+}}
+await embedder.close();
+"""
+
+RUBY = """
+require "{file}"
+model, count = ARGV[0], ARGV[1].to_i
+start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+done = 0
+{module}::Embedder.open(model) do |embedder|
+  embedder.embed_each((0...count).lazy.map {{ |place| "text number #{{place}}" }}) do
+    next unless [count / 10, count].include?(done += 1)
+    megabytes = File.read("/proc/self/status")[/VmRSS:\\s+(\\d+)/, 1].to_i / 1000
+    puts "#{{megabytes}} #{{Process.clock_gettime(Process::CLOCK_MONOTONIC) - start}}"
+  end
+end
+"""
+
+CSHARP = """
+#:project {project}
+#:property PublishAot=false
+using System.Diagnostics;
+using {module};
+
+var count = int.Parse(args[1]);
+var watch = Stopwatch.StartNew();
+using var embedder = Embedder.Open(args[0]);
+var done = 0;
+var texts = Enumerable.Range(0, count).Select(place => $"text number {{place}}");
+foreach (var _ in embedder.EmbedEach(texts))
+{{
+    if (++done == count / 10 || done == count)
+    {{
+        var megabytes = Environment.WorkingSet / 1_000_000;
+        Console.WriteLine(FormattableString.Invariant($"{{megabytes}} {{watch.Elapsed.TotalSeconds}}"));
+    }}
+}}
+"""
+
+
+def python(client: Path, _: Path) -> list[str]:
+    """Its program runs in the client's environment."""
+    (module,) = (path.parent.name for path in client.glob("src/*/__init__.py"))
+    return [str(client / ".venv/bin/python"), "-c", PYTHON.format(module=module)]
+
+
+def node(_: Path, __: Path) -> list[str]:
+    """Its program stands in the client's folder."""
+    return ["node", "--input-type=module", "--eval", NODE.format()]
+
+
+def ruby(client: Path, _: Path) -> list[str]:
+    """Its program runs with the client's bundle."""
+    (file,) = client.glob("lib/*.rb")
+    (module,) = re.findall(r"^module (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    program = RUBY.format(file=file.stem, module=module)
+    return ["bundle", "exec", "ruby", "-Ilib", "-e", program]
+
+
+def csharp(client: Path, folder: Path) -> list[str]:
+    """Its program is a file, which .NET builds with the client's project."""
+    (project,) = client.glob("src/*.csproj")
+    file = folder / "million.cs"
+    file.write_text(CSHARP.format(project=project, module=project.stem).lstrip(), encoding="utf-8")
+    return ["dotnet", "run", "--configuration", "Release", str(file)]
+
+
+COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
+    "python": python,
+    "node": node,
+    "ruby": ruby,
+    "csharp": csharp,
+}
+
+
+def main(model: Path, clients: Path, count: int) -> None:
+    """Print a row for each language."""
+    for language, command in COMMANDS.items():
+        client = (clients / language).resolve()
+        environment = json.loads((client / "harness.json").read_text("utf-8"))["environment"]
+        with tempfile.TemporaryDirectory() as folder:
+            ended = subprocess.run(
+                [*command(client, Path(folder)), str(model.resolve()), str(count)],
+                cwd=client,
+                env=os.environ | environment,
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+        (early, _), (late, seconds) = (line.split() for line in ended.stdout.splitlines())
+        rate = f"{count / float(seconds):,.0f} texts/s"
+        print(f"{language:<7} {early:>5} MB {late:>5} MB {rate:>16}", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if sys.argv[3:] else 1_000_000)
