@@ -81,7 +81,8 @@ foreach (var _ in embedder.EmbedEach(texts))
     if (++done == count / 10 || done == count)
     {{
         var megabytes = Environment.WorkingSet / 1_000_000;
-        Console.WriteLine(FormattableString.Invariant($"{{megabytes}} {{watch.Elapsed.TotalSeconds}}"));
+        var seconds = watch.Elapsed.TotalSeconds;
+        Console.WriteLine(FormattableString.Invariant($"{{megabytes}} {{seconds}}"));
     }}
 }}
 """
