@@ -67,6 +67,7 @@ end
 
 CSHARP = """
 #:project {project}
+#:package Tokenizers.DotNet.runtime.linux-x64@1.4.1
 #:property PublishAot=false
 using System.Diagnostics;
 using {module};

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -44,7 +46,7 @@ def test_equal_rows_give_equal_batches(every_feed: Path) -> None:
 
 def test_batches_begin_with_the_longest(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows times the longest of them is at most 512; a longer row stands alone."""
-    runner, ran = Embedder(every_feed).runner, []
+    runner, ran = Embedder(every_feed, at_once=1).runner, []
 
     def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
         ran.append([len(row) for row in rows])
@@ -109,3 +111,37 @@ def test_a_model_that_stops_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(CheckFailed, match=shown) as caught:
         runner.vectors([[5, 10**6]])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("threads", "most"), [(1, 2), (2, 1)])
+def test_long_rows_run_alone_where_they_have_threads(
+    every_feed: Path, monkeypatch: pytest.MonkeyPatch, threads: int, most: int
+) -> None:
+    """And side by side where each has one; shorter ones always are."""
+    monkeypatch.setattr("polybake.runtime.session.processors", lambda: 2)
+    runner = Embedder(every_feed, threads=threads, at_once=2).runner
+    running, found, lock = 0, dict[int, int](), Lock()
+
+    def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
+        nonlocal running
+        with lock:
+            running += 1
+        time.sleep(0.05)
+        with lock:
+            found[len(rows[0])] = max(running, found.get(len(rows[0]), 0))
+            running -= 1
+        return np.zeros((len(rows), 7), np.float32)
+
+    monkeypatch.setattr(Runner, "vectors", vectors)
+    runner.embed([[0] * 600] * 4 + [[0] * 400] * 4)
+    assert found == {600: most, 400: 2}
+
+
+@pytest.mark.parametrize(("threads", "expected"), [(None, 6), (1, 6), (2, 3), (4, 1)])
+def test_batches_fill_the_processors(
+    every_feed: Path, monkeypatch: pytest.MonkeyPatch, threads: int | None, expected: int
+) -> None:
+    """As in the clients."""
+    for module in ("embedder", "session"):
+        monkeypatch.setattr(f"polybake.runtime.{module}.processors", lambda: 6)
+    assert Embedder(every_feed, threads=threads).runner.at_once == expected

@@ -11,6 +11,7 @@ from polybake.errors import CheckFailed, InputError
 from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import Device, decode_slack, decode_vectors
+from polybake.runtime.processors import processors
 from polybake.runtime.runner import BUDGETS, Rows, Runner
 from polybake.runtime.session import open_session
 from polybake.tokenization.tokenizer import BakedTokenizer
@@ -23,7 +24,8 @@ class Embedder:
         path: A baked model file.
         device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
         threads: Threads within one operator; None is ONNX Runtime's default.
-        at_once: Batches that run side by side.
+        at_once: Batches that run side by side; None is as many as fill the processors, on
+            ``cuda`` one.
 
     Raises:
         InputError: not a model file, or one that does not load.
@@ -36,7 +38,7 @@ class Embedder:
         *,
         device: str = "cpu",
         threads: int | None = None,
-        at_once: int = 1,
+        at_once: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.head = read_head(self.path)
@@ -46,7 +48,7 @@ class Embedder:
             open_session(self.path, device, threads),
             contract,
             BakedTokenizer.of(self.head.tokenizer, contract),
-            at_once,
+            at_once or (1 if device == "cuda" else max(1, processors() // (threads or 1))),
             BUDGETS[device],
         )
         self.device = cast(Device, device)  # the session is open, so it is one

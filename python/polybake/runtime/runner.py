@@ -75,7 +75,8 @@ class Runner:
     def embed(self, rows: Rows, prompt: str | None = None) -> NDArray[Any]:
         """Run any number of rows in batches of similar length: ``[rows, dimension]``.
 
-        Equal rows give equal batches, whatever ``at_once`` is.
+        Equal rows give equal batches, whatever ``at_once`` is. A row that is longer than a batch
+        runs alone where the session has several threads: there is work for all of them in it.
         """
         output = self.contract.output
         vectors = np.empty((len(rows), output.dimension), output.dtype)
@@ -84,12 +85,15 @@ class Runner:
         def fill(batch: list[int]) -> None:
             vectors[batch] = self.vectors([rows[place] for place in batch], prompt)
 
-        if min(self.at_once, len(batches)) <= 1:  # a pool takes a part of a short text's time
-            for batch in batches:
-                fill(batch)
-        else:
+        threads = self.session.get_session_options().intra_op_num_threads
+        alone = sum(len(rows[batch[0]]) > self.budget and threads != 1 for batch in batches)
+        if min(self.at_once, len(batches) - alone) <= 1:
+            alone = len(batches)  # a pool takes a part of a short text's time
+        for batch in batches[:alone]:
+            fill(batch)
+        if batches[alone:]:
             with ThreadPoolExecutor(self.at_once) as pool:
-                list(pool.map(fill, batches))
+                list(pool.map(fill, batches[alone:]))
         return vectors
 
     def _name(self, prompt: str | None) -> str | None:
