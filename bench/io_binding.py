@@ -8,16 +8,14 @@ of its own for them. Ratios above 1 are what binding gains; medians of 21 runs i
 
 from __future__ import annotations
 
-import statistics
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polybake.benchmark.turns import in_turns
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
 
@@ -50,13 +48,6 @@ def bound(
     return found[0]
 
 
-def seconds(run: Callable[[], object]) -> float:
-    """Of one call."""
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
-
-
 def main(model: Path, device: str) -> None:
     """Print a row for each size."""
     embedder = Embedder(model, device=device)
@@ -68,8 +59,8 @@ def main(model: Path, device: str) -> None:
         fed = feeds(contract, rows)
         ways = partial(plain, embedder, fed), partial(bound, embedder, fed, device)
         np.testing.assert_array_equal(*(way() for way in ways))
-        times = [[seconds(way) for way in ways] for _ in range(_RUNS)]
-        one, other = (statistics.median(side) for side in zip(*times, strict=True))
+        timings = in_turns({way: [way] for way in ways}, _RUNS, lambda _: None)
+        one, other = (timings[way].median for way in ways)
         print(f"{tokens:>7} {one * 1e3:>6.1f} ms {other * 1e3:>6.1f} ms {one / other:>6.2f}")
 
 

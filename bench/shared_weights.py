@@ -69,22 +69,21 @@ def held() -> dict[str, int]:
 
 
 def look(
-    model: Path | None, together: Barrier, found: multiprocessing.SimpleQueue[dict[str, int]]
+    model: Path | ort.InferenceSession,
+    together: Barrier,
+    found: multiprocessing.SimpleQueue[dict[str, int]],
 ) -> None:
     """In a process of its own: open a model, or take the parent's, and measure while all do."""
-    session = opened(model) if model else _PARENTS[0]
+    session = opened(model) if isinstance(model, Path) else model
     ran(session)
     together.wait(_PATIENCE)
     found.put(held())
     together.wait(_PATIENCE)
 
 
-_PARENTS: list[ort.InferenceSession] = []
-
-
-def measured(model: Path | None, processes: int) -> dict[str, int]:
+def measured(model: Path | ort.InferenceSession, processes: int) -> dict[str, int]:
     """The largest of several processes at once."""
-    context = multiprocessing.get_context("spawn" if model else "fork")
+    context = multiprocessing.get_context("spawn" if isinstance(model, Path) else "fork")
     together, found = context.Barrier(processes), context.SimpleQueue()
     started = [
         context.Process(target=look, args=(model, together, found)) for _ in range(processes)
@@ -98,12 +97,11 @@ def measured(model: Path | None, processes: int) -> dict[str, int]:
 
 
 def main(model: Path, processes: int) -> None:
-    """Print a row for each way, and what Python and its packages take without any model."""
+    """Print a row for each way."""
     with tempfile.TemporaryDirectory() as folder:
         print(f"{'opened by each':<28}", measured(model, processes))
         print(f"{'packed and mapped':<28}", measured(packed(model, Path(folder)), processes))
-    _PARENTS.append(opened(model))
-    print(f"{'forked, on one thread':<28}", measured(None, processes))
+    print(f"{'forked, on one thread':<28}", measured(opened(model), processes))
 
 
 if __name__ == "__main__":

@@ -85,10 +85,10 @@ class Runner:
         def fill(batch: list[int]) -> None:
             vectors[batch] = self.vectors([rows[place] for place in batch], prompt)
 
-        threads = self.session.get_session_options().intra_op_num_threads
-        alone = sum(len(rows[batch[0]]) > self.budget and threads != 1 for batch in batches)
-        if min(self.at_once, len(batches) - alone) <= 1:
-            alone = len(batches)  # a pool takes a part of a short text's time
+        alone = len(batches)
+        if min(self.at_once, alone) > 1:  # what a text alone need not ask
+            several = self.session.get_session_options().intra_op_num_threads != 1
+            alone = sum(several and len(rows[batch[0]]) > self.budget for batch in batches)
         for batch in batches[:alone]:
             fill(batch)
         if batches[alone:]:

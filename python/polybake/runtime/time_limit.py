@@ -22,25 +22,25 @@ class TimeLimit:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._ends: dict[int, tuple[float, ort.RunOptions]] = {}
+        self._ends: dict[ort.RunOptions, float] = {}
         self._watch: threading.Thread | None = None
 
     @contextmanager
     def options(self) -> Iterator[ort.RunOptions]:
         """The options of one run, whose ``terminate`` says afterwards whether it was ended."""
         options = ort.RunOptions()
-        self._ends[id(options)] = time.monotonic() + self.seconds, options
+        self._ends[options] = time.monotonic() + self.seconds
         if self._watch is None or not self._watch.is_alive():  # a fork has no threads
             self._watch = threading.Thread(target=self._look, daemon=True)
             self._watch.start()
         try:
             yield options
         finally:
-            del self._ends[id(options)]
+            del self._ends[options]
 
     def _look(self) -> None:
         while True:
             time.sleep(self.seconds / _LOOKS)
-            for end, options in list(self._ends.values()):
+            for options, end in list(self._ends.items()):
                 if end < time.monotonic():
                     options.terminate = True
