@@ -113,13 +113,31 @@ def test_a_model_that_stops_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("threads", "most"), [(1, 2), (2, 1)])
+@pytest.mark.parametrize(("threads", "expected"), [(1, 2), (2, 1)])
 def test_long_rows_run_alone_where_they_have_threads(
-    every_feed: Path, monkeypatch: pytest.MonkeyPatch, threads: int, most: int
+    every_feed: Path, monkeypatch: pytest.MonkeyPatch, threads: int, expected: int
 ) -> None:
     """And side by side where each has one; shorter ones always are."""
     monkeypatch.setattr("polybake.runtime.session.processors", lambda: 2)
     runner = Embedder(every_feed, threads=threads, at_once=2).runner
+    found = most_at_once(runner, [[0] * 600] * 4 + [[0] * 400] * 4, monkeypatch)
+    assert found == {600: expected, 400: 2}
+
+
+def test_attention_bounds_what_runs_side_by_side(
+    every_feed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more pairs of tokens at once than 8,192 tokens have, but for a text that has more."""
+    runner = Embedder(every_feed, threads=1, at_once=5).runner
+    lengths = (8193, 8192, 5792, 4096, 512)
+    found = most_at_once(runner, [[0] * n for n in lengths for _ in range(6)], monkeypatch)
+    assert found == dict(zip(lengths, (1, 1, 2, 4, 5), strict=True))
+
+
+def most_at_once(
+    runner: Runner, rows: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> dict[int, int]:
+    """How many batches ran at a time at most, by the tokens of their rows."""
     running, found, lock = 0, dict[int, int](), Lock()
 
     def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
@@ -133,8 +151,8 @@ def test_long_rows_run_alone_where_they_have_threads(
         return np.zeros((len(rows), 7), np.float32)
 
     monkeypatch.setattr(Runner, "vectors", vectors)
-    runner.embed([[0] * 600] * 4 + [[0] * 400] * 4)
-    assert found == {600: most, 400: 2}
+    runner.embed(rows)
+    return found
 
 
 @pytest.mark.parametrize(("threads", "expected"), [(None, 6), (1, 6), (2, 3), (4, 1)])

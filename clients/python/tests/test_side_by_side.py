@@ -135,8 +135,8 @@ def test_concurrency_is_what_is_asked_for(model: Path) -> None:
 
 LATE = """
 import sys, threading, time
-from all_minilm_l6_v2 import Embedder, graph
-graph.processors = lambda: 2
+from all_minilm_l6_v2 import Embedder, graph, windows
+graph.processors, windows.WINDOW = lambda: 2, 20
 embedder = Embedder(sys.argv[1])
 
 def late():
@@ -149,7 +149,7 @@ threading.Thread(target=late).start()
 
 
 def test_after_the_main_thread(model: Path) -> None:
-    """A thread that outlives it embeds, though pools start nothing any more."""
+    """A thread that outlives it embeds windows of batches, though pools start nothing any more."""
     command = [sys.executable, "-c", LATE, str(model)]
     ended = subprocess.run(command, check=True, capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("60\n", "")

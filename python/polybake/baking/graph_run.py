@@ -12,7 +12,7 @@ from polybake.baking.invariance import baked_run, measure_invariance
 from polybake.fixtures.edges import Edges
 from polybake.fixtures.golden import THREADS, golden_cases
 from polybake.fixtures.texts import CaseText
-from polybake.modelfile.fixture import Case, Tolerance, decode_vectors, encode_vectors
+from polybake.modelfile.fixture import TOLERANCES, Case, Tolerance, decode_vectors, encode_vectors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 
@@ -56,7 +56,8 @@ class GoldenTexts:
         session = open_session(graph, threads=THREADS, name=self.name, fused=fused)
         runner = Runner(session, contract, self.built.tokenizer)
         run = baked_run(runner)
-        golden = golden_cases(self.cases, runner, Edges.of(graph, contract.output))
+        edges = Edges.of(graph, contract.output, TOLERANCES)
+        golden = golden_cases(self.cases, runner, edges)
         floats = golden
         if contract.output.dtype != "float32":
             vectors = [np.concatenate(run(case.input_ids, 0, case.prompt)) for case in golden]

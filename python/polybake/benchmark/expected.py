@@ -15,7 +15,7 @@ def expected(embedder: Embedder, name: str, texts: Sequence[str]) -> GoldenCase:
     runner = embedder.runner
     rows, output = runner.ids(texts), runner.contract.output
     vectors, slack = runner.embed(rows), None
-    edges = Edges.of(embedder.path, output)
+    edges = Edges.of(embedder.path, output, embedder.head.fixture.tolerances)
     if edges is not None:
         floats = Output(name=UNQUANTIZED, dimension=output.dimensions)
         contract = runner.contract.model_copy(update={"output": floats})

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ BUDGETS = {"cpu": 512, "cuda": 16_384}
 
 #: Bounds the pairs of tokens of a batch at so many times its budget.
 _PAIRS = 512
+
+#: Pairs of tokens of all batches side by side: those of one text of 8,192 tokens.
+_PAIRS_AT_ONCE = 8192**2
 
 
 @dataclass(frozen=True)
@@ -77,24 +81,31 @@ class Runner:
 
         Equal rows give equal batches, whatever ``at_once`` is. A row that is longer than a batch
         runs alone where the session has several threads: there is work for all of them in it.
+        Where it has one, as many run side by side as have no more pairs of tokens than one text of
+        8,192, whose attention a machine must hold.
         """
         output = self.contract.output
         vectors = np.empty((len(rows), output.dimension), output.dtype)
-        batches = list(_batches(rows, self.budget))
 
         def fill(batch: list[int]) -> None:
             vectors[batch] = self.vectors([rows[place] for place in batch], prompt)
 
-        alone = len(batches)
-        if min(self.at_once, alone) > 1:  # what a text alone need not ask
-            several = self.session.get_session_options().intra_op_num_threads != 1
-            alone = sum(several and len(rows[batch[0]]) > self.budget for batch in batches)
-        for batch in batches[:alone]:
-            fill(batch)
-        if batches[alone:]:
-            with ThreadPoolExecutor(self.at_once) as pool:
-                list(pool.map(fill, batches[alone:]))
+        cut = _batches(rows, self.budget)
+        for at_once, group in groupby(cut, lambda batch: self._at_once(len(rows[batch[0]]))):
+            batches = list(group)
+            if min(at_once, len(batches)) > 1:
+                with ThreadPoolExecutor(at_once) as pool:
+                    list(pool.map(fill, batches))
+            else:
+                for batch in batches:
+                    fill(batch)
         return vectors
+
+    def _at_once(self, longest: int) -> int:
+        """Batches that run side by side, by the tokens of their longest row."""
+        if longest > self.budget and self.session.get_session_options().intra_op_num_threads != 1:
+            return 1
+        return min(self.at_once, max(1, _PAIRS_AT_ONCE // max(1, longest) ** 2))
 
     def _name(self, prompt: str | None) -> str | None:
         name = self.contract.default_prompt if prompt is None else prompt

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 Batch = list[int]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def side_by_side(
@@ -23,14 +26,15 @@ def side_by_side(
         return
     with ThreadPoolExecutor(concurrency) as pool:
         # A loop that is left drops the results, which cancels the batches that have not begun.
-        for batch, _ in zip(batches, _started(pool, run, batches), strict=True):
+        for batch, _ in zip(batches, started(pool, run, batches), strict=True):
             done(batch)
 
 
-def _started(
-    pool: ThreadPoolExecutor, run: Callable[[Batch], None], batches: Sequence[Batch]
-) -> Iterator[None]:
+def started(
+    pool: ThreadPoolExecutor, run: Callable[[Item], Result], items: Sequence[Item]
+) -> Iterator[Result]:
+    """Start all of them; what they give comes in order."""
     try:
-        return pool.map(run, batches)
+        return pool.map(run, items)
     except RuntimeError:  # the main thread has ended, and pools start nothing any more
-        return map(run, batches)
+        return map(run, items)

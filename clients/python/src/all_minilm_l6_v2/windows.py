@@ -6,6 +6,7 @@ from itertools import islice
 
 from .contract import Embeddings
 from .shared import SharedSession
+from .side_by_side import started
 
 #: How many texts are in memory as token ids at a time.
 WINDOW = 8192
@@ -36,19 +37,21 @@ def embedded(
         if progress:
             progress(done)
 
+    def tokenized(window: list[str]) -> list[list[int]]:
+        with shared.opened() as session:
+            return session.tokenize(window, prompt)
+
     cut = windows(texts)
-    window = next(cut, [])
-    with shared.opened() as session:
-        rows = session.tokenize(window, prompt)
+    rows = tokenized(next(cut, []))
     while rows:
         window, failure = _next(cut)
         with shared.opened() as session, ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(session.tokenize, window, prompt) if window else None
+            coming = started(pool, tokenized, [window] if window else [])
             vectors = session.embed(rows, prompt, add)
         yield vectors
         if failure:
             raise failure
-        rows = coming.result() if coming else []
+        rows = next(coming, [])
 
 
 def _next(cut: Iterator[list[str]]) -> tuple[list[str], Exception | None]:
