@@ -259,7 +259,8 @@ def bench(session: nox.Session) -> None:
     session.run(
         "polybake", "verify", str(model), "--clients", "clients", "--prepare", env=ENVIRONMENT
     )
-    session.run("polybake", "bench", str(model), small, "--output", str(folder / "precisions"))
+    options = ["--threads", "1", "--output", str(folder / "precisions")]
+    session.run("polybake", "bench", str(model), small, *options)
     options = ["--clients", "clients", "--output", str(folder / "clients")]
     session.run("polybake", "bench", str(model), *options, *session.posargs)
 

@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 IMPORTS = (
-    "import onnx, onnxscript, onnxruntime, tokenizers, safetensors.numpy;"
-    "import polybake.baking.bake"
+    "import polybake.baking.bake;"
+    "import onnx, onnxscript, onnxruntime, tokenizers, safetensors.numpy"
 )
 CHILD = """
 import json, resource, subprocess, sys, time

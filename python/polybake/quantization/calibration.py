@@ -51,6 +51,7 @@ class Statistics:
     def __init__(self, inputs: int) -> None:
         self.least = np.full(inputs, np.inf, np.float32)
         self.largest = np.full(inputs, -np.inf, np.float32)
+        self._origin: Floats = np.zeros(inputs, np.float32)
         self._waiting: list[Floats] = []
         self._rows = 0
         self._sums = np.zeros(inputs)
@@ -69,6 +70,10 @@ class Statistics:
         if self._waiting:
             rows = np.concatenate(self._waiting)
             self._waiting.clear()
+            if not self._rows:
+                # Squares of inputs that are far from 0 and hardly vary leave no digits for how much.
+                self._origin = rows.mean(axis=0)
+            rows -= self._origin
             self._rows += len(rows)
             self._sums += rows.sum(axis=0, dtype=np.float64)
             self._moments += rows.T @ rows
@@ -85,7 +90,7 @@ class Statistics:
     def moments(self, center: Floats) -> NDArray[np.float64]:
         """The mean of ``(x - center) (x - center)^T``, ``[in, in]``."""
         self._sum()
-        mean, about = self._sums / self._rows, center.astype(np.float64)
+        mean, about = self._sums / self._rows, center.astype(np.float64) - self._origin
         crossed = np.outer(mean, about)
         found: NDArray[np.float64] = (
             self._moments / self._rows - crossed - crossed.T + np.outer(about, about)
