@@ -71,7 +71,7 @@ class Statistics:
             rows = np.concatenate(self._waiting)
             self._waiting.clear()
             if not self._rows:
-                # Squares of inputs that are far from 0 and hardly vary leave no digits for how much.
+                # The squares of inputs that hardly vary, far from 0, leave no digits for how much.
                 self._origin = rows.mean(axis=0)
             rows -= self._origin
             self._rows += len(rows)
