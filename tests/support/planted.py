@@ -34,8 +34,12 @@ class Fault:
         path.write_text(text.replace(self.find, self.replace), encoding="utf-8")
 
 
-def faults(language: str) -> pytest.MarkDecorator:
-    """A test's parameter ``fault``: those of ``tests/planted/LANGUAGE.toml``."""
+def read_faults(language: str) -> list[Fault]:
+    """Those of ``tests/planted/LANGUAGE.toml``."""
     listed = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))["fault"]
-    found = [Fault(**{"model": "every_feed"} | entry) for entry in listed]
-    return pytest.mark.parametrize("fault", found, ids=lambda fault: fault.id)
+    return [Fault(**{"model": "every_feed"} | entry) for entry in listed]
+
+
+def faults(language: str) -> pytest.MarkDecorator:
+    """A test's parameter ``fault``, one after another of the language's."""
+    return pytest.mark.parametrize("fault", read_faults(language), ids=lambda fault: fault.id)
