@@ -15,6 +15,7 @@ from polybake.steps.quantize import Quantize
 from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.route import Route
 from polybake.steps.scale import Scale
+from polybake.steps.softmax import Softmax
 from polybake.steps.state import Arrays, Floats, State, Values
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
@@ -42,6 +43,7 @@ _ALL: tuple[type[Step], ...] = (
     RemoveComponents,
     OnnxFragment,
     PythonFile,
+    Softmax,
     Quantize,
     Route,
 )
@@ -67,6 +69,7 @@ __all__ = [
     "RemoveComponents",
     "Route",
     "Scale",
+    "Softmax",
     "State",
     "Step",
     "Subtract",

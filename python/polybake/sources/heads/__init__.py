@@ -1,0 +1,1 @@
+"""What stands behind the encoder of a checkpoint that was trained for a task."""

@@ -1,0 +1,98 @@
+"""The head that gives a text, or a pair of texts, a number for each label.
+
+Source: transformers, ``ForSequenceClassification`` of each family, in evaluation.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from polybake.encoders import ENCODERS
+from polybake.encoders.architecture import Epsilon, HiddenAct
+from polybake.errors import InputError
+from polybake.files.model_folder import ModelFolder
+from polybake.files.validation import JsonModel, first_fault
+from polybake.sources.checkpoint import checkpoint_files
+from polybake.sources.heads.layers import Layers
+from polybake.steps import LeaveOut, Pool, Step
+from polybake.tokenization.model_config import ModelConfig
+
+
+class HeadConfig(JsonModel):
+    """The keys of config.json that decide what a head computes, with transformers' defaults."""
+
+    pad_token_id: int | None = Field(default=None, ge=0)
+    pooler_hidden_act: HiddenAct = "gelu"
+    classifier_pooling: Literal["cls", "mean"] = "cls"
+    classifier_activation: HiddenAct = "gelu"
+    norm_eps: Epsilon = 1e-5
+
+
+def sequence_classification(folder: ModelFolder) -> list[Step]:
+    """The steps from token embeddings to a number for each label, ``[batch, labels]``.
+
+    Raises:
+        InputError: no head is known for the architecture, or a weight of it is not there, is
+            damaged, or does not fit.
+    """
+    file = folder.path / "config.json"
+    name = folder.read("config.json", ModelConfig).model_type
+    if name not in _HEADS:
+        raise InputError(
+            f"{file}: the head of {name!r} is not known; known are: {', '.join(_HEADS)}; "
+            "export the whole model to ONNX and give the .onnx file"
+        )
+    layers = Layers(checkpoint_files(folder), ENCODERS[name].prefix)
+    try:
+        return _HEADS[name](folder.read("config.json", HeadConfig), layers)
+    except ValidationError as error:
+        raise InputError(f"{layers.files[0]}: {first_fault(error)}; save the model again") from error
+
+
+_FIRST = Pool(mode="cls")
+
+
+def _roberta(_: HeadConfig, head: Layers) -> list[Step]:
+    return [_FIRST, head.dense("classifier.dense", "tanh"), head.dense("classifier.out_proj")]
+
+
+def _last_token(config: HeadConfig, head: Layers) -> list[Step]:
+    """Decoders: the last token that is no padding, also where the text itself ends in padding's."""
+    padding = [] if config.pad_token_id is None else [LeaveOut(ids=(config.pad_token_id,))]
+    return [*padding, Pool(mode="lasttoken"), head.dense("score")]
+
+
+#: By ``model_type``.
+_HEADS: dict[str, Callable[[HeadConfig, Layers], list[Step]]] = {
+    "albert": lambda _, head: [_FIRST, head.dense("pooler", "tanh"), head.dense("classifier")],
+    "bert": lambda _, head: [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")],
+    "camembert": _roberta,
+    "deberta-v2": lambda config, head: [
+        _FIRST,
+        head.dense("pooler.dense", config.pooler_hidden_act),
+        head.dense("classifier"),
+    ],
+    "distilbert": lambda _, head: [
+        _FIRST,
+        head.dense("pre_classifier", "relu"),
+        head.dense("classifier"),
+    ],
+    "electra": lambda _, head: [
+        _FIRST,
+        head.dense("classifier.dense", "gelu"),
+        head.dense("classifier.out_proj"),
+    ],
+    "mistral": _last_token,
+    "modernbert": lambda config, head: [
+        Pool(mode=config.classifier_pooling),
+        head.dense("head.dense", config.classifier_activation),
+        head.layer_norm("head.norm", config.norm_eps),
+        head.dense("classifier"),
+    ],
+    "mpnet": _roberta,
+    "qwen2": _last_token,
+    "qwen3": _last_token,
+    "roberta": _roberta,
+    "xlm-roberta": _roberta,
+}
