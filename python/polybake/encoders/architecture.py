@@ -27,6 +27,9 @@ def _known_act(name: str) -> str:
     return _HIDDEN_ACTS[name]
 
 
+#: Beginnings of names of weights that stand behind an encoder, in models trained for a task.
+OF_HEADS = ("classifier.", "pre_classifier.", "score.", "qa_outputs.")
+
 Size = Annotated[int, Field(gt=0, strict=True)]
 #: Far above any encoder's; a hostile number would build layers until the memory is full.
 Layers = Annotated[int, Field(gt=0, le=256, strict=True)]

@@ -12,6 +12,9 @@ from polybake.recipe.files import read_files
 from polybake.sources.source import Source
 from polybake.steps import STEPS, Route, Step
 
+#: Stands in a recipe for the layers that the model itself has behind its encoder.
+HEAD = "head"
+
 
 def resolve(
     specs: Sequence[Step | Mapping[str, object]], *, base: Path, source: Source
@@ -33,16 +36,35 @@ def resolve(
 def _steps(
     where: str, specs: Sequence[Step | Mapping[str, object]], base: Path, source: Source
 ) -> list[Step]:
-    return [
-        spec if isinstance(spec, Step) else _step(f"{where}[{index}]", spec, base, source)
-        for index, spec in enumerate(specs)
-    ]
+    found: list[Step] = []
+    for index, spec in enumerate(specs):
+        if isinstance(spec, Step):
+            found.append(spec)
+        elif spec.get("step") == HEAD:
+            found += _head(f"{where}[{index}]", spec, source)
+        else:
+            found.append(_step(f"{where}[{index}]", spec, base, source))
+    return found
+
+
+def _head(where: str, spec: Mapping[str, object], source: Source) -> list[Step]:
+    """The layers that the model itself has behind its encoder."""
+    for key in spec.keys() - {"step"}:
+        raise InputError(f"{where}.{key}: unknown key; {HEAD} has none")
+    if source.head is None:
+        raise InputError(
+            f"{where}.step: the model has no {HEAD}; give one that was saved as …ForSequence"
+            "Classification, or list the steps that stand in its place"
+        )
+    return source.head.steps()
 
 
 def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) -> Step:
     name = spec.get("step")
     if not isinstance(name, str) or name not in STEPS:
-        raise InputError(f"{where}.step: unknown step {name!r}; choose one of: {', '.join(STEPS)}")
+        raise InputError(
+            f"{where}.step: unknown step {name!r}; choose one of: {', '.join([*STEPS, HEAD])}"
+        )
     values = {key: value for key, value in spec.items() if key != "step"}
     parameters = read_files(where, STEPS[name], values, base=base, model=source.folder)
     if STEPS[name] is Route:

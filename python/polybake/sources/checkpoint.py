@@ -9,7 +9,7 @@ from onnxscript import GraphBuilder, ir
 from pydantic import Field
 
 from polybake.encoders import ENCODERS
-from polybake.encoders.architecture import Architecture, EncoderConfig
+from polybake.encoders.architecture import OF_HEADS, Architecture, EncoderConfig
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
@@ -46,7 +46,8 @@ class Checkpoint(BuiltEncoder):
         encoder = self.architecture(self.config)
         embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
         embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
-        load_weights(encoder, self.files, prefix=encoder.prefix, ignored=encoder.ignored)
+        ignored = (*encoder.ignored, *OF_HEADS)
+        load_weights(encoder, self.files, prefix=encoder.prefix, ignored=ignored)
         check_every_parameter_is_placed(encoder, builder.graph)
         return embeddings, encoder.hidden_states
 

@@ -2,6 +2,7 @@
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
+from polybake.sources.heads import open_head
 from polybake.sources.source import MEAN, OpenEncoder, Source
 from polybake.tokenization.tokenizer import bake_tokenizer
 from polybake.tokenization.tokenizer_config import TokenizerConfig
@@ -20,7 +21,9 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     _check_no_chat_template(folder)
     tokenizer = bake_tokenizer(folder)
     encoder = open_encoder(folder, tokenizer)
-    return Source(encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=MEAN)
+    return Source(
+        encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=MEAN, head=open_head(folder)
+    )
 
 
 def _check_no_chat_template(folder: ModelFolder) -> None:

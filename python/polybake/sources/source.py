@@ -10,6 +10,7 @@ from onnxscript import GraphBuilder, ir
 from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.manifest import Input, Similarity
 from polybake.quantization.dequantize import Rebuilt
+from polybake.steps import Step
 from polybake.steps.state import Values
 from polybake.tokenization.tokenizer import BakedTokenizer
 from polybake.tokenization.tokenizer_json import Side
@@ -92,6 +93,27 @@ class Encoder(Protocol):
 OpenEncoder = Callable[[ModelFolder, BakedTokenizer], Encoder]
 
 
+#: What a head gives: the ending of transformers' name of the architecture.
+HeadKind = Literal["ForSequenceClassification"]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The layers that a checkpoint has behind its encoder, where it was trained for a task.
+
+    Attributes:
+        kind: What they give.
+        steps: Reads them; from token embeddings to a number for each label, ``[batch, labels]``.
+        labels: What each number is called.
+        scores: What makes scores of the numbers; None leaves them as they are.
+    """
+
+    kind: HeadKind
+    steps: Callable[[], list[Step]]
+    labels: tuple[str, ...]
+    scores: Literal["softmax", "sigmoid"] | None
+
+
 @dataclass(frozen=True)
 class Source:
     """An encoder, its tokenizer, and what its folder says about using them.
@@ -102,6 +124,7 @@ class Source:
         assumed: The steps that sentence-transformers takes where the source lists none.
         prompts: Prompt texts by name.
         pooled: The same encoder up to a pooled output of its own, where it has one.
+        head: What stands behind the encoder, where the model was trained for a task.
     """
 
     encoder: Encoder
@@ -113,6 +136,7 @@ class Source:
     default_prompt: str | None = None
     similarity: Similarity = "cosine"
     pooled: Encoder | None = None
+    head: Head | None = None
 
     @property
     def max_length(self) -> int:

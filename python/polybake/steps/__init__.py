@@ -1,5 +1,6 @@
 """The post-processing steps, by the name that polybake.toml and the manifest use."""
 
+from polybake.steps.activation import Activation
 from polybake.steps.cnn import Cnn
 from polybake.steps.dense import Dense
 from polybake.steps.dropout import Dropout
@@ -15,7 +16,6 @@ from polybake.steps.quantize import Quantize
 from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.route import Route
 from polybake.steps.scale import Scale
-from polybake.steps.softmax import Softmax
 from polybake.steps.state import Arrays, Floats, State, Values
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
@@ -43,7 +43,7 @@ _ALL: tuple[type[Step], ...] = (
     RemoveComponents,
     OnnxFragment,
     PythonFile,
-    Softmax,
+    Activation,
     Quantize,
     Route,
 )
@@ -52,6 +52,7 @@ STEPS: dict[str, type[Step]] = {step.name: step for step in _ALL}
 
 __all__ = [
     "STEPS",
+    "Activation",
     "Arrays",
     "Cnn",
     "Dense",
@@ -69,7 +70,6 @@ __all__ = [
     "RemoveComponents",
     "Route",
     "Scale",
-    "Softmax",
     "State",
     "Step",
     "Subtract",

@@ -1,5 +1,7 @@
 """What config.json says of any model, and how many tokens its positions hold."""
 
+from pydantic import Field
+
 from polybake.files.validation import JsonModel
 
 #: Models whose positions start behind the padding id, where others start at 0, by model_type.
@@ -14,6 +16,7 @@ class ModelConfig(JsonModel):
     """The keys of config.json that do not belong to one architecture."""
 
     model_type: str | None = None
+    architectures: tuple[str, ...] | None = Field(default=None, strict=False)
     tokenizer_class: str | None = None
     max_position_embeddings: int | None = None
     pad_token_id: int | None = None

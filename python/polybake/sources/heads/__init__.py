@@ -1,1 +1,24 @@
 """What stands behind the encoder of a checkpoint that was trained for a task."""
+
+from collections.abc import Callable
+
+from polybake.files.model_folder import ModelFolder
+from polybake.sources.heads.sequence_classification import sequence_classification
+from polybake.sources.source import Head, HeadKind
+from polybake.tokenization.model_config import ModelConfig
+
+_KINDS: dict[HeadKind, Callable[[ModelFolder], Head]] = {
+    "ForSequenceClassification": sequence_classification,
+}
+
+
+def open_head(folder: ModelFolder) -> Head | None:
+    """The head of a folder that transformers saved, by the name of its architecture.
+
+    Raises:
+        InputError: its settings are not valid.
+    """
+    (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
+    found = (opened for kind, opened in _KINDS.items() if name.endswith(kind))
+    opened = next(found, None)
+    return opened and opened(folder)

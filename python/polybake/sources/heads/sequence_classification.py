@@ -4,9 +4,10 @@ Source: transformers, ``ForSequenceClassification`` of each family, in evaluatio
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from polybake.encoders import ENCODERS
 from polybake.encoders.architecture import Epsilon, HiddenAct
@@ -15,21 +16,60 @@ from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel, first_fault
 from polybake.sources.checkpoint import checkpoint_files
 from polybake.sources.heads.layers import Layers
+from polybake.sources.source import Head
 from polybake.steps import LeaveOut, Pool, Step
 from polybake.tokenization.model_config import ModelConfig
+
+ProblemType = Literal["regression", "single_label_classification", "multi_label_classification"]
 
 
 class HeadConfig(JsonModel):
     """The keys of config.json that decide what a head computes, with transformers' defaults."""
 
+    id2label: dict[str, str] = Field(default={"0": "LABEL_0", "1": "LABEL_1"}, min_length=1)
+    problem_type: ProblemType | None = None
     pad_token_id: int | None = Field(default=None, ge=0)
     pooler_hidden_act: HiddenAct = "gelu"
     classifier_pooling: Literal["cls", "mean"] = "cls"
     classifier_activation: HiddenAct = "gelu"
     norm_eps: Epsilon = 1e-5
 
+    @field_validator("id2label")
+    @classmethod
+    def _are_counted(cls, labels: dict[str, str]) -> dict[str, str]:
+        if sorted(labels) != sorted(map(str, range(len(labels)))):
+            raise ValueError(f"expected the keys 0 to {len(labels) - 1}, found {', '.join(labels)}")
+        return labels
 
-def sequence_classification(folder: ModelFolder) -> list[Step]:
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name of each number that the head gives, in their order."""
+        return tuple(self.id2label[str(place)] for place in range(len(self.id2label)))
+
+    @property
+    def scores(self) -> Literal["softmax", "sigmoid"] | None:
+        """What makes scores of the numbers.
+
+        Source: transformers ``TextClassificationPipeline.postprocess``.
+        """
+        if self.problem_type == "regression":
+            return None
+        several = self.problem_type == "multi_label_classification"
+        return "sigmoid" if several or len(self.id2label) == 1 else "softmax"
+
+
+def sequence_classification(folder: ModelFolder) -> Head:
+    """The head of a folder that transformers saved as ``ForSequenceClassification``.
+
+    Raises:
+        InputError: its settings are not valid.
+    """
+    config = folder.read("config.json", HeadConfig)
+    steps = partial(_steps, folder, config)
+    return Head("ForSequenceClassification", steps, config.labels, config.scores)
+
+
+def _steps(folder: ModelFolder, config: HeadConfig) -> list[Step]:
     """The steps from token embeddings to a number for each label, ``[batch, labels]``.
 
     Raises:
@@ -45,9 +85,11 @@ def sequence_classification(folder: ModelFolder) -> list[Step]:
         )
     layers = Layers(checkpoint_files(folder), ENCODERS[name].prefix)
     try:
-        return _HEADS[name](folder.read("config.json", HeadConfig), layers)
+        return _HEADS[name](config, layers)
     except ValidationError as error:
-        raise InputError(f"{layers.files[0]}: {first_fault(error)}; save the model again") from error
+        raise InputError(
+            f"{layers.files[0]}: {first_fault(error)}; save the model again"
+        ) from error
 
 
 _FIRST = Pool(mode="cls")
