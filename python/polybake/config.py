@@ -84,6 +84,7 @@ class ModelTable(Table):
     source: ModelSource
     output: File
     description: str = ""
+    task: Literal["embed", "classify"] = "embed"
     default_prompt: str | None = None
     precision: Precision = "float32"
     storage: Storage = "checkpoint"

@@ -37,9 +37,12 @@ from polybake.modelfile.manifest import Contract, Manifest
 from polybake.runtime.session import open_session
 from polybake.sources.source import Encoder, Reference, Source
 from polybake.steps import Step
+from polybake.tasks import Embed, Task
 
 #: Is told what begins, such as ``proving the steps``.
 Progress = Callable[[str], None]
+
+EMBED = Embed()
 
 _STAGES = {
     "build": "building the graph",
@@ -82,6 +85,7 @@ def bake(
     *,
     name: str,
     description: str = "",
+    task: Task = EMBED,
     prompts: Mapping[str, str] | None = None,
     default_prompt: str | None = None,
     extra_cases: Sequence[CaseText] = (),
@@ -98,6 +102,7 @@ def bake(
         out: The model file to write; its folder is made where it is missing.
         name: Names packages and modules of the clients.
         description: For people.
+        task: What the file is for.
         prompts: Prompt texts by name; None takes the source's.
         default_prompt: The prompt used when none is named; None takes the source's.
         extra_cases: The user's own cases, after the built-in ones.
@@ -124,7 +129,9 @@ def bake(
     with Scratch() as scratch:
         tail = Path(scratch) / "exact.onnx"
         with timed("build"):
-            model, built = build(source, encoder, steps, used, functions=functions, expose=expose)
+            model, built = build(
+                source, encoder, steps, used, task, functions=functions, expose=expose
+            )
             check_fits(model, lowering, out)
             if lowering.changes:
                 write_to_run(model, tail)

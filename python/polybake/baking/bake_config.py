@@ -9,6 +9,7 @@ from polybake.fixtures.texts import read_texts, user_cases
 from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
 from polybake.steps import Step
+from polybake.tasks import TASKS
 
 
 def bake_config(
@@ -30,15 +31,18 @@ def bake_config(
     """
     model = config.model
     source = open_source(model.source, model.encoder, dequantize=model.dequantize)
+    task = TASKS[model.task]
     listed = steps if steps is not None else config.steps
+    listed = task.recipe(source) if listed is None else listed
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
     return bake(
         source,
-        resolve(source.recipe if listed is None else listed, base=config.folder, source=source),
+        resolve(listed, base=config.folder, source=source),
         model.output,
         name=model.name,
         description=model.description,
+        task=task,
         prompts=config.prompts,
         default_prompt=model.default_prompt,
         extra_cases=user_cases(read_texts(own)),

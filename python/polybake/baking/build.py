@@ -14,6 +14,7 @@ from polybake.graph.slow_fusions import avoid_slow_fusions, rounds
 from polybake.modelfile.manifest import Contract
 from polybake.sources.source import Encoder, Source
 from polybake.steps import Step
+from polybake.tasks import Task
 from polybake.tokenization.tokenizer import BakedTokenizer
 
 
@@ -32,6 +33,7 @@ def build(
     encoder: Encoder,
     steps: Sequence[Step],
     prompts: Prompts,
+    task: Task,
     *,
     functions: bool = False,
     expose: Sequence[str] = (),
@@ -43,12 +45,14 @@ def build(
         CheckFailed: the graph is not valid ONNX.
     """
     graph = encoder.place()
-    folded = fold(steps, graph, prompts.inputs, functions=functions)
+    folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
     avoid_slow_fusions(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(
+        task=task.name,
+        settings=task.settings(source, folded.output.dimension),
         inputs=(*graph.inputs, *prompts.inputs),
         output=folded.output,
         vocab_size=vocab_size,

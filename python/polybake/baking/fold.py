@@ -10,9 +10,7 @@ from polybake.graph.functions import call_as_function, remove_unused_literals
 from polybake.modelfile.manifest import UNQUANTIZED, Input, Output
 from polybake.sources.source import EncoderGraph
 from polybake.steps import Step
-
-#: The graph's output.
-OUTPUT = "sentence_embedding"
+from polybake.tasks import Embed
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,7 @@ def fold(
     graph: EncoderGraph,
     inputs: Sequence[Input] = (),
     *,
+    output: str = Embed.output,
     functions: bool = False,
 ) -> Folded:
     """Append every step to the graph, and make the last result its output.
@@ -44,6 +43,7 @@ def fold(
         steps: In order.
         graph: Has no output yet.
         inputs: What the steps read of a prompt, int64 ``[1]`` each.
+        output: The name of the graph's output.
         functions: Make each step one node, which calls a function that holds its operators; but
             one that tells the next steps something of the tokens, too, has more than one result.
 
@@ -77,7 +77,7 @@ def fold(
         results.append(state.x)
     if functions:
         remove_unused_literals(nodes)
-    return Folded(tuple(results), _output(graph, steps, state.x))
+    return Folded(tuple(results), _output(graph, steps, state.x, output))
 
 
 def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
@@ -94,7 +94,7 @@ def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
         )
 
 
-def _output(graph: EncoderGraph, steps: Sequence[Step], x: ir.Value) -> Output:
+def _output(graph: EncoderGraph, steps: Sequence[Step], x: ir.Value, name: str) -> Output:
     """Make the last result the first output of the graph."""
     dimension = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
     if not isinstance(dimension, int):
@@ -102,11 +102,11 @@ def _output(graph: EncoderGraph, steps: Sequence[Step], x: ir.Value) -> Output:
             f"steps: they end in {x.shape}, expected [batch, dimension]; "
             'add a step that pools, such as: step = "pool", mode = "mean"'
         )
-    _give(graph, graph.builder.op.Identity(x) if x is graph.state.x else x, OUTPUT)
+    _give(graph, graph.builder.op.Identity(x) if x is graph.state.x else x, name)
     if not steps:
-        return Output(name=OUTPUT, dimension=dimension)
+        return Output(name=name, dimension=dimension)
     last = steps[-1]
-    return Output(name=OUTPUT, dtype=last.dtype, dimension=dimension, packed_bits=last.packs)
+    return Output(name=name, dtype=last.dtype, dimension=dimension, packed_bits=last.packs)
 
 
 def _give(graph: EncoderGraph, x: ir.Value, name: str) -> None:

@@ -4,7 +4,7 @@ import base64
 from typing import Literal, get_args
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from polybake.modelfile.record import Record
 from polybake.modelfile.slack import Embeddings, Slack
@@ -57,6 +57,9 @@ class Case(Record):
     texts: tuple[str, ...]
     input_ids: tuple[tuple[int, ...], ...]
     embeddings: Vectors
+    answer: JsonValue = Field(
+        default=None, description="What the task's own call gives; null where vectors are that."
+    )
 
 
 class MadeBy(Record):

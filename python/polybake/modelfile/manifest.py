@@ -5,7 +5,7 @@ import json
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, JsonValue
 
 from polybake.errors import InputError
 from polybake.modelfile.record import Record
@@ -80,6 +80,10 @@ class Output(Record):
 class Contract(Record):
     """What a generated client was written for; compared field by field when a file is opened."""
 
+    task: str = Field(default="embed", description="What the file is for, and its client's class.")
+    settings: dict[str, JsonValue] = Field(
+        default_factory=dict, description="What the task's client knows besides, such as labels."
+    )
     inputs: tuple[Input, ...]
     output: Output
     vocab_size: int = Field(gt=0, description="Token ids that the graph takes are below it.")

@@ -1,0 +1,72 @@
+"""Labels for each text, with their scores."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from polybake.errors import InputError
+from polybake.recipe.resolve import HEAD
+from polybake.sources.source import Head, Recipe, Source
+from polybake.tasks.task import Task
+
+
+class Classify(Task):
+    """A score for each label: probabilities of one label a text, or of each label by itself.
+
+    Source: transformers ``TextClassificationPipeline``.
+    """
+
+    name: ClassVar[str] = "classify"
+    output: ClassVar[str] = "scores"
+
+    def recipe(self, source: Source) -> Recipe:
+        """The model's head, and what makes scores of its numbers.
+
+        Raises:
+            InputError: the model has no such head.
+        """
+        scores = _head(source).scores
+        made = ({"step": "activation", "function": scores},) if scores else ()
+        return ({"step": HEAD}, *made)
+
+    def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
+        """The labels, in the order of the output's columns.
+
+        Raises:
+            InputError: there are not as many labels as columns, or one is there twice.
+        """
+        labels = _head(source).labels
+        if len(labels) != columns:
+            raise InputError(
+                f"{source.folder.path}: config.json names {len(labels)} labels, and the steps give "
+                f"{columns} numbers; name as many in id2label"
+            )
+        for label in labels:
+            if labels.count(label) > 1:
+                raise InputError(
+                    f"{source.folder.path}: the label {label!r} stands twice in id2label; give "
+                    "each number a name of its own"
+                )
+        return {"labels": list(labels)}
+
+    def answer(self, found: NDArray[np.number[Any]], settings: dict[str, JsonValue]) -> JsonValue:
+        """Each text's labels with their scores, best first; equal scores in the labels' order."""
+        labels = np.array(settings["labels"])
+        return [
+            [
+                {"label": str(labels[place]), "score": float(row[place])}
+                for place in np.argsort(-row, kind="stable")
+            ]
+            for row in found
+        ]
+
+
+def _head(source: Source) -> Head:
+    if source.head is None or source.head.kind != "ForSequenceClassification":
+        raise InputError(
+            f"{source.folder.path}: was not trained to classify texts; expected a model whose "
+            "config.json has an architecture that ends in ForSequenceClassification"
+        )
+    return source.head

@@ -1,0 +1,17 @@
+"""A vector for each text."""
+
+from typing import ClassVar
+
+from polybake.sources.source import Recipe, Source
+from polybake.tasks.task import Task
+
+
+class Embed(Task):
+    """Embeddings: what the steps make of token embeddings is what clients give."""
+
+    name: ClassVar[str] = "embed"
+    output: ClassVar[str] = "sentence_embedding"
+
+    def recipe(self, source: Source) -> Recipe:
+        """The steps that the source lists."""
+        return source.recipe
