@@ -69,6 +69,8 @@ class Context:
     dimensions: int
     dtype: str
     packed_bits: bool
+    task: str
+    settings: str
     element: str
     vocab_size: int
     max_length: int
@@ -106,6 +108,8 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
         dimension=contract.output.dimension,
         dimensions=contract.output.dimensions,
         dtype=contract.output.dtype,
+        task=text(contract.task),
+        settings=language.literal(contract.settings, 1),
         packed_bits=contract.output.packed_bits,
         element=language.elements[contract.output.dtype],
         vocab_size=contract.vocab_size,

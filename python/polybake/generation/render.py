@@ -13,6 +13,9 @@ from polybake.modelfile.manifest import Manifest
 
 _TEMPLATE = ".jinja"
 
+#: The folder of what the clients of every task have.
+SHARED = "shared"
+
 
 @dataclass(frozen=True)
 class RenderedClient:
@@ -39,21 +42,30 @@ def render_client(
         manifest: Of the model.
         language: One of ``LANGUAGES``.
         package, module, version: Of the client's package, where the user chose them.
-        templates: A folder of the user's own, added to the shipped ones; one with the path of a
-            shipped template, such as ``ruby/README.md.jinja``, takes its place.
+        templates: A folder of the user's own, added to the shipped ones; ``ruby/README.md.jinja``
+            takes the place of the README of any task.
 
     Raises:
-        InputError: a name that the language cannot use, a template that is not valid, or one that
-            uses a variable that does not exist.
+        InputError: a task that the language has no templates for, a name that it cannot use, a
+            template that is not valid, or one that uses a variable that does not exist.
     """
     own = LANGUAGES[language]
     names = names_for(language, manifest.name, package=package, module=module)
     context = build_context(manifest, own, names, version)
-    folders = [folder for folder in (templates, templates_folder()) if folder is not None]
+    shipped = templates_folder() / language
+    of_task = shipped / manifest.contract.task
+    if not of_task.is_dir():
+        raise InputError(
+            f"{language}: has no templates for the task {manifest.contract.task!r}; leave the "
+            "language out"
+        )
+    folders = [of_task, shipped / SHARED]
+    if templates is not None:
+        folders.insert(0, templates / language)
     return RenderedClient(
         files={
-            _target(path, context): _render(f"{language}/{path}", context, folders)
-            for path in _paths([folder / language for folder in folders])
+            _target(path, context): _render(language, path, context, folders)
+            for path in _paths(folders)
         },
         project_files=frozenset(_target(path, context) for path in own.project_files),
     )
@@ -66,7 +78,7 @@ def templates_folder() -> Path:
     return shipped if shipped.is_dir() else package.parents[1] / "templates"
 
 
-def _render(template: str, context: Context, folders: list[Path]) -> str:
+def _render(language: str, template: str, context: Context, folders: list[Path]) -> str:
     environment = Environment(
         loader=FileSystemLoader(folders),
         undefined=StrictUndefined,
@@ -82,7 +94,9 @@ def _render(template: str, context: Context, folders: list[Path]) -> str:
         found = next(folder / template for folder in folders if (folder / template).is_file())
         return found.read_text(encoding="utf-8")
     except (TemplateError, UnicodeDecodeError) as error:
-        raise InputError(f"template {template}: {error}; correct it or remove it") from error
+        raise InputError(
+            f"template {language}/{template}: {error}; correct it or remove it"
+        ) from error
 
 
 def _target(path: str, context: Context) -> str:

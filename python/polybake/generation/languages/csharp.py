@@ -33,6 +33,7 @@ CSHARP = Language(
     name="csharp",
     string=csharp_string,
     project_string=msbuild_text,
+    literal=lambda value, level: str(value),
     null="null",
     true="true",
     false="false",

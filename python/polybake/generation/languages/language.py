@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 
 @dataclass(frozen=True)
 class Spelling:
@@ -21,6 +23,7 @@ class Language:
     Attributes:
         name: Of its folder of templates, and in polybake.toml.
         string: Encodes text as a literal of source code.
+        literal: Writes what JSON can hold as a literal, a part on a line, within so many levels.
         project_string: Encodes text for the package's project file.
         null, true, false: As literals.
         elements: The type of an embedding's element, in Node that of its array, by dtype.
@@ -33,6 +36,7 @@ class Language:
     name: str
     string: Callable[[str], str]
     project_string: Callable[[str], str]
+    literal: Callable[[JsonValue, int], str]
     null: str
     true: str
     false: str

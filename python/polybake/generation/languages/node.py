@@ -26,6 +26,7 @@ NODE = Language(
     name="node",
     string=javascript_string,
     project_string=json_string,
+    literal=lambda value, level: str(value),
     null="null",
     true="true",
     false="false",

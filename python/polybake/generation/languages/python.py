@@ -3,6 +3,8 @@
 import keyword
 import sys
 
+from pydantic import JsonValue
+
 from polybake.generation.languages.language import Language, Spelling, quoted, snake
 
 
@@ -11,10 +13,27 @@ def python_string(text: str) -> str:
     return quoted(text, wide="\\U{:08x}")
 
 
+def python_literal(value: JsonValue, level: int) -> str:
+    """Lists and dicts have a line for each part, and a comma behind it that keeps these apart."""
+    if isinstance(value, str):
+        return python_string(value)
+    if not isinstance(value, list | dict) or not value:
+        return repr(value)
+    space = "    " * level
+    if isinstance(value, dict):
+        parts = [f"{python_string(key)}: {python_literal(value[key], level + 1)}" for key in value]
+    else:
+        parts = [python_literal(part, level + 1) for part in value]
+    lines = "".join(f"{space}    {part},\n" for part in parts)
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{begin}\n{lines}{space}{end}"
+
+
 PYTHON = Language(
     name="python",
     string=python_string,
     project_string=python_string,
+    literal=python_literal,
     null="None",
     true="True",
     false="False",

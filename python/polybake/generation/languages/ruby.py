@@ -18,6 +18,7 @@ RUBY = Language(
     name="ruby",
     string=ruby_string,
     project_string=ruby_string,
+    literal=lambda value, level: str(value),
     null="nil",
     true="true",
     false="false",
