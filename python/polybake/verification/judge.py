@@ -16,7 +16,8 @@ from polybake.verification.language_differences import language_differences
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.required import unmet
 from polybake.verification.session import Session, Timeouts
-from polybake.verification.verdict import CASE_STAGES, Verdict
+from polybake.verification.stages import stages_of
+from polybake.verification.verdict import Verdict
 
 _TIMEOUTS = Timeouts()
 _OTHER_FIXTURE = "the fixture was made for another file; its vectors decide"
@@ -61,7 +62,7 @@ def judge(
     fixture = fixture or head.fixture
     subject = Subject(model.absolute(), manifest.name, manifest.fingerprint)
     golden = decode_fixture(fixture, devices, output)
-    stages = len(golden.cases) * len(CASE_STAGES) + 2  # self_check and stop
+    stages = sum(len(stages_of(case.case)) for case in golden.cases) + 2  # self_check and stop
     total = len(clients) * len(devices) * stages
     taken = {*LANGUAGES, *DEVICES, *(client.language for client in clients)}
     sessions: list[Session] = []

@@ -57,6 +57,14 @@ class Embed(Message):
     prompt: str | None
 
 
+class Call(Message):
+    """Ask for what the model's task gives; answered by JSON."""
+
+    cmd: Literal["call"] = "call"
+    seq: int = 0
+    texts: tuple[str, ...]
+
+
 class SelfCheck(Message):
     """Run the client's own self-check; answered by the largest difference, a number."""
 
@@ -71,7 +79,7 @@ class Stop(Message):
     seq: int = 0
 
 
-Request = Start | Tokenize | EmbedIds | Embed | SelfCheck | Stop
+Request = Start | Tokenize | EmbedIds | Embed | Call | SelfCheck | Stop
 
 
 class ClientVersions(Message):

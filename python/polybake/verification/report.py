@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.protocol import ClientVersions, Provider
-from polybake.verification.verdict import CASE_STAGES, Verdict
+from polybake.verification.verdict import ALL_STAGES, Verdict
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,12 @@ class Report:
     @property
     def executed(self) -> int:
         """Verdicts of cases for which a client was really asked."""
-        return sum(v.stage in CASE_STAGES and not v.status.skipped for v in self.verdicts)
+        return sum(v.stage in ALL_STAGES and not v.status.skipped for v in self.verdicts)
+
+    @property
+    def asked(self) -> int:
+        """Verdicts of cases."""
+        return sum(v.stage in ALL_STAGES for v in self.verdicts)
 
     @property
     def failures(self) -> tuple[Verdict, ...]:

@@ -8,9 +8,8 @@ from rich.text import Text
 
 from polybake.files.printable import printable
 from polybake.verification.report import ClientRun, Report
-from polybake.verification.verdict import CASE_STAGES, Stage, Status, Verdict
+from polybake.verification.verdict import ALL_STAGES, CASE_STAGES, Stage, Status, Verdict
 
-_STAGES = (*CASE_STAGES, Stage.SELF_CHECK)
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 
 
@@ -23,11 +22,13 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def _table(report: Report) -> Table:
+    called = any(verdict.stage is Stage.CALL for verdict in report.verdicts)
+    stages = (*(ALL_STAGES if called else CASE_STAGES), Stage.SELF_CHECK)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
     table.add_column("client")
     table.add_column("device")
-    for heading in (*(stage.replace("_", "\n") for stage in _STAGES), "largest\ndifference"):
+    for heading in (*(stage.replace("_", "\n") for stage in stages), "largest\ndifference"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("seconds", justify="right", no_wrap=True)
     for run in report.runs:
@@ -37,7 +38,7 @@ def _table(report: Report) -> Table:
             Text(word, style=_STYLES[word]),
             _cell(_client(run)),
             _cell(_device(run)),
-            *(_passed(verdicts, stage) for stage in _STAGES),
+            *(_passed(verdicts, stage) for stage in stages),
             "" if worst is None else f"{worst.difference:.1e}",
             f"{run.seconds:.1f}",
         )
@@ -78,7 +79,7 @@ def _passed(verdicts: tuple[Verdict, ...], stage: Stage) -> str:
 
 def _largest(verdicts: tuple[Verdict, ...]) -> Verdict | None:
     """The verdict on a case with the largest difference; None where none has one."""
-    measured = (v for v in verdicts if v.stage in CASE_STAGES and v.difference is not None)
+    measured = (v for v in verdicts if v.stage in ALL_STAGES and v.difference is not None)
     return max(measured, key=lambda verdict: verdict.difference or 0.0, default=None)
 
 
@@ -124,9 +125,9 @@ def _troubles(report: Report) -> Iterator[str]:
 def _summary(report: Report) -> str:
     if not report.executed:
         return "nothing was verified: no client ran a single case"
-    asked = report.cases * len(CASE_STAGES) * len(report.runs)
+    stages = len({v.stage for v in report.verdicts} & {*ALL_STAGES})
     return (
-        f"{report.executed} of {asked} stages executed "
-        f"({len(report.runs)} runs x {report.cases} cases x {len(CASE_STAGES)} stages), "
+        f"{report.executed} of {report.asked} stages executed "
+        f"({len(report.runs)} runs x {report.cases} cases x {stages} stages), "
         f"failures: {len(report.failures)}"
     )

@@ -7,7 +7,7 @@ from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.fixture import DEVICES
 from polybake.verification.harness_file import Client
-from polybake.verification.verdict import CASE_STAGES, Status, Verdict
+from polybake.verification.verdict import ALL_STAGES, Status, Verdict
 
 VARIABLE = "POLYBAKE_REQUIRE"
 
@@ -44,6 +44,6 @@ def _unmet(name: str, verdicts: Sequence[Verdict]) -> str:
                 f"{name} is required, but {verdict.language} on {verdict.device} is "
                 f"{verdict.status}: {verdict.message}"
             )
-    if not any(v.stage in CASE_STAGES and not v.status.skipped for v in mine):
+    if not any(v.stage in ALL_STAGES and not v.status.skipped for v in mine):
         return f"{name} is required, but no client ran it; add its client folder or --device"
     return ""

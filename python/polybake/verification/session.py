@@ -15,7 +15,13 @@ from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
 from polybake.verification.prepare import check_programs, run_prepare, unprepared
 from polybake.verification.protocol import Request, SelfCheck, Start, Started, Stop
-from polybake.verification.stages import Outcome, judge_case, judge_self_check, request_for
+from polybake.verification.stages import (
+    Outcome,
+    judge_case,
+    judge_self_check,
+    request_for,
+    stages_of,
+)
 from polybake.verification.verdict import (
     CASE_STAGES,
     SESSION,
@@ -91,7 +97,7 @@ class Session:
             self._given_up = error
         try:
             for case in self.golden.cases:
-                for stage in CASE_STAGES:
+                for stage in stages_of(case.case):
                     yield self._verdict(case.case.id, stage, partial(self._case, case, stage))
             yield self._verdict(SESSION, Stage.SELF_CHECK, self._self_check)
             if self._harness:

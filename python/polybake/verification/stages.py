@@ -9,9 +9,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
 from polybake.modelfile.fixture import Case, Tolerance, Vectors, decode_vectors
 from polybake.modelfile.slack import Embeddings
+from polybake.verification.answers import compare_answers
 from polybake.verification.golden import GoldenCase
-from polybake.verification.protocol import Embed, EmbedIds, EncodedVectors, Request, Tokenize
-from polybake.verification.verdict import Stage, Status
+from polybake.verification.protocol import Call, Embed, EmbedIds, EncodedVectors, Request, Tokenize
+from polybake.verification.verdict import ALL_STAGES, CASE_STAGES, Stage, Status
 
 _IDS = TypeAdapter(list[list[int]])
 _NUMBER: TypeAdapter[float] = TypeAdapter(Annotated[float, Field(allow_inf_nan=False)])
@@ -28,12 +29,19 @@ class Outcome:
     vectors: Embeddings | None = None
 
 
+def stages_of(case: Case) -> tuple[Stage, ...]:
+    """What is asked of a case."""
+    return CASE_STAGES if case.answer is None else ALL_STAGES
+
+
 def request_for(stage: Stage, case: Case) -> Request:
     """The request of one stage of a case."""
     if stage is Stage.TOKENIZE:
         return Tokenize(texts=case.texts, prompt=case.prompt)
     if stage is Stage.EMBED_IDS:
         return EmbedIds(input_ids=case.input_ids, prompt=case.prompt)
+    if stage is Stage.CALL:
+        return Call(texts=case.texts)
     return Embed(texts=case.texts, prompt=case.prompt)
 
 
@@ -41,6 +49,9 @@ def judge_case(stage: Stage, golden: GoldenCase, results: object, tolerance: Tol
     """Judge the answer to one stage of a case."""
     if stage is Stage.TOKENIZE:
         return _judge_ids(golden, results)
+    if stage is Stage.CALL:
+        message = compare_answers(golden.case.answer, results)
+        return Outcome(Status.FAIL, message) if message else Outcome(Status.PASS)
     return _judge_vectors(golden, results, tolerance)
 
 

@@ -34,12 +34,16 @@ class Stage(StrEnum):
     TOKENIZE = "tokenize"
     EMBED_IDS = "embed_ids"
     EMBED = "embed"
+    CALL = "call"
     SELF_CHECK = "self_check"
     STOP = "stop"
 
 
 #: The stages that every case goes through.
 CASE_STAGES = (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED)
+
+#: Those, and the one of cases whose task has an answer of its own.
+ALL_STAGES = (*CASE_STAGES, Stage.CALL)
 
 #: The case of the stages that happen once: self_check and stop.
 SESSION = "session"

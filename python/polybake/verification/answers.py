@@ -1,0 +1,61 @@
+"""Whether a client's answer is the golden one: words and places exactly, numbers nearly."""
+
+from collections.abc import Sequence
+from typing import Any
+
+#: How far a score may lie from the golden one.
+LIMIT = 1e-5
+
+_SCORE = "score"
+
+
+def compare_answers(golden: object, found: object, place: str = "answer") -> str | None:
+    """The first difference, with its place; None where there is none.
+
+    Entries with scores are ranks, and those of equal score may stand in any order.
+
+    Args:
+        golden: What JSON holds.
+        found: What a client answered.
+        place: What the message calls it, such as ``answer[2].label``.
+    """
+    if isinstance(golden, list) and isinstance(found, list):
+        if len(golden) != len(found):
+            return f"{place} has {len(found)} entries, expected {len(golden)}"
+        if _ranked(golden) and _ranked(found):
+            found = _in_order_of(golden, found)
+        parts = (
+            compare_answers(one, other, f"{place}[{number}]")
+            for number, (one, other) in enumerate(zip(golden, found, strict=True))
+        )
+        return next(filter(None, parts), None)
+    if isinstance(golden, dict) and isinstance(found, dict):
+        if golden.keys() != found.keys():
+            return f"{place} has {', '.join(found)}, expected {', '.join(golden)}"
+        parts = (compare_answers(golden[key], found[key], f"{place}.{key}") for key in golden)
+        return next(filter(None, parts), None)
+    if isinstance(golden, float) and isinstance(found, int | float) and not isinstance(found, bool):
+        near = abs(golden - found) <= LIMIT * max(1.0, abs(golden))
+        return None if near else f"{place} is {found!r}, expected {golden!r}"
+    same = type(golden) is type(found) and golden == found
+    return None if same else f"{place} is {found!r:.100}, expected {golden!r:.100}"
+
+
+def _ranked(entries: Sequence[object]) -> bool:
+    return all(isinstance(entry, dict) and _SCORE in entry for entry in entries)
+
+
+def _in_order_of(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
+    """The entries of ``found``, those of nearly equal scores in the order of the golden ones."""
+    places = {_without_score(entry): number for number, entry in enumerate(golden)}
+    ordered, group = list[Any](), list[Any]()
+    for entry in found:
+        if group and abs(group[-1][_SCORE] - entry[_SCORE]) > LIMIT:
+            ordered += sorted(group, key=lambda one: places.get(_without_score(one), -1))
+            group = []
+        group.append(entry)
+    return ordered + sorted(group, key=lambda one: places.get(_without_score(one), -1))
+
+
+def _without_score(entry: dict[str, Any]) -> str:
+    return repr({key: value for key, value in sorted(entry.items()) if key != _SCORE})
