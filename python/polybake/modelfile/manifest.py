@@ -77,6 +77,24 @@ class Output(Record):
         return f"{self.dimensions} dimensions, {packed}{self.dtype}"
 
 
+class Piece(Record):
+    """A part of a pair's row: a special token, or the tokens of one of the texts."""
+
+    id: int | None = Field(default=None, ge=0, description="Of a special token.")
+    text: Literal[0, 1] | None = Field(default=None, description="Which text stands here.")
+    type_id: int = Field(ge=0, description="Of each of its tokens.")
+
+
+class Pair(Record):
+    """How two texts become one row of token ids."""
+
+    pieces: tuple[Piece, ...]
+    truncate: Literal["longest_first", "only_second"] = Field(
+        default="longest_first", description="Which text is cut where both are too long together."
+    )
+    truncation_side: Literal["right", "left"] = "right"
+
+
 class Contract(Record):
     """What a generated client was written for; compared field by field when a file is opened."""
 

@@ -1,0 +1,86 @@
+"""Two texts as one row, exactly as ``tokenizers`` joins them.
+
+Not every language's binding takes pairs, so a model of pairs carries a tokenizer without special
+tokens, and the contract says where these stand.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from tokenizers import Tokenizer
+
+from polybake.errors import InputError
+from polybake.modelfile.manifest import Pair, Piece
+
+#: One of them is a token of every tokenizer.
+_PROBES = ("a", "the", "0", ".", "\u4e2d")
+
+
+def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
+    """Where a tokenizer puts the texts of a pair and its special tokens.
+
+    Args:
+        tokenizer: Neither truncates nor pads.
+        side: Where it cuts.
+
+    Raises:
+        InputError: it makes no tokens of anything, or of a pair something else than one text and
+            then the other.
+    """
+    for probe in _PROBES:
+        found = tokenizer.encode(probe, probe)
+        pieces: list[Piece] = []
+        for place, text in enumerate(found.sequence_ids):
+            token, type_id = found.ids[place], found.type_ids[place]
+            if text is None:
+                pieces.append(Piece(id=token, type_id=type_id))
+            elif not pieces or pieces[-1].text != text:
+                pieces.append(Piece(text=0 if text == 0 else 1, type_id=type_id))
+        if [piece.text for piece in pieces if piece.id is None] == [0, 1]:
+            return Pair(pieces=tuple(pieces), truncation_side=side)
+    raise InputError(
+        "the tokenizer does not join two texts, expected a post-processor for pairs in "
+        "tokenizer.json; save the tokenizer again with transformers"
+    )
+
+
+def join(
+    pair: Pair, first: Sequence[int], second: Sequence[int], max_length: int
+) -> tuple[list[int], list[int]]:
+    """The ids of a pair and the type of each, of both texts' ids without special tokens.
+
+    Raises:
+        InputError: only the second text may be cut, and the first leaves no room for it.
+    """
+    room = max_length - sum(piece.text is None for piece in pair.pieces)
+    sizes = _sizes(pair, len(first), len(second), room)
+    cut = slice(None) if pair.truncation_side == "right" else slice(None, None, -1)
+    texts = [[*ids[cut]][:size][cut] for ids, size in zip((first, second), sizes, strict=True)]
+    ids: list[int] = []
+    types: list[int] = []
+    for piece in pair.pieces:
+        part = texts[piece.text] if piece.id is None and piece.text is not None else [piece.id or 0]
+        ids += part
+        types += [piece.type_id] * len(part)
+    return ids, types
+
+
+def _sizes(pair: Pair, first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens are kept of each text.
+
+    Source: tokenizers ``truncate_encodings``.
+    """
+    if first + second <= room:
+        return first, second
+    if pair.truncate == "only_second":
+        if first >= room:
+            raise InputError(
+                f"the first text has {first} tokens, expected less than {room}, so that there is "
+                "room for the second; shorten it"
+            )
+        return first, room - first
+    short, long = sorted((first, second))
+    long = short if short > room else max(short, room - short)
+    if short + long > room:
+        short, long = room // 2, room // 2 + room % 2
+    return (short, long) if first <= second else (long, short)
