@@ -50,11 +50,11 @@ def test_joins_as_the_library(processor: object, side: str, truncate: str, limit
         expected = whole.encode(*texts)
         assert join(pair, first, second, limit) == (expected.ids, expected.type_ids)
         compared += 1
-    assert compared > 100
+    assert compared > 50
 
 
-def test_a_tokenizer_that_joins_nothing_is_refused() -> None:
-    """One that drops the second text has no place for it."""
-    one = processors.TemplateProcessing(single="$A", pair="$A", special_tokens=[])
+def test_a_tokenizer_that_joins_otherwise_is_refused() -> None:
+    """One that puts the second text first is none that a row can be cut for."""
+    turned = processors.TemplateProcessing(single="$A", pair="$B $A", special_tokens=[])
     with pytest.raises(InputError, match="does not join two texts, expected a post-processor"):
-        pair_of(tokenizer(one), "right")
+        pair_of(tokenizer(turned), "right")
