@@ -1,7 +1,10 @@
 """C# clients."""
 
+import json
 import re
 from xml.sax.saxutils import escape
+
+from pydantic import JsonValue
 
 from polybake.generation.languages.language import Language, Spelling, pascal, quoted
 
@@ -9,6 +12,27 @@ from polybake.generation.languages.language import Language, Spelling, pascal, q
 def csharp_string(text: str) -> str:
     """A C# string literal."""
     return quoted(text, wide="\\U{:08x}")
+
+
+def csharp_literal(value: JsonValue, level: int) -> str:
+    """A JsonNode, or what converts to one; it stands in a class, one level further in."""
+    space = "    " * (level + 1)
+    if isinstance(value, dict) and value:
+        fields = "".join(
+            f"{space}    [{csharp_string(key)}] = {csharp_literal(value[key], level + 1)},\n"
+            for key in value
+        )
+        return f"new JsonObject\n{space}{{\n{fields}{space}}}"
+    if isinstance(value, list) and value:
+        parts = (f"\n{space}    {csharp_literal(part, level + 1)}" for part in value)
+        return f"new JsonArray({','.join(parts)})"
+    if isinstance(value, dict | list):
+        return "new JsonObject()" if isinstance(value, dict) else "new JsonArray()"
+    if isinstance(value, str):
+        return csharp_string(value)
+    if isinstance(value, float):  # .NET would write 1.0 as 1, and the contract's numbers are text
+        return f'JsonNode.Parse("{json.dumps(value)}")'
+    return "(JsonNode?)null" if value is None else json.dumps(value)
 
 
 def msbuild_text(text: str) -> str:
@@ -33,7 +57,7 @@ CSHARP = Language(
     name="csharp",
     string=csharp_string,
     project_string=msbuild_text,
-    literal=lambda value, level: str(value),
+    literal=csharp_literal,
     null="null",
     true="true",
     false="false",
@@ -44,6 +68,7 @@ CSHARP = Language(
     project_files=frozenset(
         {
             "src/__module__.csproj",
+            "src/Task.props",
             "tests/__module__.Tests.csproj",
             "harness/__module__.Harness.csproj",
             "__module__.slnx",

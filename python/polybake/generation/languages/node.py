@@ -2,6 +2,8 @@
 
 import json
 
+from pydantic import JsonValue
+
 from polybake.generation.languages.language import Language, Spelling, quoted
 
 
@@ -15,6 +17,28 @@ def json_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+def javascript_literal(value: JsonValue, level: int) -> str:
+    """Lists and objects have a line for each part."""
+    if isinstance(value, str):
+        return javascript_string(value)
+    if not isinstance(value, list | dict) or not value:
+        return json.dumps(value)
+    space = "  " * level
+    if isinstance(value, dict):
+        parts = [f"{_key(key)}: {javascript_literal(value[key], level + 1)}" for key in value]
+    else:
+        parts = [javascript_literal(part, level + 1) for part in value]
+    lines = "".join(f"{space}  {part},\n" for part in parts)
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{begin}\n{lines}{space}{end}"
+
+
+def _key(name: str) -> str:
+    """In brackets where it would set the prototype."""
+    key = javascript_string(name)
+    return f"[{key}]" if name == "__proto__" else key
+
+
 PATTERN = r"[a-z0-9][a-z0-9._-]*"
 
 RESERVED = """
@@ -26,7 +50,7 @@ NODE = Language(
     name="node",
     string=javascript_string,
     project_string=json_string,
-    literal=lambda value, level: str(value),
+    literal=javascript_literal,
     null="null",
     true="true",
     false="false",
