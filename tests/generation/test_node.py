@@ -115,7 +115,7 @@ def test_every_output_is_clean(client: Path, every_feed: Path, tmp_path: Path, o
 def test_its_types_are_right(client: Path) -> None:
     """TypeScript finds nothing, and that index.d.ts says what the code does."""
     run("npm", "run", "types", cwd=client)
-    types = client / "index.d.ts"
+    types = client / "src/api.d.ts"
     whole = types.read_text(encoding="utf-8")
     types.write_text(whole.replace("readonly row: number", "readonly row: string"))
     done = subprocess.run(["npm", "run", "types"], cwd=client, capture_output=True, check=False)

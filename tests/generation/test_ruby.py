@@ -278,15 +278,18 @@ def test_the_signatures_name_every_public_method(client: Path, gems: str, every_
     errors = EveryFeed.constants.grep(/Error/).flat_map { |name|
       EveryFeed.const_get(name).public_instance_methods(false)
     }
-    names = EveryFeed::Embedder.public_instance_methods(false) + errors + [:initialize, :open]
+    embedder = [EveryFeed::Embedder, EveryFeed::Model].flat_map { |type|
+      type.public_instance_methods(false)
+    }
+    names = embedder + errors + [:initialize, :open]
     puts JSON.generate(names.map(&:to_s).uniq.sort - %w[marshal_dump marshal_load])
     """
-    signatures = client / "sig/every_feed.rbs"
-    text = signatures.read_text(encoding="utf-8")
+    signatures = sorted(client.glob("sig/*.rbs"))
+    text = "".join(path.read_text(encoding="utf-8") for path in signatures)
     named = set(re.findall(r"(?:def (?:self\.)?|attr_reader )(\w+):", text))
     assert sorted(named) == json.loads(evaluate(client, gems, every_feed, show))
-    parse = "require 'rbs'; RBS::Parser.parse_signature(File.read(ARGV[0]))"
-    done = ruby(client, gems, "-e", parse, signatures)
+    parse = "require 'rbs'; ARGV.each { |path| RBS::Parser.parse_signature(File.read(path)) }"
+    done = ruby(client, gems, "-e", parse, *signatures)
     if "cannot load such file -- rbs" not in done.stderr:
         assert done.returncode == 0, done.stderr
 

@@ -1,11 +1,35 @@
 """Ruby clients."""
 
+from pydantic import JsonValue
+
 from polybake.generation.languages.language import Language, Spelling, pascal, quoted, snake
 
 
 def ruby_string(text: str) -> str:
     """A Ruby string literal; ``#`` is escaped, since it may begin an interpolation."""
     return quoted(text, wide="\\u{{{:x}}}", also="#")
+
+
+def ruby_literal(value: JsonValue, level: int) -> str:
+    """Arrays and hashes have a line for each part, and stand within a module."""
+    if isinstance(value, str):
+        return ruby_string(value)
+    if value is None:
+        return "nil"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, list | dict):
+        return repr(value)
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    if not value:
+        return begin + end
+    space = "  " * (level + 1)
+    if isinstance(value, dict):
+        parts = [f"{ruby_string(key)} => {ruby_literal(value[key], level + 1)}" for key in value]
+    else:
+        parts = [ruby_literal(part, level + 1) for part in value]
+    lines = ",\n".join(f"{space}  {part}" for part in parts)
+    return f"{begin}\n{lines}\n{space}{end}"
 
 
 RESERVED = """
@@ -18,7 +42,7 @@ RUBY = Language(
     name="ruby",
     string=ruby_string,
     project_string=ruby_string,
-    literal=lambda value, level: str(value),
+    literal=ruby_literal,
     null="nil",
     true="true",
     false="false",
