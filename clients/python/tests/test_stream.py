@@ -157,3 +157,20 @@ def test_a_stream_that_is_left_alone(model: Path) -> None:
     assert len(list(islice(stream, 3))) == 3
     with pytest.raises(ClosedError, match="the embedder is closed; open another"):
         next(stream)
+
+
+def test_a_list_of_windows_is_finished_before_close(model: Path) -> None:
+    """Its call is in flight until the last of them, whichever thread tokenizes."""
+    opened = Embedder(model)
+    closing = threading.Thread(target=opened.close)
+
+    def close(_: int) -> None:
+        if not closing.ident:
+            closing.start()
+            while not opened._shared.closed:
+                pass
+
+    assert len(opened.embed(TEXTS, progress=close)) == len(TEXTS)
+    closing.join()
+    with pytest.raises(ClosedError):
+        opened.embed(TEXTS)

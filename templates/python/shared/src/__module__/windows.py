@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 
 from .contract import Vectors
@@ -37,21 +38,23 @@ def vectors_of(
         if progress:
             progress(done)
 
-    def tokenized(window: list[str]) -> list[list[int]]:
-        with shared.opened() as session:
-            return session.tokenize(window, prompt)
-
     cut = windows(texts)
-    rows = tokenized(next(cut, []))
+    window = next(cut, [])
+    with shared.opened() as session:
+        rows = session.tokenize(window, prompt)
     while rows:
         window, failure = _next(cut)
         with shared.opened() as session, ThreadPoolExecutor(1) as pool:
-            coming = started(pool, tokenized, [window] if window else [])
+            tokenize = partial(session.tokenize, prompt=prompt)
+            coming = started(pool, tokenize, [window] if window else [])
             vectors = session.vectors(rows, prompt, add)
         yield vectors
         if failure:
             raise failure
-        rows = next(coming, [])
+        rows = []
+        if window:
+            with shared.opened():  # where no thread could be started, they are tokenised now
+                rows = next(coming)
 
 
 def _next(cut: Iterator[list[str]]) -> tuple[list[str], Exception | None]:
