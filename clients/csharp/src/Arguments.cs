@@ -20,6 +20,11 @@ internal static class Arguments
         }
     }
 
+    /// <summary>How many of the best are wanted; all where it is not said.</summary>
+    internal static int CheckTop(int? top, int most) => top < 1
+        ? throw new ArgumentOutOfRangeException(nameof(top), $"top is {top}; expected 1 or more")
+        : Math.Min(top ?? most, most);
+
     internal static void CheckPrompt(string? prompt)
     {
         if (prompt is not null && !ModelContract.Expected.Prompts.ContainsKey(prompt))

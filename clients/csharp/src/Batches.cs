@@ -44,8 +44,8 @@ internal static class Batches
         void RunOne(int[] batch)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            var embedded = run(Array.ConvertAll(batch, row => rows[row]));
-            foreach (var (row, vector) in batch.Zip(embedded))
+            var found = run(Array.ConvertAll(batch, row => rows[row]));
+            foreach (var (row, vector) in batch.Zip(found))
             {
                 vectors[row] = vector;
             }

@@ -37,7 +37,7 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
         }
 
         var (vectors, tokens) = await Task.Run(
-            () => EmbedTexts(texts, prompt, progress: null, cancellationToken), cancellationToken).ConfigureAwait(false);
+            () => RunTexts(texts, prompt, progress: null, cancellationToken), cancellationToken).ConfigureAwait(false);
         return new(vectors.Select(vector => new Embedding<float>(vector) { ModelId = Name }))
         {
             Usage = new() { InputTokenCount = tokens, TotalTokenCount = tokens },

@@ -7,7 +7,7 @@ public sealed partial class Embedder
     /// <summary>Embed texts one after another, however many there are, in the memory of some thousands.</summary>
     /// <remarks>
     /// It takes 8,192 texts at a time, on the thread that asks for the vectors, and is at most 16,384 texts ahead of
-    /// them. While some are embedded the next are tokenized on a thread of the pool. <see cref="Dispose"/> waits
+    /// them. While some are embedded the next are tokenized on a thread of the pool. <see cref="OpenModel.Dispose"/> waits
     /// for no stream that is left alone.
     /// </remarks>
     /// <param name="texts">The texts, from whatever gives one after another.</param>
@@ -16,16 +16,13 @@ public sealed partial class Embedder
     /// <exception cref="ArgumentException">The texts are a set, which has no order; or, as a vector is taken, one is null.</exception>
     /// <exception cref="InvalidTextException">As a vector is taken: a text is not valid Unicode.</exception>
     /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
-    public IEnumerable<float[]> EmbedEach(IEnumerable<string> texts, string? prompt = null) => _lifetime.During(() =>
-    {
-        Arguments.CheckPrompt(prompt);
-        return Stream(prompt ?? ModelContract.Expected.DefaultPrompt).Each(Arguments.CheckTexts(texts));
-    });
+    public IEnumerable<float[]> EmbedEach(IEnumerable<string> texts, string? prompt = null) =>
+        RunEach(texts, prompt ?? ModelContract.Expected.DefaultPrompt);
 
     /// <summary>Embed texts as they come, however many there are, in the memory of some thousands.</summary>
     /// <remarks>
     /// It takes 8,192 texts at a time, and is at most 16,384 texts ahead of the vectors. While some are embedded, on a
-    /// thread of the pool, the next are taken and tokenized. <see cref="Dispose"/> waits for no stream that is left alone.
+    /// thread of the pool, the next are taken and tokenized. <see cref="OpenModel.Dispose"/> waits for no stream that is left alone.
     /// </remarks>
     /// <param name="texts">The texts.</param>
     /// <param name="prompt">The name of a prompt of the model; by default the model's own default.</param>
@@ -36,13 +33,6 @@ public sealed partial class Embedder
     /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
     /// <exception cref="OperationCanceledException">As a vector is taken: it was cancelled.</exception>
     public IAsyncEnumerable<float[]> EmbedEachAsync(
-        IAsyncEnumerable<string> texts, string? prompt = null, CancellationToken cancellationToken = default) => _lifetime.During(() =>
-        {
-            Arguments.CheckPrompt(prompt);
-            return Stream(prompt ?? ModelContract.Expected.DefaultPrompt).EachAsync(Arguments.CheckTexts(texts), cancellationToken);
-        });
-
-    private TextStream Stream(string? prompt) => new(
-        (texts, cancellationToken) => _lifetime.During(() => Model.Tokenize(texts, prompt, cancellationToken)),
-        (rows, cancellationToken) => _lifetime.During(() => Model.RunInBatches(rows, prompt, batchDone: null, cancellationToken)));
+        IAsyncEnumerable<string> texts, string? prompt = null, CancellationToken cancellationToken = default) =>
+        RunEachAsync(texts, prompt ?? ModelContract.Expected.DefaultPrompt, cancellationToken);
 }

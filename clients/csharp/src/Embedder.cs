@@ -2,43 +2,19 @@
 namespace AllMinilmL6V2;
 
 /// <summary>A model file, opened: it turns texts into embeddings. It may be used from several threads at once.</summary>
-/// <remarks>After <see cref="Dispose"/> every method throws <see cref="ObjectDisposedException"/>.</remarks>
-public sealed partial class Embedder : IDisposable
+/// <remarks>After <see cref="OpenModel.Dispose"/> every method throws <see cref="ObjectDisposedException"/>.</remarks>
+public sealed partial class Embedder : OpenModel
 {
-    private readonly string _path;
-    private readonly ExecutionProvider _provider;
-    private readonly Lifetime _lifetime;
-
-    private Embedder(string path, ExecutionProvider provider, EmbedderOptions options)
+    private Embedder(string path, EmbedderOptions options)
+        : base("embedder", path, options)
     {
-        var file = new ModelFile(path);
-        _path = path;
-        _provider = provider;
-        Model = new LoadedModel(path, file.Tokenizer, provider, options);
-        _lifetime = new Lifetime(Model.Dispose);
-        Name = file.Manifest.Name;
-        Fingerprint = file.Manifest.Fingerprint;
     }
 
-    /// <summary>Gets the model's name.</summary>
-    public string Name { get; }
-
-    /// <summary>Gets the SHA-256 over all that decides a vector; store it beside the vectors.</summary>
-    public string Fingerprint { get; }
-
     /// <summary>Gets the number of elements of one embedding.</summary>
-    public int Dimension => ModelContract.Expected.Output.Dimension;
-
-    /// <summary>Gets the number of tokens kept of a text, special tokens included.</summary>
-    public int MaxLength => ModelContract.Expected.MaxLength;
+    public int Dimension { get; } = ModelContract.Expected.Output.Dimension;
 
     /// <summary>Gets the prompt texts by name.</summary>
-    public IReadOnlyDictionary<string, string> Prompts => ModelContract.Expected.Prompts;
-
-    /// <summary>Gets the name of the ONNX Runtime execution provider that runs the graph, which a GPU proved when the file was opened.</summary>
-    public string Provider => _provider.Name;
-
-    internal LoadedModel Model { get; }
+    public IReadOnlyDictionary<string, string> Prompts { get; } = ModelContract.Expected.Prompts;
 
     /// <summary>Open a model file.</summary>
     /// <param name="path">The baked <c>.onnx</c> file.</param>
@@ -47,18 +23,7 @@ public sealed partial class Embedder : IDisposable
     /// <exception cref="ModelException">The file is missing, damaged, or has another contract.</exception>
     /// <exception cref="DeviceException">The device is not there, or does not run the graph.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The process may not use so many processors.</exception>
-    public static Embedder Open(string path, EmbedderOptions? options = null)
-    {
-        if (path is null)
-        {
-            throw new ArgumentNullException(nameof(path), "path is null; expected a path");
-        }
-
-        options ??= new EmbedderOptions();
-        Arguments.CheckCount("threads", options.Threads);
-        Arguments.CheckCount("concurrency", options.Concurrency);
-        return new Embedder(path, ExecutionProvider.For(options.Device), options);
-    }
+    public static Embedder Open(string path, EmbedderOptions? options = null) => new(path, options ?? new EmbedderOptions());
 
     /// <summary>Embed texts, in batches of similar length.</summary>
     /// <param name="texts">The texts, in a list or whatever gives one after another.</param>
@@ -68,7 +33,7 @@ public sealed partial class Embedder : IDisposable
     /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
     /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
     public float[][] Embed(IEnumerable<string> texts, string? prompt = null) =>
-        EmbedTexts(texts, prompt ?? ModelContract.Expected.DefaultPrompt).Vectors;
+        RunTexts(texts, prompt ?? ModelContract.Expected.DefaultPrompt).Vectors;
 
     /// <summary>Embed texts on a thread of the pool.</summary>
     /// <inheritdoc cref="Embed"/>
@@ -100,7 +65,7 @@ public sealed partial class Embedder : IDisposable
     /// <returns>One embedding of <see cref="Dimension"/> elements a query, in the order of the queries.</returns>
     /// <exception cref="ArgumentException">The texts are a set, which has no order, or one is null.</exception>
     /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
-    public float[][] EmbedQueries(IEnumerable<string> texts) => EmbedTexts(texts, ModelContract.QueryPrompt).Vectors;
+    public float[][] EmbedQueries(IEnumerable<string> texts) => RunTexts(texts, ModelContract.QueryPrompt).Vectors;
 
     /// <summary>Embed search queries on a thread of the pool.</summary>
     /// <inheritdoc cref="EmbedQueries"/>
@@ -117,7 +82,7 @@ public sealed partial class Embedder : IDisposable
     /// <returns>One embedding of <see cref="Dimension"/> elements a document, in the order of the documents.</returns>
     /// <exception cref="ArgumentException">The texts are a set, which has no order, or one is null.</exception>
     /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
-    public float[][] EmbedDocuments(IEnumerable<string> texts) => EmbedTexts(texts, ModelContract.DocumentPrompt).Vectors;
+    public float[][] EmbedDocuments(IEnumerable<string> texts) => RunTexts(texts, ModelContract.DocumentPrompt).Vectors;
 
     /// <summary>Embed documents on a thread of the pool.</summary>
     /// <inheritdoc cref="EmbedDocuments"/>
@@ -136,12 +101,8 @@ public sealed partial class Embedder : IDisposable
     /// <exception cref="ArgumentException">The texts are a set, which has no order, or one is null.</exception>
     /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
     /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
-    public int[][] Tokenize(IEnumerable<string> texts, string? prompt = null) => _lifetime.During(() =>
-    {
-        Arguments.CheckPrompt(prompt);
-        string[] judged = [.. Arguments.CheckTexts(texts)];
-        return Model.Tokenize(judged, prompt ?? ModelContract.Expected.DefaultPrompt);
-    });
+    public int[][] Tokenize(IEnumerable<string> texts, string? prompt = null) =>
+        TokenizeTexts(texts, prompt ?? ModelContract.Expected.DefaultPrompt);
 
     /// <summary>Run rows of token ids as one batch, padded to the longest.</summary>
     /// <param name="rows">Token ids, special tokens included.</param>
@@ -149,44 +110,17 @@ public sealed partial class Embedder : IDisposable
     /// <returns>One embedding of <see cref="Dimension"/> elements a row.</returns>
     /// <exception cref="InvalidIdsException">A row is too long, or an id is none of the vocabulary.</exception>
     /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
-    public float[][] EmbedIds(IEnumerable<IReadOnlyList<int>> rows, string? prompt = null) => _lifetime.During(() =>
-    {
-        Arguments.CheckPrompt(prompt);
-        return Model.Run(Arguments.CheckRows(rows), prompt ?? ModelContract.Expected.DefaultPrompt);
-    });
-
-    /// <summary>Reproduce the golden cases of the model file.</summary>
-    /// <returns>The largest absolute difference of one element.</returns>
-    /// <exception cref="SelfCheckException">A case differs by more than its tolerance.</exception>
-    /// <exception cref="ModelException">The graph does not match its digest.</exception>
-    public double SelfCheck() => _lifetime.During(() =>
-    {
-        var file = new ModelFile(_path); // read anew, so that no golden case takes memory between
-        file.CheckTail();
-        var fixture = file.ReadFixture();
-        return GoldenCases.Check(Model, fixture.Cases, fixture.Tolerances[_provider.Device]);
-    });
-
-    /// <summary>Free the graph and the tokenizer, once the calls that use them have ended.</summary>
-    /// <remarks>It waits for them, except within one of them, such as in what reports progress: that one then frees as it ends.</remarks>
-    public void Dispose() => _lifetime.Close();
+    public float[][] EmbedIds(IEnumerable<IReadOnlyList<int>> rows, string? prompt = null) =>
+        RunIds(rows, prompt ?? ModelContract.Expected.DefaultPrompt);
 
     /// <inheritdoc/>
     public override string ToString() =>
-        $"{nameof(Embedder)}({Name}, float[{Dimension}], {Provider}, {(_lifetime.IsClosed ? "closed" : "open")})";
+        $"{nameof(Embedder)}({Name}, float[{Dimension}], {Provider}, {State})";
 
-    private float[] EmbedText(string text, CancellationToken cancellationToken) => _lifetime.During(
-        () => Model.Embed([Arguments.CheckText(text)], ModelContract.QueryPrompt, progress: null, cancellationToken).Vectors[0]);
-
-    private (float[][] Vectors, long Tokens) EmbedTexts(
-        IEnumerable<string> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
-        _lifetime.During(() =>
-        {
-            Arguments.CheckPrompt(prompt);
-            return Model.Embed(Arguments.CheckTexts(texts), prompt, progress, cancellationToken);
-        });
+    private float[] EmbedText(string text, CancellationToken cancellationToken) => During(
+        () => RunTexts([Arguments.CheckText(text)], ModelContract.QueryPrompt, progress: null, cancellationToken).Vectors[0]);
 
     private Task<float[][]> EmbedTextsAsync(
         IEnumerable<string> texts, string? prompt, IProgress<int>? progress, CancellationToken cancellationToken) =>
-        Task.Run(() => EmbedTexts(texts, prompt, progress, cancellationToken).Vectors, cancellationToken);
+        Task.Run(() => RunTexts(texts, prompt, progress, cancellationToken).Vectors, cancellationToken);
 }

@@ -14,10 +14,10 @@ internal sealed record ExecutionProvider(string Device, string Name, int TokensP
 
     /// <summary>Find the provider for a device.</summary>
     /// <exception cref="DeviceException">There is no such device.</exception>
-    internal static ExecutionProvider For(EmbedderDevice device) => device switch
+    internal static ExecutionProvider For(ModelDevice device) => device switch
     {
-        EmbedderDevice.Cpu => Cpu,
-        EmbedderDevice.Cuda => Cuda,
+        ModelDevice.Cpu => Cpu,
+        ModelDevice.Cuda => Cuda,
         _ => throw new DeviceException($"unknown device \"{device}\"; choose one of: {Cpu.Device}, {Cuda.Device}"),
     };
 

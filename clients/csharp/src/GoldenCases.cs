@@ -16,14 +16,14 @@ internal static class GoldenCases
             CheckIds(golden, model.Tokenize(golden.Texts, prompt));
             var byIds = model.Run(golden.InputIds, prompt);
             largest = Math.Max(largest, CheckVectors(golden, "embed_ids", byIds, tolerance));
-            var (byTexts, _) = model.Embed(golden.Texts, prompt);
+            var (byTexts, _) = model.RunTexts(golden.Texts, prompt);
             largest = Math.Max(largest, CheckVectors(golden, "embed", byTexts, tolerance));
         }
 
         return largest;
     }
 
-    /// <summary>Compare embeddings with the golden ones.</summary>
+    /// <summary>Compare vectors with the golden ones.</summary>
     /// <returns>The largest absolute difference of one element.</returns>
     internal static double CheckVectors(GoldenCase golden, string stage, float[][] found, Tolerance tolerance)
     {

@@ -2,7 +2,9 @@
 namespace AllMinilmL6V2;
 
 /// <summary>Frees native memory when it is closed and the calls that use it have ended.</summary>
-internal sealed class Lifetime(Action free)
+/// <param name="what">What is open, as its user calls it.</param>
+/// <param name="free">Frees the memory.</param>
+internal sealed class Lifetime(string what, Action free)
 {
     private readonly object _gate = new();
     private readonly List<int> _callers = []; // threads, each as often as it is inside
@@ -19,7 +21,7 @@ internal sealed class Lifetime(Action free)
         {
             if (IsClosed)
             {
-                throw new ObjectDisposedException(objectName: null, "the embedder is closed; open another");
+                throw new ObjectDisposedException(objectName: null, $"the {what} is closed; open another");
             }
 
             _callers.Add(thread);

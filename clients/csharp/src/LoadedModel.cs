@@ -13,7 +13,7 @@ internal sealed class LoadedModel : IDisposable
     /// <summary>Load both.</summary>
     /// <exception cref="ModelException">The tokenizer or the graph cannot be loaded.</exception>
     /// <exception cref="DeviceException">The device is not there.</exception>
-    internal LoadedModel(string path, byte[] tokenizer, ExecutionProvider provider, EmbedderOptions options)
+    internal LoadedModel(string path, byte[] tokenizer, ExecutionProvider provider, ModelOptions options)
     {
         _provider = provider;
         Concurrency = options.Concurrency ?? provider.DefaultConcurrency(Processors.Usable, options.Threads);
@@ -61,14 +61,14 @@ internal sealed class LoadedModel : IDisposable
     /// <param name="prompt">The name of the prompt that the ids begin with.</param>
     /// <param name="batchDone">Called on the caller's thread, after each batch in order, with the number of its rows.</param>
     /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
-    /// <returns>One embedding a row, in the order of the rows.</returns>
+    /// <returns>One vector a row, in the order of the rows.</returns>
     internal float[][] RunInBatches(
         int[][] rows, string? prompt, Action<int>? batchDone = null, CancellationToken cancellationToken = default) => Batches.Run(
             rows, _provider.TokensPerBatch, Concurrency, batch => Run(batch, prompt, cancellationToken), batchDone, cancellationToken);
 
-    /// <summary>Embed texts, in batches of similar length.</summary>
-    /// <returns>One embedding a text, and how many tokens the texts have.</returns>
-    internal (float[][] Vectors, long Tokens) Embed(
+    /// <summary>Tokenize and run texts, in batches of similar length.</summary>
+    /// <returns>One vector a text, and how many tokens the texts have.</returns>
+    internal (float[][] Vectors, long Tokens) RunTexts(
         IEnumerable<string> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default)
     {
         List<float[]> vectors = [];

@@ -34,10 +34,10 @@ internal sealed record Fixture(int Format, IReadOnlyDictionary<string, Tolerance
 /// <param name="OneMinusCosine">Largest 1 - cosine.</param>
 internal sealed record Tolerance(double MaxAbs, double OneMinusCosine);
 
-/// <summary>One call: its texts, the token ids and the embeddings they must give.</summary>
+/// <summary>One call: its texts, the token ids and the vectors they must give.</summary>
 internal sealed record GoldenCase(string Id, string[] Texts, int[][] InputIds, GoldenVectors Embeddings, string? Prompt = null);
 
-/// <summary>Golden embeddings.</summary>
+/// <summary>Golden vectors.</summary>
 /// <param name="Shape">Rows and dimension.</param>
 /// <param name="Data">Little-endian IEEE-754 float32, row by row.</param>
 internal sealed record GoldenVectors(int[] Shape, byte[] Data)

@@ -67,7 +67,7 @@ internal sealed class Session : IDisposable
     }
 
     /// <summary>Run rows of token ids as one batch.</summary>
-    /// <returns>One embedding a row.</returns>
+    /// <returns>One vector a row.</returns>
     /// <exception cref="ModelException">ONNX Runtime cannot run the graph.</exception>
     /// <exception cref="DeviceException">It cannot on the device, whose memory may be full.</exception>
     /// <exception cref="OperationCanceledException">It was cancelled.</exception>
@@ -92,7 +92,7 @@ internal sealed class Session : IDisposable
     /// <returns>The path of the profile.</returns>
     internal string EndProfiling() => _session.EndProfiling();
 
-    private EmbedderException Failure(string verb, OnnxRuntimeException error) => _provider == ExecutionProvider.Cpu
+    private ClientException Failure(string verb, OnnxRuntimeException error) => _provider == ExecutionProvider.Cpu
         ? new ModelException($"{_path}: onnxruntime cannot {verb} the graph: {error.Message}", error)
         : new DeviceException(
             $"device \"{_provider.Device}\" cannot {verb} the graph ({error.Message}); check the GPU driver, its memory, CUDA and cuDNN",

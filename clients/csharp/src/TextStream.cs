@@ -3,9 +3,9 @@ using System.Runtime.CompilerServices;
 
 namespace AllMinilmL6V2;
 
-/// <summary>Embeds texts as they come, in windows: the next one is tokenized while one runs.</summary>
+/// <summary>Runs texts as they come, in windows: the next one is tokenized while one runs.</summary>
 /// <param name="tokenize">Token ids of each text; called on a thread of the pool.</param>
-/// <param name="run">One embedding a row of ids.</param>
+/// <param name="run">One vector a row of ids.</param>
 /// <param name="size">The texts of a window.</param>
 internal sealed class TextStream(
     Func<string[], CancellationToken, int[][]> tokenize,

@@ -70,21 +70,21 @@ public sealed class EmbedderTests(ModelUnderTest model)
         var rows = _embedder.Model.Tokenize(Texts, standard);
         Assert.Equal(rows, _embedder.Tokenize(Texts));
         Near.Equal(_embedder.Model.Run(rows, standard), _embedder.EmbedIds(rows));
-        Near.Equal(_embedder.Model.Embed(Texts, standard).Vectors, _embedder.Embed(Texts));
+        Near.Equal(_embedder.Model.RunTexts(Texts, standard).Vectors, _embedder.Embed(Texts));
     }
 
     /// <summary>A query takes the prompt named query, documents that of documents, or none, not even the default.</summary>
     [Fact]
     public async Task QueriesAndDocumentsTakeTheirPrompts()
     {
-        var (queries, _) = _embedder.Model.Embed(Texts, _embedder.Prompts.Keys.FirstOrDefault(name => name == "query"));
+        var (queries, _) = _embedder.Model.RunTexts(Texts, _embedder.Prompts.Keys.FirstOrDefault(name => name == "query"));
         Near.Equal(queries[0], _embedder.EmbedQuery(Texts[0]));
         Near.Equal(queries[0], await _embedder.EmbedQueryAsync(Texts[0]));
         Near.Equal(queries, _embedder.EmbedQueries(Texts));
         Near.Equal(queries, await _embedder.EmbedQueriesAsync(Texts));
 
         string[] names = ["document", "passage", "corpus"];
-        var (documents, _) = _embedder.Model.Embed(Texts, names.FirstOrDefault(_embedder.Prompts.ContainsKey));
+        var (documents, _) = _embedder.Model.RunTexts(Texts, names.FirstOrDefault(_embedder.Prompts.ContainsKey));
         Near.Equal(documents, _embedder.EmbedDocuments(Texts));
         Near.Equal(documents, await _embedder.EmbedDocumentsAsync(Texts));
     }

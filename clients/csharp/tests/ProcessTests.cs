@@ -46,7 +46,7 @@ public sealed class ProcessTests
     public async Task ClosingWaits()
     {
         var freed = 0;
-        var lifetime = new Lifetime(() => freed++);
+        var lifetime = new Lifetime("embedder", () => freed++);
         using var inside = new ManualResetEventSlim();
         using var goOn = new ManualResetEventSlim();
         var call = Task.Run(() => lifetime.During(() =>
@@ -72,7 +72,7 @@ public sealed class ProcessTests
     public async Task ACallMayClose()
     {
         var freed = 0;
-        var lifetime = new Lifetime(() => freed++);
+        var lifetime = new Lifetime("embedder", () => freed++);
         var call = Task.Run(() => lifetime.During(() => lifetime.During(() =>
         {
             lifetime.Close();

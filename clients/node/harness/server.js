@@ -3,16 +3,11 @@
 import { createWriteStream } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { CONTRACT } from "../src/contract.js";
-import {
-  DeviceError,
-  Embedder,
-  InvalidTextError,
-  ModelError,
-  UnknownPromptError,
-} from "../src/index.js";
+import { DeviceError, InvalidTextError, ModelError, UnknownPromptError } from "../src/index.js";
+import { COMMANDS, open } from "./commands.js";
 
-/** @import { Device, Vector } from "../index.d.ts" */
+/** @import { Device } from "../src/api.d.ts" */
+/** @typedef {Awaited<ReturnType<typeof open>>} Model what is open */
 
 /**
  * A line of standard input; which fields are there depends on `cmd`.
@@ -27,22 +22,15 @@ import {
  * @property {string | null} prompt
  */
 
-/** @type {Record<string, (request: Request) => Promise<unknown>>} */
-const COMMANDS = {
-  start,
-  tokenize: async ({ texts, prompt }) => opened().tokenize(texts, { prompt }),
-  embed_ids: async ({ input_ids, prompt }) =>
-    encoded(await opened().embedIds(input_ids, { prompt })),
-  embed: async ({ texts, prompt }) => encoded(await opened().embed(texts, { prompt })),
-  self_check: async () => opened().selfCheck(),
-  stop: async () => {
-    await embedder?.close();
-    return null;
-  },
-};
+/**
+ * What may be asked of a model.
+ *
+ * @type {Record<string, (model: Model, request: Request) => Promise<unknown>>}
+ */
+const KNOWN = { ...COMMANDS, self_check: (model) => model.selfCheck() };
 
-/** @type {Embedder | undefined} */
-let embedder;
+/** @type {Model | undefined} */
+let model;
 
 /** The real standard output; see harness.js. */
 const answers = createWriteStream("", { fd: 3 });
@@ -58,20 +46,23 @@ process.stdin.destroy();
 
 /** @param {Request} request */
 async function respond(request) {
-  if (!Object.hasOwn(COMMANDS, request.cmd)) {
-    return { skipped: true, reason: `unknown command ${request.cmd}` };
-  }
   try {
-    return { results: await COMMANDS[request.cmd](request) };
+    if (request.cmd === "start") return { results: await start(request) };
+    if (request.cmd === "stop") return { results: await stop() };
+    if (!Object.hasOwn(KNOWN, request.cmd)) {
+      return { skipped: true, reason: `unknown command ${request.cmd}` };
+    }
+    if (!model) throw new Error("no model is open; send start first");
+    return { results: await KNOWN[request.cmd](model, request) };
   } catch (error) {
     return failure(/** @type {Error} */ (error));
   }
 }
 
 /** @param {Request} request */
-async function start({ model, device }) {
-  await embedder?.close();
-  embedder = await Embedder.open(model, { device });
+async function start({ model: path, device }) {
+  await stop();
+  model = await open(path, device);
   return {
     protocol: 1,
     client: {
@@ -80,35 +71,25 @@ async function start({ model, device }) {
       runtime_version: versionOf("onnxruntime-node"),
       tokenizer_version: versionOf("tokenizers"),
     },
-    name: embedder.name,
-    fingerprint: embedder.fingerprint,
+    name: model.name,
+    fingerprint: model.fingerprint,
     provider: {
       requested: device,
-      active: embedder.provider,
+      active: model.provider,
       proven_by: device === "cpu" ? "append" : "profile",
     },
-    capabilities: ["tokenize", "embed_ids", "embed", "self_check"],
+    capabilities: Object.keys(KNOWN),
   };
+}
+
+async function stop() {
+  await model?.close();
+  return null;
 }
 
 /** @param {string} name */
 function versionOf(name) {
   return createRequire(import.meta.url)(`${name}/package.json`).version;
-}
-
-function opened() {
-  if (!embedder) throw new Error("no model is open; send start first");
-  return embedder;
-}
-
-/** @param {Vector[]} vectors */
-function encoded(vectors) {
-  const { dtype, dimension } = CONTRACT.output;
-  const bytes = vectors.map(({ buffer, byteOffset, byteLength }) =>
-    Buffer.from(buffer, byteOffset, byteLength),
-  );
-  const data = Buffer.concat(bytes).toString("base64");
-  return { dtype, shape: [vectors.length, dimension], data };
 }
 
 /** @param {Error} error */

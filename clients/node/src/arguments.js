@@ -3,24 +3,44 @@
 import { types } from "node:util";
 import { CONTRACT } from "./contract.js";
 import { InvalidIdsError, InvalidTextError, UnknownPromptError } from "./errors.js";
+import { ONE_TEXT } from "./words.js";
 
 /** @import { Course } from "./windows.js" */
+
+/** An example of options, by the first one that a call knows. */
+const EXAMPLES = {
+  prompt: '{ prompt: "query" }',
+  top: "{ top: 3 }",
+  signal: "{ progress: console.log }",
+};
 
 /**
  * What the options of a call say, those alone that it knows.
  *
  * @param {unknown} options
- * @param {...("prompt" | "signal" | "progress")} known
+ * @param {keyof typeof EXAMPLES} first
+ * @param {...("signal" | "progress")} others
  * @returns {Course}
  */
-export function checkedCourse(options, ...known) {
-  const example = known.includes("prompt") ? '{ prompt: "query" }' : "{ progress: console.log }";
-  const { prompt, signal, progress } = checkedOptions(options, example, known);
+export function checkedCourse(options, first, ...others) {
+  const known = [first, ...others];
+  const { prompt, top, signal, progress } = checkedOptions(options, EXAMPLES[first], known);
   return {
+    top: checkedTop(top ?? undefined),
     prompt: checkedPrompt(prompt),
     signal: checkedSignal(signal ?? undefined),
     progress: checkedProgress(progress ?? undefined),
   };
+}
+
+/** @param {any} top */
+function checkedTop(top) {
+  if (top === undefined) return undefined;
+  if (!isWhole(top)) {
+    throw new TypeError(`top is ${numberOr(top)}; expected a whole number`);
+  }
+  if (top < 1) throw new RangeError(`top is ${top}; expected 1 or more`);
+  return top;
 }
 
 /** @param {any} signal */
@@ -94,8 +114,7 @@ export function checkedTexts(texts) {
  */
 export function checkedSource(texts, ...ways) {
   if (typeof texts === "string" || types.isStringObject(texts)) {
-    const remedy = "call embedQuery(text) or embed([text])";
-    throw new TypeError(`expected a list of texts, got a string; ${remedy}`);
+    throw new TypeError(`expected a list of texts, got a string; ${ONE_TEXT}`);
   }
   if (types.isSet(texts) || types.isMap(texts)) {
     const remedy = "give a list, whose order the vectors have";

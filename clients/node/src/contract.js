@@ -12,6 +12,8 @@
 
 /**
  * @typedef {object} Contract
+ * @property {string} task
+ * @property {Record<string, any>} settings what the task says of itself
  * @property {Input[]} inputs
  * @property {object} output
  * @property {string} output.name
@@ -29,6 +31,8 @@
 // Object.fromEntries keeps a key such as "__proto__", which an object literal would swallow.
 /** @type {Contract} */
 export const CONTRACT = {
+  task: "embed",
+  settings: {},
   inputs: [
     {
       name: "input_ids",
@@ -59,8 +63,3 @@ export const CONTRACT = {
   ])),
   default_prompt: null,
 };
-
-/** @type {string | null} */
-export const QUERY_PROMPT = null;
-/** @type {string | null} */
-export const DOCUMENT_PROMPT = null;

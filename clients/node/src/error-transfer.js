@@ -25,7 +25,7 @@ export function packedError(error) {
  * @returns {Error}
  */
 export function unpackedError({ error, cause, fields }) {
-  const Class = Object.entries(errors).find(([name]) => name === fields.name)?.[1];
+  const Class = Object.values(errors).find(({ name }) => name === fields.name);
   if (Class) Object.setPrototypeOf(error, Class.prototype);
   if (cause) Object.defineProperty(error, "cause", { value: unpackedError(cause) });
   return Object.assign(error, fields);

@@ -6,7 +6,7 @@ import { ModelError } from "./errors.js";
 import { feedsOf } from "./feeds.js";
 
 /** @import { InferenceSession } from "onnxruntime-node" */
-/** @import { Vector } from "../index.d.ts" */
+/** @import { Vector } from "./api.d.ts" */
 /** @import { Rows } from "./rows.js" */
 
 /** An onnxruntime session, and the execution provider that is proven to run it. */

@@ -9,13 +9,13 @@ import { packed } from "./rows.js";
 import { checkCases, parseFixture } from "./self-check.js";
 import { vectorsOf } from "./windows.js";
 
-/** @import { Device, Vector } from "../index.d.ts" */
+/** @import { Device, Vector } from "./api.d.ts" */
 /** @import { OpenOptions } from "./open-options.js" */
 /** @import { Graph } from "./graph.js" */
 /** @import { Rows } from "./rows.js" */
 
 /**
- * What an embedder tells of its model.
+ * What is told of an opened model file.
  *
  * @typedef {object} Facts
  * @property {string} name
@@ -111,15 +111,15 @@ export class Model {
     try {
       const head = readHead(this.#path);
       await checkTail(this.#path, head);
-      const embeds = {
+      const calls = {
         device: this.#device,
         tokenize: this.tokenize.bind(this),
-        embedIds: (/** @type {number[][]} */ rows, /** @type {string | null} */ prompt) =>
+        run: (/** @type {number[][]} */ rows, /** @type {string | null} */ prompt) =>
           vectorsOf(this, packed(rows), prompt, undefined, Infinity),
-        embed: async (/** @type {string[]} */ texts, /** @type {string | null} */ prompt) =>
+        vectors: async (/** @type {string[]} */ texts, /** @type {string | null} */ prompt) =>
           vectorsOf(this, await this.pack(texts, prompt), prompt),
       };
-      return await checkCases(embeds, parseFixture(head.fixture));
+      return await checkCases(calls, parseFixture(head.fixture));
     } catch (error) {
       throw located(this.#path, error);
     }

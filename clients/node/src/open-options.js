@@ -5,7 +5,7 @@ import { checkedOptions, isWhole, numberOr, typeOf } from "./arguments.js";
 import { DeviceError } from "./errors.js";
 import { countProcessors } from "./processors.js";
 
-/** @import { Device } from "../index.d.ts" */
+/** @import { Device } from "./api.d.ts" */
 
 /** @type {readonly unknown[]} */
 const DEVICES = ["cpu", "cuda"];

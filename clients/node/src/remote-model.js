@@ -2,11 +2,11 @@
 
 import { SHARE_ENV, Worker } from "node:worker_threads";
 import { unpackedError } from "./error-transfer.js";
-import { EmbedderError } from "./errors.js";
 import { Gate } from "./gate.js";
 import { Rows } from "./rows.js";
+import { BaseError, CALLED } from "./words.js";
 
-/** @import { Vector } from "../index.d.ts" */
+/** @import { Vector } from "./api.d.ts" */
 /** @import { OpenOptions } from "./open-options.js" */
 /** @import { Facts, Model } from "./model.js" */
 
@@ -34,7 +34,7 @@ export class RemoteModel {
   /** @type {Promise<void>} */
   #ended;
   #worker = new Worker(new URL("./worker.js", import.meta.url), {
-    name: "embedder",
+    name: CALLED,
     workerData: this.#gate.calls,
     // Options such as --eval are not for a file.
     execArgv: [],
@@ -44,7 +44,7 @@ export class RemoteModel {
   /** @type {Map<number, Question>} */
   #questions = new Map();
   #asked = 0;
-  /** @type {EmbedderError | undefined} */
+  /** @type {BaseError | undefined} */
   #failure;
   /** @type {Facts} */
   facts = { name: "", fingerprint: "", provider: "" };
@@ -172,7 +172,7 @@ export class RemoteModel {
 
   /** @param {unknown} [cause] */
   #fail(cause) {
-    this.#failure ??= new EmbedderError("the embedder's thread ended; open another", { cause });
+    this.#failure ??= new BaseError(`the ${CALLED}'s thread ended; open another`, { cause });
     for (const { reject } of this.#questions.values()) reject(this.#failure);
   }
 }

@@ -3,7 +3,7 @@
 import { batches, TOKENS_PER_BATCH } from "./batches.js";
 import { RemoteModel } from "./remote-model.js";
 
-/** @import { Device } from "../index.d.ts" */
+/** @import { Device } from "./api.d.ts" */
 /** @import { Model } from "./model.js" */
 /** @import { OpenOptions } from "./open-options.js" */
 

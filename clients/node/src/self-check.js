@@ -4,7 +4,7 @@ import { CONTRACT } from "./contract.js";
 import { ModelError, SelfCheckError } from "./errors.js";
 import { parseJson } from "./modelfile.js";
 
-/** @import { Device, Stage, Vector } from "../index.d.ts" */
+/** @import { Device, Stage, Vector } from "./api.d.ts" */
 
 /**
  * @typedef {object} Fixture
@@ -19,31 +19,31 @@ import { parseJson } from "./modelfile.js";
  */
 
 /**
- * One call: its texts, and the token ids and embeddings that they must give.
+ * One call: its texts, and the token ids and vectors that they must give.
  *
  * @typedef {object} Case
  * @property {string} id
  * @property {string | null} prompt
  * @property {string[]} texts
  * @property {number[][]} input_ids
- * @property {Embeddings} embeddings
+ * @property {Golden} embeddings
  */
 
 /**
  * float32 `[texts, dimension]`.
  *
- * @typedef {object} Embeddings
+ * @typedef {object} Golden
  * @property {string} data base64 of little-endian numbers, row by row
  */
 
 /**
  * What is checked.
  *
- * @typedef {object} Embeds
+ * @typedef {object} Calls
  * @property {Device} device
  * @property {(texts: string[], prompt: string | null) => Promise<number[][]>} tokenize
- * @property {(rows: number[][], prompt: string | null) => Promise<Vector[]>} embedIds
- * @property {(texts: string[], prompt: string | null) => Promise<Vector[]>} embed
+ * @property {(rows: number[][], prompt: string | null) => Promise<Vector[]>} run
+ * @property {(texts: string[], prompt: string | null) => Promise<Vector[]>} vectors
  */
 
 /** @typedef {(difference: number, limit: number) => never} Fail */
@@ -63,7 +63,7 @@ export function parseFixture(bytes) {
 /**
  * Take every case through tokenizer and graph.
  *
- * @param {Embeds} model
+ * @param {Calls} model
  * @param {Fixture} fixture
  * @returns the largest absolute difference of one element
  * @throws {SelfCheckError} ids differ, or a vector does by more than it may
@@ -90,8 +90,8 @@ export async function checkCases(model, fixture) {
         largest = Math.max(largest, checkRow(vector, expected, limits, fail));
       }
     };
-    check("embed_ids", await model.embedIds(input_ids, used));
-    check("embed", await model.embed(texts, used));
+    check("embed_ids", await model.run(input_ids, used));
+    check("embed", await model.vectors(texts, used));
   }
   return largest;
 }

@@ -3,7 +3,7 @@
 import { checkedText } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 
-/** @import { Signal, Vector } from "../index.d.ts" */
+/** @import { Signal, Vector } from "./api.d.ts" */
 /** @import { Model } from "./model.js" */
 /** @import { Rows } from "./rows.js" */
 
@@ -36,17 +36,18 @@ export async function* windowsOf(texts) {
  * @property {string | null} prompt
  * @property {Signal | undefined} [signal]
  * @property {((done: number) => void) | undefined} [progress]
+ * @property {number | undefined} [top] the most labels of a text
  */
 
 /**
- * Embed windows one after another; the next one is tokenised while one runs.
+ * Run windows one after another; the next one is tokenised while one runs.
  *
  * @param {Pick<Model, "pack" | "run">} model
  * @param {AsyncGenerator<string[]>} windows
  * @param {Course} course
  * @returns {AsyncGenerator<Vector[]>} the vectors of each window
  */
-export async function* embedWindows(model, windows, { prompt, signal, progress }) {
+export async function* vectorsOfEach(model, windows, { prompt, signal, progress }) {
   let done = 0;
   const proceed = (/** @type {number} */ count) => {
     done += count;

@@ -29,8 +29,8 @@ test("its public methods reproduce every golden case", async () => {
     {
       device: "cpu",
       tokenize: (texts, prompt) => embedder.tokenize(texts, { prompt }),
-      embedIds: (rows, prompt) => embedder.embedIds(rows, { prompt }),
-      embed: (texts, prompt) => embedder.embed(texts, { prompt }),
+      run: (rows, prompt) => embedder.embedIds(rows, { prompt }),
+      vectors: (texts, prompt) => embedder.embed(texts, { prompt }),
     },
     fixture,
   );

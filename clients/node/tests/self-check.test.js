@@ -11,8 +11,8 @@ import { checkCases, parseFixture } from "../src/self-check.js";
 const MODEL = {
   device: "cpu",
   tokenize: async () => [[1, 2]],
-  embedIds: async () => [vectorOf()],
-  embed: async () => [vectorOf()],
+  run: async () => [vectorOf()],
+  vectors: async () => [vectorOf()],
 };
 
 /**
@@ -36,7 +36,7 @@ function check(model, golden = vectorOf()) {
  * @param {Vector} golden
  */
 function compare(vector, golden) {
-  return check({ embedIds: async () => [vector], embed: async () => [vector] }, golden);
+  return check({ run: async () => [vector], vectors: async () => [vector] }, golden);
 }
 
 /** @param {number[]} elements the first ones; the others are 0 */
@@ -67,8 +67,8 @@ test("the error names case, stage, difference and limit", async () => {
     limit: 0,
   });
   const vectors = async () => [vectorOf(1)];
-  await assert.rejects(check({ embedIds: vectors }), { stage: "embed_ids" });
-  await assert.rejects(check({ embed: vectors }), { stage: "embed" });
+  await assert.rejects(check({ run: vectors }), { stage: "embed_ids" });
+  await assert.rejects(check({ vectors }), { stage: "embed" });
 });
 
 test("an element may differ by max_abs, and no more", async () => {

@@ -62,7 +62,7 @@ def test_what_opens_no_embedder(
     [
         (
             "text",
-            "expected a list of texts, got a string; call embed_query(text) or embed([text])",
+            "expected a list of texts, got a string; put it into a list",
         ),
         (
             {"a", "b"},

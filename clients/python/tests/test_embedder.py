@@ -15,12 +15,12 @@ from all_minilm_l6_v2 import (
     windows,
 )
 from all_minilm_l6_v2.batches import batches
-from all_minilm_l6_v2.contract import CONTRACT, Embeddings
+from all_minilm_l6_v2.contract import CONTRACT, Vectors
 
 TEXTS = ["a short text", "", "a text of several more words than the other ones have", "two words"]
 
 
-def assert_close(found: Embeddings, expected: Embeddings) -> None:
+def assert_close(found: Vectors, expected: Vectors) -> None:
     scale = np.maximum(1, np.linalg.norm(expected, axis=-1, keepdims=True))
     assert found.shape == expected.shape
     assert (np.abs(found - expected) <= 1e-5 * scale).all()

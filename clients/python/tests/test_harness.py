@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from all_minilm_l6_v2 import Embedder
-from all_minilm_l6_v2.contract import Embeddings
+from all_minilm_l6_v2.contract import Vectors
 
 HARNESS = Path(__file__).parents[1] / "harness" / "harness.py"
 
@@ -17,7 +17,7 @@ def start(model: Path) -> dict[str, Any]:
     return {"cmd": "start", "protocol": 1, "model": str(model), "device": "cpu"}
 
 
-def encoded(vectors: Embeddings) -> dict[str, Any]:
+def encoded(vectors: Vectors) -> dict[str, Any]:
     data = base64.b64encode(vectors.tobytes()).decode("ascii")
     return {"dtype": vectors.dtype.name, "shape": list(vectors.shape), "data": data}
 

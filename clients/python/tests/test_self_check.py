@@ -61,13 +61,13 @@ class Stub:
     def __init__(self, vectors: NDArray[Any]) -> None:
         self.vectors = vectors
 
-    def tokenize(self, texts: Any, *, prompt: str | None = None) -> list[list[int]]:
+    def _tokenize(self, texts: Any, prompt: str | None) -> list[list[int]]:
         return [[1]]
 
-    def embed_ids(self, rows: Any, *, prompt: str | None = None) -> NDArray[Any]:
+    def _run(self, rows: Any, prompt: str | None) -> NDArray[Any]:
         return self.vectors
 
-    def embed(self, texts: Any, *, prompt: str | None = None) -> NDArray[Any]:
+    def _vectors(self, texts: Any, prompt: str | None) -> NDArray[Any]:
         return self.vectors
 
 

@@ -89,15 +89,15 @@ def test_long_rows_run_alone(embedder: Embedder, monkeypatch: pytest.MonkeyPatch
     """Those that are a batch by themselves, whose memory is not to be multiplied."""
     running = Running()
 
-    def embed_ids(session: Session, rows: list[list[int]], prompt: str | None) -> object:
+    def run(session: Session, rows: list[list[int]], prompt: str | None) -> object:
         with running.batch(len(rows[0])):
             return np.zeros((len(rows), embedder.dimension))
 
-    monkeypatch.setattr(Session, "embed_ids", embed_ids)
+    monkeypatch.setattr(Session, "run", run)
     session = embedder._shared._session
     monkeypatch.setattr(session, "_concurrency", 2)
     monkeypatch.setattr(session, "_budget", 8)
-    session.embed([[0] * length for length in (4, 10, 8, 6, 9, 7)], None, lambda _: None)
+    session.vectors([[0] * length for length in (4, 10, 8, 6, 9, 7)], None, lambda _: None)
     alone = {length for length, most in running.most.items() if most == 1}
     assert {9, 10} <= alone < {4, 6, 7, 8, 9, 10}
 

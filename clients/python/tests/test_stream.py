@@ -118,20 +118,20 @@ def test_the_next_window_is_tokenized_ahead(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One window runs while another thread makes the ids of the next."""
-    tokenized, run = threading.Barrier(2), Session.embed
+    tokenized, run = threading.Barrier(2), Session.vectors
 
     def tokenize(session: Session, texts: list[str], prompt: str | None) -> list[list[int]]:
         if threading.current_thread() is not threading.main_thread():
             tokenized.wait(10)
         return [[0]] * len(texts)
 
-    def embed(session: Session, rows: list[list[int]], *rest: object) -> object:
+    def vectors(session: Session, rows: list[list[int]], *rest: object) -> object:
         if len(rows) == 4:
             tokenized.wait(10)
         return run(session, rows, *rest)
 
     monkeypatch.setattr(Session, "tokenize", tokenize)
-    monkeypatch.setattr(Session, "embed", embed)
+    monkeypatch.setattr(Session, "vectors", vectors)
     assert len(list(embedder.embed_each(TEXTS))) == len(TEXTS)
 
 

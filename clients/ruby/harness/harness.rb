@@ -4,6 +4,7 @@
 # Puts this client behind polybake's JSON Lines protocol.
 
 require "all_minilm_l6_v2"
+require_relative "commands"
 
 class Harness
   KINDS = {
@@ -14,13 +15,16 @@ class Harness
   }.freeze
   # ONNX Runtime raises when CUDA cannot be added, but only its profile says what ran there.
   PROOFS = {"cpu" => "append", "cuda" => "profile"}.freeze
-  COMMANDS = %w[start tokenize embed_ids embed self_check stop].freeze
+
+  def initialize
+    @commands = {"start" => method(:start), "stop" => ->(_request) {}}
+  end
 
   def answer(request)
     seq, command = request.values_at("seq", "cmd")
-    return {seq:, skipped: true, reason: "unknown command #{command}"} unless COMMANDS.include?(command)
+    return {seq:, skipped: true, reason: "unknown command #{command}"} unless @commands.key?(command)
 
-    {seq:, results: public_send(command, request)}
+    {seq:, results: @commands[command].call(request)}
   rescue => error
     # ONNX Runtime's messages come without an encoding.
     message = error.message.dup.force_encoding("UTF-8").scrub
@@ -29,9 +33,14 @@ class Harness
     failure
   end
 
+  private
+
   def start(request)
-    @embedder&.close
-    @embedder = AllMinilmL6V2::Embedder.new(request["model"], device: request["device"])
+    path, device = request.values_at("model", "device")
+    @model&.close
+    @model = Commands.opened(path, device)
+    known = {**Commands.of(@model), "self_check" => ->(_request) { @model.self_check }}
+    @commands.update(known)
     {
       protocol: 1,
       client: {
@@ -40,37 +49,11 @@ class Harness
         runtime_version: OnnxRuntime.lib_version,
         tokenizer_version: Tokenizers::VERSION
       },
-      name: @embedder.name,
-      fingerprint: @embedder.fingerprint,
-      provider: {requested: request["device"], active: @embedder.provider, proven_by: PROOFS[request["device"]]},
-      capabilities: %w[tokenize embed_ids embed self_check]
+      name: @model.name,
+      fingerprint: @model.fingerprint,
+      provider: {requested: device, active: @model.provider, proven_by: PROOFS[device]},
+      capabilities: known.keys
     }
-  end
-
-  def tokenize(request)
-    @embedder.tokenize(request["texts"], prompt: request["prompt"])
-  end
-
-  def embed_ids(request)
-    encoded(@embedder.embed_ids(request["input_ids"], prompt: request["prompt"]))
-  end
-
-  def embed(request)
-    encoded(@embedder.embed(request["texts"], prompt: request["prompt"]))
-  end
-
-  def self_check(_request)
-    @embedder.self_check
-  end
-
-  def stop(_request)
-  end
-
-  private
-
-  # Exact numbers: base64 of little-endian float32.
-  def encoded(vectors)
-    {dtype: "float32", shape: [vectors.size, @embedder.dimension], data: [vectors.flatten.pack("e*")].pack("m0")}
   end
 end
 

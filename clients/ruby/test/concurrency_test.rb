@@ -43,7 +43,7 @@ module AllMinilmL6V2
 
     def test_default_on_cuda_is_one
       CudaSession.stub(:new, Session.new(FILE, threads: 1, spin: false)) do
-        runs = Runs.while { model(concurrency: nil, device: "cuda").embed([[1] * 512] * 80, nil) }
+        runs = Runs.while { model(concurrency: nil, device: "cuda").vectors([[1] * 512] * 80, nil) }
 
         assert_equal [3, 1], [runs.begun, runs.most]
       end
@@ -56,7 +56,7 @@ module AllMinilmL6V2
     end
 
     def test_rows_beyond_the_budget_run_alone_and_before_the_others
-      runs = Runs.while { model.embed([[1] * 512, [1] * 513, [1] * 600, [1] * 512], nil) }
+      runs = Runs.while { model.vectors([[1] * 512, [1] * 513, [1] * 600, [1] * 512], nil) }
 
       assert_equal [[600, 1], [513, 1], [512, 1], [512, 2]], runs.widths
       assert_equal [Thread.current], runs.threads.first(1)
@@ -66,7 +66,7 @@ module AllMinilmL6V2
     def test_progress_comes_in_order_on_the_callers_thread
       seen = []
       Runs.while(->(number, runs) { runs.wait { runs.ended.positive? } if number == 1 }) do
-        model.embed(ROWS, nil) { |done| seen << [done, Thread.current] }
+        model.vectors(ROWS, nil) { |done| seen << [done, Thread.current] }
       end
 
       assert_equal [*1..5].map { |done| [done, Thread.current] }, seen
@@ -79,7 +79,7 @@ module AllMinilmL6V2
         raise ModelError, number.to_s
       end
       runs = Runs.while(fail) do
-        assert_silent { assert_equal "1", assert_raises(ModelError) { model.embed(ROWS, nil) }.message }
+        assert_silent { assert_equal "1", assert_raises(ModelError) { model.vectors(ROWS, nil) }.message }
       end
 
       assert_equal 2, runs.begun
@@ -93,7 +93,7 @@ module AllMinilmL6V2
         -> { throw :done } => ->(call) { catch(:done, &call) }
       }.each do |finish, caught|
         runs = Runs.while(->(number, _) { sleep 0.1 if number == 2 }) do |runs|
-          caught.call(->(*) { model.embed(ROWS, nil) { finish.call } })
+          caught.call(->(*) { model.vectors(ROWS, nil) { finish.call } })
           assert_equal 0, runs.now
         end
 
@@ -107,7 +107,7 @@ module AllMinilmL6V2
         ->(call) { call.kill } => ->(call) { assert_nil call.value }
       }.each do |interrupt, ended|
         runs = Runs.while(->(_, runs) { runs.wait { runs.free } }) do |runs|
-          call = Thread.new { model.embed(ROWS, nil) }
+          call = Thread.new { model.vectors(ROWS, nil) }
           call.report_on_exception = false
           runs.wait { runs.now == 2 }
           2.times do
@@ -126,7 +126,7 @@ module AllMinilmL6V2
     def test_killed_thread_is_an_error
       kill = ->(number, runs) { (number == 1) ? runs.wait { false } : runs.kill_first }
       Runs.while(kill) do
-        error = assert_raises(Error) { model.embed(ROWS, nil) }
+        error = assert_raises(Error) { model.vectors(ROWS, nil) }
         assert_equal "a thread of this call was killed, or left behind by a fork; make the call again", error.message
       end
     end
@@ -134,7 +134,7 @@ module AllMinilmL6V2
     # Such a thread would keep the process from ending.
     def test_thread_that_the_work_starts_can_be_killed
       started, stop = Queue.new, Queue.new
-      Runs.while(->(*) { started << Thread.new { stop.pop } }) { model.embed(ROWS, nil) }
+      Runs.while(->(*) { started << Thread.new { stop.pop } }) { model.vectors(ROWS, nil) }
 
       5.times { assert started.pop.kill.join(1) }
     ensure
@@ -160,7 +160,7 @@ module AllMinilmL6V2
     end
 
     def model(concurrency: 2, device: "cpu")
-      Model.new(FILE, device:, threads: 1, concurrency:, spin: false)
+      LoadedModel.new(FILE, device:, threads: 1, concurrency:, spin: false)
     end
   end
 end

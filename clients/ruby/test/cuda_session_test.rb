@@ -60,7 +60,7 @@ module AllMinilmL6V2
 
     # A library without cuDNN.
     class Lacking < Played
-      def embed(...)
+      def vectors(...)
         raise ModelError, "libcudnn is missing"
       end
     end
@@ -89,7 +89,7 @@ module AllMinilmL6V2
 
       assert_equal expected, session.api.options
       refute_path_exists session.profile
-      assert_close embedder.embed_ids([[1]]), session.embed(Feeds.new([[1]], CONTRACT["default_prompt"]).to_h, 1)
+      assert_close embedder.embed_ids([[1]]), session.vectors(Feeds.new([[1]], CONTRACT["default_prompt"]).to_h, 1)
     ensure
       session&.close
     end

@@ -28,7 +28,7 @@ module AllMinilmL6V2
         -> { closed.embed_ids([[1]]) }, -> { closed.embed_ids([]) }, -> { closed.tokenize(["a"]) }, -> { closed.self_check }
       ].each do |call|
         error = assert_raises(ClosedError, &call)
-        assert_equal "the embedder is closed; open another", error.message
+        assert_equal "the model is closed; open another", error.message
       end
       assert_match(/, closed>\z/, closed.inspect)
     end
@@ -118,7 +118,7 @@ module AllMinilmL6V2
       opened.instance_variable_set(:@fingerprint, "that of the file then")
       error = assert_raises(ModelError) { opened.self_check }
 
-      assert_equal "#{MODEL}: holds another model since it was opened; open another embedder", error.message
+      assert_equal "#{MODEL}: holds another model since it was opened; open it again", error.message
     ensure
       opened&.close
     end

@@ -25,7 +25,7 @@ module AllMinilmL6V2
         attr_accessor :answer
       end
 
-      def embed(feeds, rows)
+      def vectors(feeds, rows)
         Graph.answer ? Graph.answer.call(feeds.transform_values(&:to_ruby), rows) : super
       end
     end

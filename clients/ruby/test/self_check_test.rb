@@ -5,13 +5,20 @@ require_relative "model_case"
 
 module AllMinilmL6V2
   class SelfCheckTest < ModelCase
-    # Gives what it is told to.
-    Answers = Struct.new(:ids, :vectors) do
-      def tokenize(_texts, prompt:) = ids
+    # Gives what it is told to, and keeps the prompts.
+    Answers = Struct.new(:ids, :found, :prompts) do
+      def tokenize(_texts, prompt) = answer(ids, prompt)
 
-      def embed_ids(_rows, prompt:) = vectors
+      def run(_rows, prompt) = answer(found, prompt)
 
-      def embed(_texts, prompt:) = vectors
+      def vectors(_rows, prompt) = answer(found, prompt)
+
+      private
+
+      def answer(value, prompt)
+        prompts << prompt
+        value
+      end
     end
     private_constant :Answers
 
@@ -37,6 +44,11 @@ module AllMinilmL6V2
           assert_equal "#{path}: the graph does not match its digest; copy the file again", error.message
         end
       end
+    end
+
+    def test_case_without_a_prompt_takes_the_default
+      with_contract("default_prompt" => "a") { check([1, 0], [1, 0], slack: [0, 0]) }
+      assert_equal %w[a a a], @prompts
     end
 
     def test_other_ids
@@ -88,7 +100,7 @@ module AllMinilmL6V2
         "tolerances" => {"cpu" => {"max_abs" => 1e-5, "one_minus_cosine" => 1e-6}},
         "cases" => [{"id" => "c", "texts" => ["a"], "input_ids" => [[5, 6]], "prompt" => nil, "embeddings" => embeddings}]
       }
-      SelfCheck.new(Answers.new(ids, [found]), fixture, "cpu").largest_difference
+      SelfCheck.new(Answers.new(ids, [found], @prompts = []), fixture, "cpu").largest_difference
     end
 
     def refusal(...)

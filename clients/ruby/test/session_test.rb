@@ -64,7 +64,7 @@ module AllMinilmL6V2
     def test_graph_that_stops
       session = Session.new(FILE, threads: 1, spin: false)
       feeds = {"nothing" => OnnxRuntime::OrtValue.from_array([[1]], element_type: :int64)}
-      error = assert_raises(ModelError) { session.embed(feeds, 1) }
+      error = assert_raises(ModelError) { session.vectors(feeds, 1) }
       assert error.message.start_with?("#{MODEL}: onnxruntime cannot run the graph: "), error.message
       session.close
     end

@@ -54,7 +54,7 @@ def render_client(
     context = build_context(manifest, own, names, version)
     shipped = templates_folder() / language
     of_task = shipped / manifest.contract.task
-    if not of_task.is_dir():
+    if shipped.is_dir() and not of_task.is_dir():
         raise InputError(
             f"{language}: has no templates for the task {manifest.contract.task!r}; leave the "
             "language out"

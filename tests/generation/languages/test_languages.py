@@ -20,6 +20,7 @@ TOY = Language(
     name="toy",
     string=lambda text: quoted(text, wide="\\U{:08x}"),
     project_string=repr,
+    literal=lambda value, _levels: repr(value),
     null="None",
     true="True",
     false="False",

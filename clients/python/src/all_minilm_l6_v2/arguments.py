@@ -47,6 +47,17 @@ def checked_count(name: str, count: int | None) -> int | None:
     return int(count)
 
 
+def checked_top(top: int | None, most: int) -> int:
+    """How many of the best are wanted; all where it is not said."""
+    if top is None:
+        return most
+    if not _is_whole(top):
+        raise TypeError(f"top is {_type(top)}; expected a whole number")
+    if top < 1:
+        raise ValueError(f"top is {_shown(top)}; expected 1 or more")
+    return min(int(top), most)
+
+
 def checked_spin(spin: bool) -> bool:
     """Whether waiting threads spin."""
     _check_type(spin, bool, "spin", "true or false")
@@ -89,9 +100,7 @@ def checked_list(texts: Iterable[str]) -> Iterator[str]:
 def checked_texts(texts: Iterable[str]) -> Iterator[str]:
     """Texts of valid Unicode, each checked as it is taken; that they have an order, at once."""
     if isinstance(texts, str):
-        raise TypeError(
-            "expected a list of texts, got a string; call embed_query(text) or embed([text])"
-        )
+        raise TypeError("expected a list of texts, got a string; put it into a list")
     if isinstance(texts, (AbstractSet, Mapping)):
         raise TypeError(
             f"expected a list of texts, got {_type(texts)}; "

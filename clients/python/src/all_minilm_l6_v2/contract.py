@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: ``[texts, dimension]``.
-Embeddings = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 
 CONTRACT: Final[dict[str, Any]] = {
+    "task": "embed",
+    "settings": {},
     "inputs": [
         {
             "name": "input_ids",
@@ -36,6 +38,3 @@ CONTRACT: Final[dict[str, Any]] = {
     "prompts": {},
     "default_prompt": None,
 }
-
-QUERY_PROMPT: Final[str | None] = None
-DOCUMENT_PROMPT: Final[str | None] = None

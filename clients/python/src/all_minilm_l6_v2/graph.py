@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .batches import feeds
-from .contract import CONTRACT, Embeddings
+from .contract import CONTRACT, Vectors
 from .errors import DeviceError, ModelError
 from .processors import default_threads, processors
 from .runtime import onnxruntime
@@ -83,9 +83,9 @@ def open_graph(path: str, settings: Settings) -> Any:
     return graph
 
 
-def run_graph(graph: Any, rows: Sequence[Sequence[int]], prompt: str | None) -> Embeddings:
+def run_graph(graph: Any, rows: Sequence[Sequence[int]], prompt: str | None) -> Vectors:
     """Run at least one row of token ids as one batch."""
-    vectors: Embeddings = graph.run([CONTRACT["output"]["name"]], feeds(rows, prompt))[0]
+    vectors: Vectors = graph.run([CONTRACT["output"]["name"]], feeds(rows, prompt))[0]
     return vectors
 
 

@@ -7,17 +7,17 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .contract import Embeddings
+from .contract import CONTRACT, Vectors
 from .errors import ModelError, SelfCheckError
 from .modelfile import Head, json_object
 
 
-class Embeds(Protocol):
-    """What is checked: an Embedder."""
+class Checked(Protocol):
+    """What is checked: a Model."""
 
-    def tokenize(self, texts: Sequence[str], *, prompt: str | None = ...) -> list[list[int]]: ...
-    def embed_ids(self, rows: list[list[int]], *, prompt: str | None = ...) -> Embeddings: ...
-    def embed(self, texts: Sequence[str], *, prompt: str | None = ...) -> Embeddings: ...
+    def _tokenize(self, texts: Sequence[str], prompt: str | None) -> list[list[int]]: ...
+    def _run(self, rows: list[list[int]], prompt: str | None) -> Vectors: ...
+    def _vectors(self, texts: Sequence[str], prompt: str | None) -> Vectors: ...
 
 
 class Case(NamedTuple):
@@ -27,11 +27,11 @@ class Case(NamedTuple):
     prompt: str | None
     texts: list[str]
     input_ids: list[list[int]]
-    golden: Embeddings
+    golden: Vectors
 
 
-def check_cases(embedder: Embeds, head: Head, device: str) -> float:
-    """Take every golden case through tokenize, embed_ids and embed.
+def check_cases(model: Checked, head: Head, device: str) -> float:
+    """Take every golden case through tokenizer and graph.
 
     Returns:
         The largest absolute difference of one element.
@@ -53,13 +53,14 @@ def check_cases(embedder: Embeds, head: Head, device: str) -> float:
         ) from error
     largest = 0.0
     for case in cases:
-        found = embedder.tokenize(case.texts, prompt=case.prompt)
+        prompt = CONTRACT["default_prompt"] if case.prompt is None else case.prompt
+        found = model._tokenize(case.texts, prompt)
         wrong = sum(mine != golden for mine, golden in zip(found, case.input_ids, strict=True))
         if wrong:
             raise SelfCheckError(case.id, "tokenize", wrong, 0)
         for stage, vectors in (
-            ("embed_ids", embedder.embed_ids(case.input_ids, prompt=case.prompt)),
-            ("embed", embedder.embed(case.texts, prompt=case.prompt)),
+            ("embed_ids", model._run(case.input_ids, prompt)),
+            ("embed", model._vectors(case.texts, prompt)),
         ):
             difference = _check(case, stage, vectors, max_abs, one_minus_cosine)
             largest = max(largest, difference)
@@ -67,7 +68,7 @@ def check_cases(embedder: Embeds, head: Head, device: str) -> float:
 
 
 def _check(
-    case: Case, stage: str, vectors: Embeddings, max_abs: float, one_minus_cosine: float
+    case: Case, stage: str, vectors: Vectors, max_abs: float, one_minus_cosine: float
 ) -> float:
     """Compare each row by its largest difference and by its angle."""
     if vectors.shape != case.golden.shape:

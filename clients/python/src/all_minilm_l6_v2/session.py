@@ -7,7 +7,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from .batches import batches
-from .contract import CONTRACT, Embeddings
+from .contract import CONTRACT, Vectors
 from .errors import DeviceError, Error, ModelError
 from .graph import DEVICES, Settings, default_concurrency, open_graph, run_graph
 from .modelfile import Head
@@ -45,23 +45,23 @@ class Session:
             encodings = self._tokenizer.encode_batch_fast([prefix + text for text in texts])
         return [encoding.ids for encoding in encodings]
 
-    def embed_ids(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Embeddings:
+    def run(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Vectors:
         """Run at least one row of token ids as one batch."""
         with _raising(self._failure, "onnxruntime cannot run the graph"):
             return run_graph(self._graph, rows, prompt)
 
-    def embed(
+    def vectors(
         self,
         rows: Sequence[Sequence[int]],
         prompt: str | None,
         progress: Callable[[int], object],
-    ) -> Embeddings:
+    ) -> Vectors:
         """Run rows in batches of similar length; ``progress`` gets the number of each one's rows."""
         vectors = np.empty((len(rows), _OUTPUT["dimension"]), _OUTPUT["dtype"])
         lengths = [len(row) for row in rows]
 
         def run(batch: list[int]) -> None:
-            vectors[batch] = self.embed_ids([rows[i] for i in batch], prompt)
+            vectors[batch] = self.run([rows[i] for i in batch], prompt)
 
         cut = list(batches(lengths, self._budget))
         # One row that is longer than others' batches has work for all threads, and much memory.

@@ -48,6 +48,16 @@ module AllMinilmL6V2
         raise UnknownPromptError, "unknown prompt \"#{name}\"; #{remedy}"
       end
 
+      # @param top [Integer, nil] how many of the best; nil is all
+      # @param most [Integer] how many there are
+      # @return [Integer]
+      def top(top, most)
+        return most if top.nil?
+        refuse("top is #{top.class}; expected a whole number") unless top.is_a?(Integer)
+        raise ArgumentError, "top is #{shown(top)}; expected 1 or more" if top < 1
+        [top, most].min
+      end
+
       # @return [#call, nil]
       def progress(progress)
         (progress.nil? || progress.respond_to?(:call)) ? progress : refuse("progress is #{progress.class}; expected a function")
@@ -56,7 +66,7 @@ module AllMinilmL6V2
       # @return [Enumerable]
       def texts(texts)
         case texts
-        when String then refuse("expected a list of texts, got a string; call embed_query(text) or embed([text])")
+        when String then refuse("expected a list of texts, got a string; put it into a list")
         when *UNORDERED then refuse("expected a list of texts, got #{texts.class}; give a list, whose order the vectors have")
         when Enumerable then texts
         else refuse("expected a list of texts, got #{texts.class}")

@@ -4,6 +4,8 @@
 module AllMinilmL6V2
   # What the model file must look like.
   CONTRACT = {
+    "task" => "embed",
+    "settings" => {},
     "inputs" => [
       {
         "name" => "input_ids",
@@ -33,8 +35,5 @@ module AllMinilmL6V2
     "default_prompt" => nil
   }.freeze
 
-  QUERY_PROMPT = nil
-  DOCUMENT_PROMPT = nil
-
-  private_constant :CONTRACT, :QUERY_PROMPT, :DOCUMENT_PROMPT
+  private_constant :CONTRACT
 end

@@ -21,7 +21,7 @@ module AllMinilmL6V2
     def initialize(file, **options)
       Dir.mktmpdir("onnxruntime-profile-") do |folder|
         super(file, **options, enable_profiling: true, profile_file_prefix: File.join(folder, "run"))
-        embed(Feeds.new([[CONTRACT["pad_id"]]], CONTRACT["default_prompt"]).to_h, 1)
+        vectors(Feeds.new([[CONTRACT["pad_id"]]], CONTRACT["default_prompt"]).to_h, 1)
         check(JSON.parse(File.read(end_profiling)))
       rescue
         @release&.call
@@ -40,7 +40,7 @@ module AllMinilmL6V2
       unless providers.include?(PROVIDER)
         raise DeviceError,
           "device \"cuda\" needs #{PROVIDER}, which this ONNX Runtime library lacks; " \
-          "set OnnxRuntime.ffi_lib to the library of a GPU build before the first embedder is opened"
+          "set OnnxRuntime.ffi_lib to the library of a GPU build before the first model is opened"
       end
       append_cuda(session_options)
       super

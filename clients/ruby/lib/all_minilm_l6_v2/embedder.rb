@@ -2,71 +2,16 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # A model file, opened. It may be used from several threads at once, and in children made by fork.
-  class Embedder
-    # Opens a model file; with a block, closes it at the block's end and returns the block's value.
-    #
-    # @see #initialize
-    def self.open(path, **options)
-      embedder = new(path, **options)
-      return embedder unless block_given?
-
-      begin
-        yield embedder
-      ensure
-        embedder.close
-      end
-    end
-
-    # @return [String] the model's name
-    attr_reader :name
-
-    # @return [String] SHA-256 over all that decides a vector; store it beside the vectors
-    attr_reader :fingerprint
-
-    # @param path [String, Pathname] the baked .onnx file
-    # @param device [Symbol, String] cpu or cuda; there is no fall-back from one to the other
-    # @param threads [Integer, nil] within one operator; nil is one a physical core, or as many as a
-    #   container leaves
-    # @param concurrency [Integer, nil] batches that run side by side, each on so many threads, where a
-    #   call has several; nil is as many as fill the processors, on cuda one. Many texts
-    #   with a small int8 model are fastest with threads: 1 and this default; a text alone gains from
-    #   threads only in float32 or a large model. For many small callers at once both are best 1.
-    # @param spin [Boolean] whether threads that wait keep a processor busy: a few percent faster on
-    #   an idle machine, half as fast on a busy one
-    # @raise [ModelError] the file is missing, damaged, or has another contract
-    # @raise [DeviceError] the device is not there
-    def initialize(path, device: :cpu, threads: nil, concurrency: nil, spin: false)
-      @path = Arguments.path(path)
-      @options = {
-        device: Arguments.device(device),
-        threads: Arguments.processors(:threads, threads),
-        concurrency: Arguments.processors(:concurrency, concurrency),
-        spin: Arguments.spin(spin)
-      }
-      @lifetime = Lifetime.new { Model.new(read_file, **@options) }
-    end
-
+  # A model file that gives embeddings.
+  class Embedder < Model
     # @return [Integer] elements of one embedding
     def dimension
       CONTRACT["output"]["dimension"]
     end
 
-    # @return [Integer] tokens kept of a text, special tokens included
-    def max_length
-      CONTRACT["max_length"]
-    end
-
     # @return [Hash{String => String}] prompt texts by name
     def prompts
       CONTRACT["prompts"]
-    end
-
-    # On cuda ONNX Runtime's profile of the first run showed it.
-    #
-    # @return [String] the execution provider that runs the graph
-    def provider
-      Session::PROVIDERS.fetch(@options[:device])
     end
 
     # Embeds texts, in batches of similar length.
@@ -78,7 +23,7 @@ module AllMinilmL6V2
     # @raise [InvalidTextError] a text is not valid Unicode
     # @raise [UnknownPromptError] the model has no such prompt
     def embed(texts, prompt: nil, progress: nil)
-      embed_texts(texts, Arguments.prompt(prompt), progress)
+      vectors_of(texts, Arguments.prompt(prompt), progress)
     end
 
     # Embeds texts without end, 8,192 at a time: so many are read before the first embedding is given.
@@ -91,23 +36,18 @@ module AllMinilmL6V2
     # @raise [InvalidTextError] a text is not valid Unicode, after the embeddings of the windows before
     # @raise [UnknownPromptError] the model has no such prompt
     # @raise [ClosedError] the embedder was closed, also meanwhile
-    def embed_each(texts, prompt: nil)
+    def embed_each(texts, prompt: nil, &block)
       texts, name = Arguments.texts(texts), Arguments.prompt(prompt)
-      @lifetime.use {} # a closed embedder is refused at the call
-      return to_enum(:embed_each, texts, prompt:) { texts.size if texts.is_a?(Array) } unless block_given?
+      return stream(:embed_each, texts, prompt:) unless block
 
-      Windows.each(texts) do |window|
-        vectors = @lifetime.use { |model| model.embed(model.tokenize(window, name), name) }
-        vectors.each { |vector| yield vector }
-      end
-      self
+      each_vector(texts, name, &block)
     end
 
     # Embeds one search query with the model's query prompt.
     #
     # @return [Array<Float>]
     def embed_query(text)
-      embed_texts([Arguments.text(text)], QUERY_PROMPT).first
+      vectors_of([Arguments.text(text)], QUERY_PROMPT).first
     end
 
     # Embeds search queries with the model's query prompt.
@@ -115,7 +55,7 @@ module AllMinilmL6V2
     # @param progress [#call, nil] as in +embed+
     # @return [Array<Array<Float>>]
     def embed_queries(texts, progress: nil)
-      embed_texts(texts, QUERY_PROMPT, progress)
+      vectors_of(texts, QUERY_PROMPT, progress)
     end
 
     # Embeds documents with the model's document prompt.
@@ -123,13 +63,12 @@ module AllMinilmL6V2
     # @param progress [#call, nil] as in +embed+
     # @return [Array<Array<Float>>]
     def embed_documents(texts, progress: nil)
-      embed_texts(texts, DOCUMENT_PROMPT, progress)
+      vectors_of(texts, DOCUMENT_PROMPT, progress)
     end
 
     # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded
     def tokenize(texts, prompt: nil)
-      prompt = Arguments.prompt(prompt)
-      in_windows(texts) { |model, window| model.tokenize(window, prompt) }
+      ids_of(texts, Arguments.prompt(prompt))
     end
 
     # Runs rows of token ids as one batch, padded to the longest.
@@ -138,72 +77,12 @@ module AllMinilmL6V2
     # @return [Array<Array<Float>>]
     # @raise [InvalidIdsError] the model has no such id, or takes fewer in a row
     def embed_ids(rows, prompt: nil)
-      prompt = Arguments.prompt(prompt)
-      rows = Arguments.rows(rows)
-      @lifetime.use { |model| rows.empty? ? [] : model.run(rows, prompt) }
-    end
-
-    # Hashes the graph and reproduces the golden cases of the model file.
-    #
-    # @return [Float] the largest absolute difference of one element
-    # @raise [SelfCheckError] a case differs by more than its tolerance
-    # @raise [ModelError] the graph does not match its digest
-    def self_check
-      @lifetime.use do
-        file = read_file
-        file.check_graph
-        SelfCheck.new(self, file.fixture, @options[:device]).largest_difference
-      end
-    end
-
-    # Waits for the calls in flight and frees the model; every later call raises ClosedError.
-    def close
-      @lifetime.close
+      run(rows, Arguments.prompt(prompt))
     end
 
     # @return [String]
     def inspect
       "#<#{self.class} #{name}, #{dimension} dimensions, #{provider}, #{@lifetime.closed? ? "closed" : "open"}>"
-    end
-
-    # An embedder that is sent to another process is opened anew there.
-    #
-    # @private
-    def marshal_dump
-      [@location, @options]
-    end
-
-    # @private
-    def marshal_load((location, options))
-      initialize(location, **options)
-    end
-
-    private
-
-    # Also read in a forked child and by self_check, when the folder may be another, and the file.
-    def read_file
-      file = ModelFile.new(@path, @location || @path)
-      @location ||= file.location
-      @name ||= file.manifest["name"]
-      @fingerprint ||= file.manifest["fingerprint"]
-      return file if file.manifest["fingerprint"] == fingerprint
-      raise ModelError, "#{@path}: holds another model since it was opened; open another embedder"
-    end
-
-    def embed_texts(texts, prompt, progress = nil)
-      progress = Arguments.progress(progress)
-      in_windows(texts) do |model, window, before|
-        model.embed(model.tokenize(window, prompt), prompt) { |done| progress&.call(before + done) }
-      end
-    end
-
-    def in_windows(texts)
-      texts = Arguments.texts(texts)
-      @lifetime.use do |model|
-        results = []
-        Windows.each(texts) { |window, before| results.concat(yield(model, window, before)) }
-        results
-      end
     end
   end
 end

@@ -14,9 +14,9 @@ module AllMinilmL6V2
   # The model has no prompt of that name.
   class UnknownPromptError < Error; end
 
-  # The embedder was closed.
+  # The model was closed.
   class ClosedError < Error
-    def initialize(message = "the embedder is closed; open another")
+    def initialize(message = "the model is closed; open another")
       super
     end
   end

@@ -5,7 +5,7 @@ module AllMinilmL6V2
   # Keeps a model open for many threads until it is closed, and opens another in a forked child,
   # where the threads of the parent's are missing.
   class Lifetime
-    # @yieldreturn [Model] called here, and at the first use in every child
+    # @yieldreturn [LoadedModel] called here, and at the first use in every child
     def initialize(&open)
       @open = open
       @lock = Mutex.new
@@ -29,6 +29,11 @@ module AllMinilmL6V2
       yield @model
     ensure
       leave if entered
+    end
+
+    # @raise [ClosedError]
+    def check
+      use {}
     end
 
     # Waits for the calls in flight, but for those of its own thread: of these the last frees the model.

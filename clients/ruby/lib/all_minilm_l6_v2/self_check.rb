@@ -4,27 +4,28 @@
 module AllMinilmL6V2
   # Reproduces the golden cases of a model file.
   class SelfCheck
-    # @param embedder [Embedder]
+    # @param model [LoadedModel]
     # @param fixture [Hash]
     # @param device [String]
-    def initialize(embedder, fixture, device)
-      @embedder = embedder
+    def initialize(model, fixture, device)
+      @model = model
       @cases = fixture["cases"]
       @max_abs, @one_minus_cosine = fixture["tolerances"][device].values_at("max_abs", "one_minus_cosine")
     end
 
-    # Takes every case through tokenize, embed_ids and embed.
+    # Takes every case through the tokenizer and the graph.
     #
     # @return [Float] the largest absolute difference of one element
     # @raise [SelfCheckError] ids differ, or a row lies outside the tolerance
     def largest_difference
       @cases.flat_map do |golden|
         @case, texts, rows, prompt, embeddings = golden.values_at("id", "texts", "input_ids", "prompt", "embeddings")
-        wrong = rows.zip(@embedder.tokenize(texts, prompt:)).count { |expected, found| found != expected }
+        prompt ||= CONTRACT["default_prompt"]
+        wrong = rows.zip(@model.tokenize(texts, prompt)).count { |expected, found| found != expected }
         differs("tokenize", wrong, 0) if wrong > 0
         [
-          compare("embed_ids", @embedder.embed_ids(rows, prompt:), embeddings),
-          compare("embed", @embedder.embed(texts, prompt:), embeddings)
+          compare("embed_ids", @model.run(rows, prompt), embeddings),
+          compare("embed", @model.vectors(rows, prompt), embeddings)
         ]
       end.max.to_f
     end

@@ -19,8 +19,8 @@ module AllMinilmL6V2
       return unless ENV["ORT_DISABLE_TELEMETRY"].to_s.empty?
       ENV["ORT_DISABLE_TELEMETRY"] = "1"
       return unless class_variable_defined?(:@@env)
-      warn "all_minilm_l6_v2: ONNX Runtime was in use before the first embedder and may send telemetry; " \
-        "set ORT_DISABLE_TELEMETRY=1 in the environment of the process, or open an embedder first"
+      warn "all_minilm_l6_v2: ONNX Runtime was in use before the first model was opened and may send telemetry; " \
+        "set ORT_DISABLE_TELEMETRY=1 in the environment of the process, or open a model first"
     end
 
     # What frees a session, once and only in the process that opened it: in a forked child it would
@@ -65,9 +65,9 @@ module AllMinilmL6V2
     #
     # @param feeds [Hash{String => OnnxRuntime::OrtValue}] by the input's name; they are freed
     # @param rows [Integer]
-    # @return [Array<Array<Float>>] the embeddings
+    # @return [Array<Array<Float>>] a vector for each row
     # @raise [ModelError] the graph stops
-    def embed(feeds, rows)
+    def vectors(feeds, rows)
       name, dtype, dimension = CONTRACT["output"].values_at("name", "dtype", "dimension")
       type, bytes = ELEMENTS.fetch(dtype)
       output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], type)
@@ -77,8 +77,8 @@ module AllMinilmL6V2
           @session, nil, pointers(inputs), pointers(feeds.values), feeds.size, pointers(outputs), 1, pointers([output])
         )
       )
-      vectors = output.data_ptr
-      Array.new(rows) { |row| vectors.public_send(:"get_array_of_#{type}", row * dimension * bytes, dimension) }
+      memory = output.data_ptr
+      Array.new(rows) { |row| memory.public_send(:"get_array_of_#{type}", row * dimension * bytes, dimension) }
     rescue OnnxRuntime::Error => error
       raise ModelError, "#{@path}: onnxruntime cannot run the graph: #{text(error)}"
     ensure
