@@ -84,7 +84,7 @@ class ModelTable(Table):
     source: ModelSource
     output: File
     description: str = ""
-    task: Literal["embed", "classify"] = "embed"
+    task: str | None = None
     default_prompt: str | None = None
     precision: Precision = "float32"
     storage: Storage = "checkpoint"

@@ -16,6 +16,7 @@ from xml.sax.saxutils import quoteattr
 import pytest
 
 from models.every_feed import write_every_feed_model
+from models.task_models import TASK_MODELS
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import read_client
 from polybake.verification.protocol import Errored, Start
@@ -23,7 +24,7 @@ from support.fresh_home import run_cut_off, run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS, HOSTILE
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
 
 pytestmark = pytest.mark.csharp
 
@@ -135,6 +136,17 @@ def test_its_own_tests_pass_with(kind: str, tmp_path: Path, request: pytest.Fixt
     """The same, padded on the left, with a default prompt, and quantized."""
     model: Path = request.getfixturevalue(f"every_feed_{kind}")
     assert passed(own_tests(write("csharp", tmp_path, model), model)) > 55
+
+
+@pytest.mark.parametrize("task", TASK_MODELS)
+def test_each_task_has_its_client(task: str, tmp_path: Path) -> None:
+    """It is clean, passes its own tests, and reproduces vectors and answers."""
+    model = TASK_MODELS[task](tmp_path / f"tiny-{task}.onnx")
+    folder = write("csharp", tmp_path / "client", model)
+    (solution,) = folder.glob("*.slnx")
+    dotnet("format", solution.name, "--verify-no-changes", cwd=folder)
+    assert passed(own_tests(folder, model)) > 10
+    check_task(model, prepared(folder))
 
 
 def test_its_tests_need_a_model(client: Path) -> None:

@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from models.every_feed import write_every_feed_model
+from models.task_models import TASK_MODELS
 from polybake.modelfile.container import read_head
 from support.fresh_home import run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
 
 pytestmark = pytest.mark.node
 
@@ -165,6 +166,18 @@ def test_its_own_tests_pass(
 
 
 @pytest.mark.planted
+@pytest.mark.parametrize("task", TASK_MODELS)
+def test_each_task_has_its_client(client: Path, task: str, tmp_path: Path) -> None:
+    """It is clean, passes its own tests, and reproduces vectors and answers."""
+    model = TASK_MODELS[task](tmp_path / f"tiny-{task}.onnx")
+    folder = write("node", tmp_path / "client", model)
+    check_clean(client, folder)
+    run("npm", "run", "types", cwd=folder)
+    passed, failed = own_tests(folder, model)
+    assert (passed > 10, failed) == (True, set())
+    check_task(model, folder)
+
+
 @pytest.mark.parametrize("model", ["every_feed", "every_feed_left", "every_feed_int8"])
 def test_without_a_fault_its_tests_pass(
     client: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest

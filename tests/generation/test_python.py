@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 
 from models.every_feed import write_every_feed_model
+from models.task_models import TASK_MODELS
 from polybake.modelfile import container
 from polybake.modelfile.container import read_head
 from support.fresh_home import run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
 
 pytestmark = pytest.mark.python
 
@@ -104,6 +105,22 @@ def test_its_own_tests_pass(
     path: Path = request.getfixturevalue(model)
     printed = run_its_tests(python, write("python", tmp_path / "client", path), path)
     assert re.search(r"\b1[1-3]\d passed", printed), printed
+
+
+@pytest.mark.parametrize("task", TASK_MODELS)
+def test_each_task_has_its_client(
+    python: Path, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is clean, passes its own tests, and reproduces vectors and answers."""
+    model = TASK_MODELS[task](tmp_path / f"tiny-{task}.onnx")
+    folder = write("python", tmp_path / "client", model)
+    check_style(python, folder)
+    check_types(python, folder)
+    run_its_tests(python, folder, model)
+    run_script(python, folder, blocks(folder)[0].replace(model.name, str(model)))
+    (folder / ".venv").symlink_to(python.parents[1])
+    monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
+    check_task(model, folder)
 
 
 def test_its_tests_need_a_model(python: Path, client: Path) -> None:

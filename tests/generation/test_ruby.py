@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from models.every_feed import write_every_feed_model
+from models.task_models import TASK_MODELS
 from polybake.modelfile.container import read_head
 from support.fresh_home import run_cut_off, run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS
 from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, run, write
+from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
 
 pytestmark = pytest.mark.ruby
 
@@ -127,6 +128,22 @@ def test_its_own_tests_pass(
     done = own_tests(write("ruby", tmp_path, path), path, gems)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\b1\d\d runs, .* 0 failures, 0 errors, 0 skips", done.stdout), done.stdout
+
+
+@pytest.mark.parametrize("task", TASK_MODELS)
+def test_each_task_has_its_client(
+    client: Path, gems: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is clean, passes its own tests, and reproduces vectors and answers."""
+    model = TASK_MODELS[task](tmp_path / f"tiny-{task}.onnx")
+    folder = write("ruby", tmp_path / "client", model)
+    monkeypatch.setenv("BUNDLE_PATH", gems)
+    run("bundle", "exec", "standardrb", "--no-fix", folder, cwd=client)
+    done = own_tests(folder, model, gems)
+    assert done.returncode == 0, done.stdout + done.stderr
+    evaluate(folder, gems, model, blocks(folder, model)[1])
+    run("bundle", "install", "--quiet", cwd=folder)
+    check_task(model, folder)
 
 
 @pytest.mark.planted

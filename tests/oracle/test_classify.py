@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from models import bert, rotary
@@ -13,16 +14,27 @@ from models.tiny_folders import change_json, write_tokenizer
 from polybake.baking.bake_config import bake_config
 from polybake.config import Config
 from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import encode_vectors
+from polybake.verification.answers import compare_answers
+from support.agreement import Agreement, agreement
+from support.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("transformers")
 
+SAVED = "Hugging Face folder"
 LABELS = ("joy", "anger", "\u65e0 \U0001f600")
 BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
 DECODERS = [
     kind for kind in rotary.KINDS if rotary.KINDS[kind].model in ("Qwen2", "Qwen3", "Mistral")
 ]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
+
+
+def named(kind: str) -> str:
+    """The kind of a classifier, its variant behind a comma."""
+    model, comma, variant = kind.partition(",")
+    return f"{model} classifier{comma}{variant}"
 
 
 def saved_bert(folder: Path, kind: str, labels: tuple[str, ...], **settings: Any) -> Path:
@@ -58,43 +70,49 @@ def save(folder: Path, config: Any, labels: tuple[str, ...], **settings: Any) ->
     randomise(AutoModelForSequenceClassification.from_config(config)).save_pretrained(folder)
 
 
-def agrees(folder: Path, out: Path) -> None:
-    """Every golden case has the pipeline's labels in its order, and its scores."""
+def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
+    """Bake a folder and compare each golden case with the pipeline, a text at a time."""
     from transformers import pipeline
 
-    table = {"name": "tiny", "source": folder, "output": out, "task": "classify"}
+    table = {"name": "tiny", "source": folder, "output": out}
     bake_config(Config.model_validate({"model": table}))
     classify = pipeline("text-classification", str(folder), top_k=None, truncation=True)
     head = read_head(out)
-    assert len(head.fixture.cases) > 10
+    labels = head.manifest.contract.settings["labels"]
+    expected = []
     for case in head.fixture.cases:
-        expected = [classify([text])[0] for text in case.texts]
-        assert [[one["label"] for one in text] for text in case.answer] == [
-            [one["label"] for one in text] for text in expected
-        ]
-        for found, wanted in zip(case.answer, expected, strict=True):
-            assert [one["score"] for one in found] == pytest.approx(
-                [one["score"] for one in wanted], abs=1e-5
-            )
+        answer = [classify([text])[0] for text in case.texts]
+        assert compare_answers(answer, case.answer) is None
+        scores = [{one["label"]: one["score"] for one in text} for text in answer]
+        vectors = np.array([[text[label] for label in labels] for text in scores], np.float32)
+        ids = [tuple(classify.tokenizer(text, truncation=True).input_ids) for text in case.texts]
+        changed = {"input_ids": tuple(ids), "embeddings": encode_vectors(vectors), "answer": answer}
+        expected.append(case.model_copy(update=changed))
+    assert len(expected) > 10
+    return agreement(out, expected)
 
 
 @pytest.mark.parametrize("kind", BERT)
-def test_agrees_with_transformers(kind: str, tmp_path: Path) -> None:
+def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Labels, their order and their scores, for every built-in case."""
-    agrees(saved_bert(tmp_path / "model", kind, LABELS), tmp_path / "tiny.onnx")
+    folder = saved_bert(tmp_path / "model", kind, LABELS)
+    proven(named(kind), agreement_with_pipeline(folder, tmp_path / "tiny.onnx"), source=SAVED)
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
-def test_with_rotary_positions(kind: str, tmp_path: Path) -> None:
+def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Of decoders the last token counts."""
-    agrees(saved_rotary(tmp_path / "model", kind), tmp_path / "tiny.onnx")
+    found = agreement_with_pipeline(saved_rotary(tmp_path / "model", kind), tmp_path / "tiny.onnx")
+    proven(named(kind), found, source=SAVED)
 
 
 @pytest.mark.parametrize("kind", MODERN[:2])
-def test_a_head_on_the_mean(kind: str, tmp_path: Path) -> None:
+def test_a_head_on_the_mean(kind: str, tmp_path: Path, proven: Proven) -> None:
     """ModernBERT's head, and its activation, is what its configuration says."""
     settings = {"classifier_pooling": "mean", "classifier_activation": "relu"}
-    agrees(saved_rotary(tmp_path / "model", kind, **settings), tmp_path / "tiny.onnx")
+    folder = saved_rotary(tmp_path / "model", kind, **settings)
+    found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
+    proven(f"{named(kind)}, on the mean", found, source=SAVED)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +126,9 @@ def test_a_head_on_the_mean(kind: str, tmp_path: Path) -> None:
     ],
 )
 def test_scores_by_the_kind_of_problem(
-    labels: tuple[str, ...], problem: str | None, tmp_path: Path
+    labels: tuple[str, ...], problem: str | None, tmp_path: Path, proven: Proven
 ) -> None:
     """Each label by itself, numbers as they are, and one label alone."""
     folder = saved_bert(tmp_path / "model", "bert", labels, problem_type=problem)
-    agrees(folder, tmp_path / "tiny.onnx")
+    found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
+    proven(f"bert classifier, {len(labels)} labels, {problem}", found, source=SAVED)

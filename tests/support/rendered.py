@@ -11,6 +11,8 @@ from polybake.generation import render_client
 from polybake.generation.write import write_client
 from polybake.modelfile.container import read_head
 from polybake.modelfile.manifest import Output
+from polybake.verification.verdict import Stage, Status
+from polybake.verification.verify import verify
 
 #: Model names that formatters could treat differently: a short, a plain and the longest one.
 NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)
@@ -40,6 +42,15 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
+
+
+def check_task(model: Path, client: Path) -> None:
+    """A prepared client passes every stage of every case, with its task's own call among them."""
+    report = verify(model, client)
+    assert report.exit_code() == 0, [
+        one for one in report.verdicts if one.status is not Status.PASS
+    ]
+    assert Stage.CALL in {one.stage for one in report.verdicts}
 
 
 def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:

@@ -23,6 +23,7 @@ def bake(
     *,
     name: str | None = None,
     description: str = "",
+    task: str | None = None,
     steps: Sequence[Step | Mapping[str, object]] | None = None,
     prompts: Mapping[str, str] | None = None,
     default_prompt: str | None = None,
@@ -41,6 +42,8 @@ def bake(
         output: The model file to write; an earlier bake is overwritten, and nothing else.
         name: Names packages and modules of the clients; None makes it of the source's own.
         description: For people.
+        task: What the file is for, such as ``classify``; None is ``embed`` where steps are given,
+            and else what the source was trained for.
         steps: As the tables of polybake.toml, or as objects of `polybake.steps`; None takes the
             source's own. Files that a table names are relative to the working folder.
         prompts: Prompt texts by name; None takes the source's.
@@ -62,6 +65,7 @@ def bake(
             "source": place,
             "output": Path(output),
             "description": description,
+            "task": task,
             "default_prompt": default_prompt,
             "encoder": encoder,
             "dequantize": dequantize,

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from polybake.baking.bake import BakeReport, Progress, bake, quiet
+from polybake.baking.bake import EMBED, BakeReport, Progress, bake, quiet
 from polybake.baking.lower import Lowering
 from polybake.config import Config
 from polybake.fixtures.texts import read_texts, user_cases
 from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
 from polybake.steps import Step
-from polybake.tasks import TASKS
+from polybake.tasks import task_of
 
 
 def bake_config(
@@ -31,8 +31,8 @@ def bake_config(
     """
     model = config.model
     source = open_source(model.source, model.encoder, dequantize=model.dequantize)
-    task = TASKS[model.task]
     listed = steps if steps is not None else config.steps
+    task = task_of(source, model.task if listed is None else model.task or EMBED.name)
     listed = task.recipe(source) if listed is None else listed
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])

@@ -90,6 +90,8 @@ def settings_text(
     """A polybake.toml that says in full what the source's own files say."""
     import tomlkit
 
+    from polybake.tasks import task_of
+
     model = {
         "name": usable_name(name),
         "source": _relative(source, folder),
@@ -98,12 +100,15 @@ def settings_text(
         "dequantize": dequantize or None,
         "default_prompt": opened.default_prompt,
     }
+    task = task_of(opened)
+    model["task"] = None if task.name == "embed" else task.name
+    recipe = task.recipe(opened)
     document = tomlkit.document()
     document["model"] = {key: value for key, value in model.items() if value is not None}
     steps = tomlkit.aot()
-    for spec in opened.recipe or opened.assumed:
+    for spec in recipe or opened.assumed:
         steps.append(_item(spec))
-    if not opened.recipe:
+    if not recipe:
         document.add(tomlkit.nl())
         document.add(tomlkit.comment(_ASSUMED if opened.assumed else _NO_STEPS))
     document["steps"] = steps

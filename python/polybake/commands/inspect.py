@@ -84,6 +84,7 @@ def describe_model(head: Head, path: Path) -> str:
     return _lines(
         {
             "model": f"{manifest.name} ({path.stat().st_size / 1e6:.1f} MB)",
+            "task": contract.task,
             "encoder": f"{manifest.encoder}, opset {manifest.opset}, {manifest.precision}",
             "steps": " -> ".join(manifest.steps),
             "inputs": ", ".join(f"{item.name} ({item.feed})" for item in contract.inputs),
@@ -106,10 +107,14 @@ def describe_model(head: Head, path: Path) -> str:
 
 def source_facts(source: Source) -> dict[str, object]:
     """What a bake would start from, as data."""
+    from polybake.tasks import task_of
+
+    task = task_of(source)
     return {
         "source": source.folder.identifier,
+        "task": task.name,
         "encoder": source.encoder.name,
-        "steps": [dict(spec) for spec in source.recipe],
+        "steps": [dict(spec) for spec in task.recipe(source)],
         "prompts": source.prompts,
         "default_prompt": source.default_prompt,
         "max_length": source.max_length,
@@ -121,8 +126,10 @@ def source_facts(source: Source) -> dict[str, object]:
 def describe_source(source: Source) -> str:
     """The same for a person; its steps as the manifest would have them."""
     from polybake.recipe.resolve import resolve
+    from polybake.tasks import task_of
 
-    steps = resolve(source.recipe, base=source.folder.path, source=source)
+    recipe = task_of(source).recipe(source)
+    steps = resolve(recipe, base=source.folder.path, source=source)
     return _lines(
         source_facts(source)
         | {

@@ -61,6 +61,11 @@ def embed(
     kind = output_for(out)
     _check_places(out, source, kind, force)
     manifest = read_head(model).manifest
+    if manifest.contract.task != "embed":
+        raise InputError(
+            f"{model}: is made for the task {manifest.contract.task!r}, expected 'embed'; ask it "
+            "by a client: polybake generate"
+        )
     contract = prompt.contract(manifest.contract)
     runner = replace(machine.open(model).runner, contract=contract)
     output, parts = kind(source, contract.output), Parts(out, force)

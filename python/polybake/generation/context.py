@@ -148,4 +148,4 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
 def _sentence(manifest: Manifest) -> str:
     """The package's description: one line."""
     words = " ".join(manifest.description.split())
-    return words or f"Text embeddings of {manifest.name}, the same in every language"
+    return words or f"Client of the model {manifest.name}, the same in every language"

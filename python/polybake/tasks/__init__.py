@@ -1,9 +1,26 @@
 """What model files are for, by the name that polybake.toml and the contract use."""
 
+from polybake.errors import InputError
+from polybake.sources.source import Source
 from polybake.tasks.classify import Classify
 from polybake.tasks.embed import Embed
 from polybake.tasks.task import Task
 
-TASKS: dict[str, Task] = {task.name: task for task in (Embed(), Classify())}
+#: In the order in which a source is asked what it was trained for; every one can embed.
+TASKS: dict[str, Task] = {task.name: task for task in (Classify(), Embed())}
 
-__all__ = ["TASKS", "Classify", "Embed", "Task"]
+
+def task_of(source: Source, name: str | None = None) -> Task:
+    """The task of this name, or the one that a source was trained for.
+
+    Raises:
+        InputError: there is no such task.
+    """
+    if name is None:
+        return next(task for task in TASKS.values() if task.fits(source))
+    if name not in TASKS:
+        raise InputError(f"model.task: unknown task {name!r}; choose one of: {', '.join(TASKS)}")
+    return TASKS[name]
+
+
+__all__ = ["TASKS", "Classify", "Embed", "Task", "task_of"]

@@ -11,6 +11,8 @@ from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Head, Recipe, Source
 from polybake.tasks.task import Task
 
+_KIND = "ForSequenceClassification"
+
 
 class Classify(Task):
     """A score for each label: probabilities of one label a text, or of each label by itself.
@@ -20,6 +22,10 @@ class Classify(Task):
 
     name: ClassVar[str] = "classify"
     output: ClassVar[str] = "scores"
+
+    def fits(self, source: Source) -> bool:
+        """It was, where its head has a number for each label and no modules.json says otherwise."""
+        return not source.recipe and source.head is not None and source.head.kind == _KIND
 
     def recipe(self, source: Source) -> Recipe:
         """The model's head, and what makes scores of its numbers.
@@ -64,7 +70,7 @@ class Classify(Task):
 
 
 def _head(source: Source) -> Head:
-    if source.head is None or source.head.kind != "ForSequenceClassification":
+    if source.head is None or source.head.kind != _KIND:
         raise InputError(
             f"{source.folder.path}: was not trained to classify texts; expected a model whose "
             "config.json has an architecture that ends in ForSequenceClassification"

@@ -12,6 +12,10 @@ class Embed(Task):
     name: ClassVar[str] = "embed"
     output: ClassVar[str] = "sentence_embedding"
 
+    def fits(self, source: Source) -> bool:  # noqa: ARG002
+        """Whatever a model was trained for, its tokens have embeddings."""
+        return True
+
     def recipe(self, source: Source) -> Recipe:
         """The steps that the source lists."""
         return source.recipe

@@ -22,6 +22,10 @@ class Task(abc.ABC):
     output: ClassVar[str]
 
     @abc.abstractmethod
+    def fits(self, source: Source) -> bool:
+        """Whether this is what the source was trained for."""
+
+    @abc.abstractmethod
     def recipe(self, source: Source) -> Recipe:
         """The steps of a model for which polybake.toml lists none.
 

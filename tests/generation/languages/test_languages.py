@@ -61,7 +61,7 @@ def test_a_new_language_is_generated_checked_and_verified(
     """Its client is written, found fresh or stale, and taken through every case."""
     clients = tmp_path / "clients"
     (one,) = generate(subject.model, clients, languages=["toy"], templates=templates).values()
-    assert (one.folder / "TINY-MODEL.project").read_text().startswith("tiny-model 0.1.0 'Text ")
+    assert (one.folder / "TINY-MODEL.project").read_text().startswith("tiny-model 0.1.0 'Client ")
     (one.folder / "TINY-MODEL.project").write_text("mine")
     generate(subject.model, clients, languages=["toy"], templates=templates, check=True)
     monkeypatch.setenv("ANSWERS", str(subject.answers))

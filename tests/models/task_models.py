@@ -1,0 +1,51 @@
+"""A tiny model file of each task but ``embed``, of a seeded BERT with a head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from models.tiny_folders import CONFIG, Arrays, bert_weights, write_bert
+from polybake.baking.bake_config import bake_config
+from polybake.config import Config
+
+#: Names that source code of every language must encode.
+LABELS = ("joy", 'say "no" #{1 + 1} ${x}', "\u65e0 \U0001f600 \\n", "`{{ 1 }}`")
+
+
+def write_classifier(path: Path) -> Path:
+    """Four labels, of which a text has one."""
+    return _baked(path, "ForSequenceClassification", LABELS)
+
+
+TASK_MODELS: dict[str, Callable[[Path], Path]] = {"classify": write_classifier}
+
+
+def head_weights(labels: int) -> Arrays:
+    """BERT's pooler and a linear layer behind it."""
+    random = np.random.default_rng(7)
+    hidden = CONFIG["hidden_size"]
+    shapes = {
+        "pooler.dense.weight": (hidden, hidden),
+        "pooler.dense.bias": (hidden,),
+        "classifier.weight": (labels, hidden),
+        "classifier.bias": (labels,),
+    }
+    return {
+        name: random.normal(0.0, 0.4, shape).astype(np.float32) for name, shape in shapes.items()
+    }
+
+
+def _baked(path: Path, head: str, labels: tuple[str, ...]) -> Path:
+    config = CONFIG | {
+        "architectures": [f"Bert{head}"],
+        "id2label": {str(place): label for place, label in enumerate(labels)},
+    }
+    with TemporaryDirectory() as folder:
+        source = write_bert(Path(folder), config, bert_weights() | head_weights(len(labels)))
+        table = {"name": path.stem, "source": source, "output": path}
+        bake_config(Config.model_validate({"model": table}))
+    return path
