@@ -122,6 +122,11 @@ def bake(
         raise InputError(f"name: {error}") from error
     _check_place(out)
     used = bake_prompts(source, steps, prompts, default_prompt)
+    if used.texts and not task.prompted:
+        raise InputError(
+            f"prompts: {', '.join(used.texts)}: a model of the task {task.name!r} has none; leave "
+            "them out, and put what they say into the texts"
+        )
     pools = any(step.pools for step in steps)
     encoder = source.encoder if pools or source.pooled is None else source.pooled
     seconds: dict[str, float] = {}

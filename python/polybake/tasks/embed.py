@@ -11,6 +11,7 @@ class Embed(Task):
 
     name: ClassVar[str] = "embed"
     output: ClassVar[str] = "sentence_embedding"
+    prompted: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:  # noqa: ARG002
         """Whatever a model was trained for, its tokens have embeddings."""

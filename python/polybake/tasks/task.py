@@ -16,10 +16,12 @@ class Task(abc.ABC):
     Attributes:
         name: What polybake.toml and the contract call it.
         output: The graph's first output.
+        prompted: Whether its clients put prompts before texts.
     """
 
     name: ClassVar[str]
     output: ClassVar[str]
+    prompted: ClassVar[bool] = False
 
     @abc.abstractmethod
     def fits(self, source: Source) -> bool:

@@ -1,0 +1,114 @@
+"""Labels and their scores: what is baked of a classifier, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polybake
+from models.task_models import LABELS, head_weights
+from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from polybake.errors import InputError
+from polybake.files.model_folder import ModelFolder
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import decode_vectors
+from polybake.sources import open_source
+from polybake.tasks import Classify, task_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A BERT with four labels."""
+    config = CONFIG | {
+        "architectures": ["BertForSequenceClassification"],
+        "id2label": {str(place): label for place, label in enumerate(LABELS)},
+    }
+    return write_bert(tmp_path / "model", config, bert_weights() | head_weights(4))
+
+
+def test_it_is_found(folder: Path) -> None:
+    """By the architecture that config.json names, unless the steps make something else of it."""
+    assert task_of(open_source(folder)).name == "classify"
+    change_json(folder / "config.json", architectures=["BertModel"])
+    assert task_of(open_source(folder)).name == "embed"
+
+
+def test_labels_and_answers_are_in_the_file(folder: Path, tmp_path: Path) -> None:
+    """Scores are probabilities in the labels' order; answers hold them best first."""
+    polybake.bake(folder, tmp_path / "m.onnx", name="moods")
+    head = read_head(tmp_path / "m.onnx")
+    contract = head.manifest.contract
+    assert (contract.task, contract.settings) == ("classify", {"labels": list(LABELS)})
+    assert (contract.output.name, contract.output.dimension) == ("scores", 4)
+    for case in head.fixture.cases:
+        scores = decode_vectors(case.embeddings)
+        assert scores.sum(axis=1) == pytest.approx(1)
+        for row, answer in zip(scores, case.answer, strict=True):
+            assert [one["score"] for one in answer] == sorted(map(float, row), reverse=True)
+            assert {one["label"]: one["score"] for one in answer} == dict(
+                zip(LABELS, map(float, row), strict=True)
+            )
+
+
+def test_equal_scores_keep_the_order_of_the_labels() -> None:
+    """A sort that is not stable would turn them from language to language."""
+    found = np.array([[0.25, 0.5, 0.25]], np.float32)
+    (answer,) = Classify().answer(found, {"labels": ["a", "b", "c"]})
+    assert [one["label"] for one in answer] == ["b", "a", "c"]
+
+
+def test_steps_of_ones_own_make_embeddings(folder: Path, tmp_path: Path) -> None:
+    """The encoder of a classifier may embed; its head is left out then."""
+    polybake.bake(folder, tmp_path / "m.onnx", name="m", steps=[{"step": "pool", "mode": "mean"}])
+    assert read_head(tmp_path / "m.onnx").manifest.contract.task == "embed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"id2label": {"0": "a", "1": "b"}}, r"names 2 labels, and the steps give 4 numbers"),
+        (
+            {"id2label": dict(zip("0123", "abca", strict=True))},
+            r"the label 'a' stands twice in id2label; give each number a name of its own",
+        ),
+        ({"id2label": {"1": "a", "2": "b"}}, r"id2label: expected the keys 0 to 1, found 1, 2"),
+    ],
+)
+def test_wrong_labels_are_refused(
+    folder: Path, tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    """By name, with the remedy, and nothing is written."""
+    change_json(folder / "config.json", **changes)
+    with pytest.raises(InputError, match=message):
+        polybake.bake(folder, tmp_path / "m.onnx", name="m")
+    assert not (tmp_path / "m.onnx").exists()
+
+
+def test_what_was_not_trained_for_it_is_refused(tmp_path: Path) -> None:
+    """An encoder alone has no labels."""
+    with pytest.raises(InputError, match="was not trained to classify texts; expected a model"):
+        polybake.bake(
+            write_bert(tmp_path / "model"), tmp_path / "m.onnx", name="m", task="classify"
+        )
+
+
+def test_prompts_are_refused(folder: Path, tmp_path: Path) -> None:
+    """Clients of this task put nothing before a text."""
+    with pytest.raises(InputError, match="prompts: query: a model of the task 'classify' has none"):
+        polybake.bake(folder, tmp_path / "m.onnx", name="m", prompts={"query": "q: "})
+
+
+def test_an_unknown_task_is_refused(folder: Path, tmp_path: Path) -> None:
+    """With those that there are."""
+    with pytest.raises(InputError, match="unknown task 'label'; choose one of: classify, embed"):
+        polybake.bake(folder, tmp_path / "m.onnx", name="m", task="label")
+
+
+def test_the_folder_is_named(folder: Path) -> None:
+    """A message about labels says whose they are."""
+    source = open_source(folder)
+    assert isinstance(source.folder, ModelFolder)
+    with pytest.raises(InputError, match=rf"{folder}: config.json names 4 labels"):
+        Classify().settings(source, 3)
