@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field, JsonValue
 
 from polybake.modelfile.record import Record
+from polybake.modelfile.rows import packed
 from polybake.modelfile.slack import Embeddings, Slack
 
 #: Where a client runs.
@@ -47,6 +48,10 @@ class Vectors(Record):
     slack: EncodedSlack | None = Field(default=None, description="None for float32.")
 
 
+#: What a row of token ids is made of: one text, or two.
+Text = str | tuple[str, str]
+
+
 class Case(Record):
     """One call of a client: its texts, the token ids and the embeddings they must give."""
 
@@ -54,12 +59,23 @@ class Case(Record):
     why: str = Field(description="The fault that this case finds.")
     flags: tuple[str, ...] = ()
     prompt: str | None = None
-    texts: tuple[str, ...]
+    texts: tuple[Text, ...]
     input_ids: tuple[tuple[int, ...], ...]
-    embeddings: Vectors
-    answer: JsonValue = Field(
-        default=None, description="What the task's own call gives; null where vectors are that."
+    type_ids: tuple[tuple[int, ...], ...] | None = Field(
+        default=None, description="The type of each id, of pairs; null where there are none."
     )
+    embeddings: Vectors
+    call: dict[str, JsonValue] | None = Field(
+        default=None, description="What the task's own call is given; null where vectors are all."
+    )
+    answer: JsonValue = Field(default=None, description="What that call gives.")
+
+    def rows(self, vocab_size: int) -> tuple[tuple[int, ...], ...]:
+        """The rows that a graph is fed, with the types of their tokens packed into them."""
+        if self.type_ids is None:
+            return self.input_ids
+        pairs = zip(self.input_ids, self.type_ids, strict=True)
+        return tuple(tuple(packed(ids, types, vocab_size)) for ids, types in pairs)
 
 
 class MadeBy(Record):

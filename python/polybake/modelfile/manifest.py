@@ -89,7 +89,7 @@ class Pair(Record):
     """How two texts become one row of token ids."""
 
     pieces: tuple[Piece, ...]
-    truncate: Literal["longest_first", "only_second"] = Field(
+    truncate: Literal["longest_first", "only_first", "only_second"] = Field(
         default="longest_first", description="Which text is cut where both are too long together."
     )
     truncation_side: Literal["right", "left"] = "right"
@@ -101,6 +101,9 @@ class Contract(Record):
     task: str = Field(default="embed", description="What the file is for, and its client's class.")
     settings: dict[str, JsonValue] = Field(
         default_factory=dict, description="What the task's client knows besides, such as labels."
+    )
+    pair: Pair | None = Field(
+        default=None, description="How the two texts of a row are joined; null for one text a row."
     )
     inputs: tuple[Input, ...]
     output: Output

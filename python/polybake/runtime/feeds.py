@@ -1,21 +1,20 @@
 """The arrays that a model's inputs are fed."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from polybake.modelfile.manifest import Contract
+from polybake.modelfile.rows import Rows
 
 
 def feeds(
-    contract: Contract, rows: Sequence[Sequence[int]], prompt: str | None = None, length: int = 0
+    contract: Contract, rows: Rows, prompt: str | None = None, length: int = 0
 ) -> dict[str, NDArray[np.int64]]:
     """One array for each input of the contract, by its name.
 
     Args:
         contract: Says what to feed, and the padding.
-        rows: Token ids; a row without any is all padding.
+        rows: Token ids, with their types packed into them; a row without any is all padding.
         prompt: Whose ``prompt_value`` is fed, where the model takes one.
         length: Pad to this many tokens when no row is longer.
     """
@@ -26,10 +25,11 @@ def feeds(
         place = slice(width - len(row), width) if contract.pad_side == "left" else slice(len(row))
         ids[index, place] = row
         mask[index, place] = 1
+    types, ids = np.divmod(ids, contract.vocab_size)
     values = {
         "input_ids": ids,
         "attention_mask": mask,
-        "token_type_ids": np.zeros_like(ids),
+        "token_type_ids": types,
         "position_ids": (mask.cumsum(axis=1) - 1) * mask,
     }
     return {

@@ -11,12 +11,13 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from polybake.errors import InputError
+from polybake.modelfile.fixture import Text
 from polybake.modelfile.manifest import Contract
+from polybake.modelfile.rows import Rows, packed
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run
+from polybake.tokenization.pairs import join
 from polybake.tokenization.tokenizer import BakedTokenizer
-
-Rows = Sequence[Sequence[int]]
 
 #: Tokens of one batch, by device: on processors what was fastest. The clients have the same.
 BUDGETS = {"cpu": 512, "cuda": 16_384}
@@ -46,15 +47,15 @@ class Runner:
     at_once: int = 1
     budget: int = BUDGETS["cpu"]
 
-    def ids(self, texts: Sequence[str], prompt: str | None = None) -> list[list[int]]:
-        """The token ids of each text with its prompt.
+    def ids(self, texts: Sequence[Text], prompt: str | None = None) -> list[list[int]]:
+        """The token ids of each text with its prompt, or of each pair, with their types packed.
 
         Raises:
-            InputError: the model has no such prompt.
+            InputError: the model has no such prompt, or one text is too long for its pair.
         """
         name = self._name(prompt)
         before = "" if name is None else self.contract.prompts[name]
-        return self.tokenizer.encode([before + text for text in texts])
+        return tokenized(self.contract, self.tokenizer, texts, before)
 
     def outputs(
         self, rows: Rows, names: Sequence[str], prompt: str | None = None, length: int = 0
@@ -115,6 +116,28 @@ class Runner:
                 f"unknown prompt {name!r}; {f'choose one of: {known}' if known else 'leave it out'}"
             )
         return name
+
+
+def tokenized(
+    contract: Contract, tokenizer: BakedTokenizer, texts: Sequence[Text], before: str = ""
+) -> list[list[int]]:
+    """The rows of texts, or of pairs, that a graph of this contract takes.
+
+    Args:
+        contract: Says how pairs are joined.
+        tokenizer: Of the model file.
+        texts: Each a text, or a pair where the contract joins pairs.
+        before: The text of a prompt.
+
+    Raises:
+        InputError: only one text of a pair may be cut, and the other leaves no room for it.
+    """
+    if contract.pair is None:
+        return tokenizer.encode([before + text for text in texts if isinstance(text, str)])
+    parts = dict.fromkeys(part for pair in texts for part in pair)
+    ids = dict(zip(parts, tokenizer.encode(list(parts)), strict=True))
+    rows = (join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in texts)
+    return [packed(*row, contract.vocab_size) for row in rows]
 
 
 def _batches(rows: Rows, budget: int) -> Iterator[list[int]]:

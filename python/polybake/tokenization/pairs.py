@@ -50,7 +50,7 @@ def join(
     """The ids of a pair and the type of each, of both texts' ids without special tokens.
 
     Raises:
-        InputError: only the second text may be cut, and the first leaves no room for it.
+        InputError: only one text may be cut, and the other leaves no room for it.
     """
     room = max_length - sum(piece.text is None for piece in pair.pieces)
     sizes = _sizes(pair, len(first), len(second), room)
@@ -72,13 +72,15 @@ def _sizes(pair: Pair, first: int, second: int, room: int) -> tuple[int, int]:
     """
     if first + second <= room:
         return first, second
-    if pair.truncate == "only_second":
-        if first >= room:
+    if pair.truncate != "longest_first":
+        kept = first if pair.truncate == "only_second" else second
+        if kept >= room:
+            name = "first" if pair.truncate == "only_second" else "second"
             raise InputError(
-                f"the first text has {first} tokens, expected less than {room}, so that there is "
-                "room for the second; shorten it"
+                f"the {name} text has {kept} tokens, expected less than {room}, so that there is "
+                "room for the other; shorten it"
             )
-        return first, room - first
+        return (kept, room - kept) if pair.truncate == "only_second" else (room - kept, kept)
     short, long = sorted((first, second))
     long = short if short > room else max(short, room - short)
     if short + long > room:
