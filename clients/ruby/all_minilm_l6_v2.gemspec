@@ -3,7 +3,7 @@ require_relative "lib/all_minilm_l6_v2/version"
 Gem::Specification.new do |spec|
   spec.name = "all_minilm_l6_v2"
   spec.version = AllMinilmL6V2::VERSION
-  spec.summary = "Text embeddings of all-minilm-l6-v2, the same in every language"
+  spec.summary = "Client of the model all-minilm-l6-v2, the same in every language"
   spec.author = "polybake"
   spec.license = "Apache-2.0"
   # Keeps the gem from a public server, where nobody owns the name; put your own server here.

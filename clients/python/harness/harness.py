@@ -11,7 +11,12 @@ from typing import Any
 import tokenizers
 from commands import commands, opened
 
-from all_minilm_l6_v2 import DeviceError, InvalidTextError, ModelError, UnknownPromptError
+from all_minilm_l6_v2 import (
+    DeviceError,
+    InvalidTextError,
+    ModelError,
+    UnknownPromptError,
+)
 from all_minilm_l6_v2.runtime import onnxruntime
 
 KINDS: dict[type[Exception], str] = {

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from all_minilm_l6_v2 import Embedder
+from all_minilm_l6_v2.model import Model
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +22,9 @@ def model() -> Path:
 def embedder(model: Path) -> Iterator[Embedder]:
     with Embedder(model) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def opened(embedder: Embedder) -> Model:
+    """The same, for the tests of what every task shares."""
+    return embedder

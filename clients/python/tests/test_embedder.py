@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from all_minilm_l6_v2 import (
+    ClosedError,
     Embedder,
     InvalidIdsError,
     InvalidTextError,
     SelfCheckError,
     windows,
 )
-from all_minilm_l6_v2.batches import batches
 from all_minilm_l6_v2.contract import CONTRACT, Vectors
 
 TEXTS = ["a short text", "", "a text of several more words than the other ones have", "two words"]
@@ -45,15 +45,21 @@ def test_many_texts_keep_their_order(embedder: Embedder, monkeypatch: pytest.Mon
     assert len(embedder.tokenize(texts)) == len(texts)
 
 
-def test_batches_keep_to_the_budget() -> None:
-    """Rows times the longest of them is at most the budget; a longer row stands alone."""
-    assert list(batches([9, 2, 2, 2, 2, 2, 4], budget=8)) == [[0], [6, 1], [2, 3, 4, 5]]
-
-
-def test_batches_keep_to_what_attention_holds() -> None:
-    """Rows times the square of the longest of them is at most 512 times the budget."""
-    found = list(batches([2048] * 8 + [512] * 40, budget=16_384))
-    assert [len(batch) for batch in found] == [2, 2, 2, 2, 32, 8]
+@pytest.mark.parametrize("number", [0, 1, 4, 9, 10])
+def test_a_stream_is_a_list_in_parts(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """It gives the vectors of embed, bit by bit, with the default prompt or a named one."""
+    monkeypatch.setattr(windows, "WINDOW", 4)
+    texts = (TEXTS * 3)[:number]
+    for name in [None, *embedder.prompts]:
+        expected = embedder.embed(texts, prompt=name)
+        streams = [embedder.embed_each(iter(texts), prompt=name)]
+        monkeypatch.setitem(CONTRACT, "default_prompt", name)
+        streams += [embedder.embed_each(texts)]
+        for stream in streams:
+            found = np.array(list(stream), expected.dtype)
+            assert np.array_equal(found.reshape(expected.shape), expected)
 
 
 def test_progress_counts_texts(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,13 +128,15 @@ def test_threads_share_an_embedder(embedder: Embedder) -> None:
 
 
 def test_what_it_says_of_itself(model: Path) -> None:
-    """It is shown in a line, opened or closed."""
+    """It is shown in a line, opened or closed, and what it is called stands in its errors."""
     with Embedder(model) as opened:
         assert repr(opened) == (
             f"<Embedder {opened.name} dimension={opened.dimension} CPUExecutionProvider open>"
         )
         assert len(opened.fingerprint) == 64
     assert repr(opened).endswith(" closed>")
+    with pytest.raises(ClosedError, match="the embedder is closed; open another"):
+        opened.embed([])
 
 
 def test_it_can_be_sent_to_another_process(embedder: Embedder) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from all_minilm_l6_v2 import (
     DeviceError,
-    Embedder,
     ModelError,
     graph,
 )
+from all_minilm_l6_v2.model import Model
 from all_minilm_l6_v2.runtime import onnxruntime
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
@@ -74,7 +74,7 @@ def test_the_runtime_says_where_nodes_are(model: Path) -> None:
 
 def test_what_cuda_is_told(model: Path, cuda: Cuda) -> None:
     """Products are not rounded, memory is what is needed, and nothing falls back to the CPU."""
-    with Embedder(model, device="cuda") as opened:
+    with Model(model, device="cuda") as opened:
         assert opened.provider == CUDA
     told = {
         "use_tf32": "0",
@@ -86,7 +86,7 @@ def test_what_cuda_is_told(model: Path, cuda: Cuda) -> None:
 
 def test_cuda_runs_a_token_when_it_is_opened(model: Path, cuda: Cuda) -> None:
     """A missing cuDNN shows only then."""
-    Embedder(model, device="cuda").close()
+    Model(model, device="cuda").close()
     (shapes,) = cuda.run
     assert set(shapes) == {1}
     cuda.failing = True
@@ -95,16 +95,16 @@ def test_cuda_runs_a_token_when_it_is_opened(model: Path, cuda: Cuda) -> None:
         "check the GPU driver and the CUDA libraries"
     )
     with pytest.raises(DeviceError, match=f"^{re.escape(message)}$") as caught:
-        Embedder(model, device="cuda")
+        Model(model, device="cuda")
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
 def test_a_run_that_fails_on_cuda(model: Path, cuda: Cuda) -> None:
     """It is the device's error, and no vector comes from the CPU instead."""
-    with Embedder(model, device="cuda") as opened:
+    with Model(model, device="cuda") as opened:
         cuda.failing = True
         with pytest.raises(DeviceError, match="cannot run the graph: libcudnn"):
-            opened.embed(["a"])
+            opened._vectors(["a"], None)
 
 
 @pytest.mark.parametrize(
@@ -121,20 +121,20 @@ def test_cuda_that_does_not_run_the_graph(
     """All products of matrices must be there, and some node."""
     cuda.nodes = nodes
     with pytest.raises(DeviceError, match=rf"could not be started \(the graph is run by {running}"):
-        Embedder(model, device="cuda")
+        Model(model, device="cuda")
 
 
 def test_a_graph_without_products(model: Path, cuda: Cuda) -> None:
     """Any node shows that it runs there."""
     cuda.nodes = [(CPU, "Shape"), (CUDA, "Gather")]
-    Embedder(model, device="cuda").close()
+    Model(model, device="cuda").close()
 
 
 def test_cuda_that_is_not_installed(model: Path, cuda: Cuda) -> None:
     """The message names the extra that brings it."""
     cuda.providers = [CPU]
     with pytest.raises(DeviceError, match=rf'"cuda" needs {CUDA}, .*: pip install "\.\[gpu\]"'):
-        Embedder(model, device="cuda")
+        Model(model, device="cuda")
 
 
 def test_a_graph_that_no_device_loads(tmp_path: Path, cuda: Cuda) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from model_copy import copy_with, entry
 
-from all_minilm_l6_v2 import Embedder, ModelError
+from all_minilm_l6_v2 import ModelError
 from all_minilm_l6_v2.contract import CONTRACT
+from all_minilm_l6_v2.model import Model
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def damaged(model: Path, tmp_path: Path) -> Callable[[Callable[[bytes], bytes]],
 
 def refused(path: Path, message: str) -> None:
     with pytest.raises(ModelError) as caught:
-        Embedder(path)
+        Model(path)
     assert str(caught.value).startswith(f"{path}: {message}")
 
 
@@ -71,7 +72,7 @@ def test_another_digest(model: Path, tmp_path: Path, part: str) -> None:
 
 @pytest.mark.parametrize("change", [str.upper, lambda digest: "0" * 64])
 def test_another_graph(model: Path, tmp_path: Path, change: Callable[[str], str]) -> None:
-    """The graph is compared with its digest when the embedder checks itself."""
+    """The graph is compared with its digest when the model checks itself."""
     path = copy_with(
         "digests",
         model,
@@ -79,7 +80,7 @@ def test_another_graph(model: Path, tmp_path: Path, change: Callable[[str], str]
         lambda digests: digests.update(tail=change(digests["tail"])),
         graph=True,
     )
-    with Embedder(path) as opened, pytest.raises(ModelError, match="the graph does not match its"):
+    with Model(path) as opened, pytest.raises(ModelError, match="the graph does not match its"):
         opened.self_check()
 
 

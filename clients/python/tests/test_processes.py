@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from model_copy import copy_with
 
-from all_minilm_l6_v2 import ClosedError, Embedder, ModelError
+from all_minilm_l6_v2 import ClosedError, ModelError
 from all_minilm_l6_v2 import processors as counted
+from all_minilm_l6_v2.model import Model
 
 
 def run(script: str, model: Path, **environment: str) -> str:
@@ -33,9 +34,9 @@ def test_nothing_is_sent(model: Path, tmp_path: Path) -> None:
     """Telemetry is switched off before onnxruntime is imported, so it writes nothing at home."""
     script = """
 import os, sys
-from all_minilm_l6_v2 import Embedder
-with Embedder(sys.argv[1]) as embedder:
-    embedder.embed(["a"])
+from all_minilm_l6_v2.model import Model
+with Model(sys.argv[1]) as opened:
+    opened._vectors(["a"], None)
 print(os.environ["ORT_DISABLE_TELEMETRY"])
 """
     assert run(script, model, HOME=str(tmp_path)) == "1\n"
@@ -43,28 +44,28 @@ print(os.environ["ORT_DISABLE_TELEMETRY"])
 
 
 def test_close_frees(model: Path) -> None:
-    """The graph goes when an embedder is closed, though a traceback may hold what used it."""
-    opened = Embedder(model)
+    """The graph goes when a model is closed, though a traceback may hold what used it."""
+    opened = Model(model)
     graph = weakref.ref(opened._shared._session._graph)
     with pytest.raises(ZeroDivisionError) as caught:
-        opened.embed(["a"], progress=lambda done: done / 0)
+        opened._vectors(["a"], None, lambda done: done / 0)
     opened.close()
     assert graph() is None, caught
     opened.close()
     for call in (
-        lambda: opened.embed(["a"]),
-        lambda: opened.embed_each(["a"]),
-        lambda: opened.embed_ids([[0]]),
-        lambda: opened.tokenize(["a"]),
+        lambda: opened._vectors(["a"], None),
+        lambda: opened._each(["a"], None),
+        lambda: opened._run([[0]], None),
+        lambda: opened._tokenize(["a"], None),
         opened.self_check,
     ):
-        with pytest.raises(ClosedError, match="the embedder is closed; open another"):
+        with pytest.raises(ClosedError, match="the model is closed; open another"):
             call()
 
 
 def test_close_waits(model: Path) -> None:
     """A call in flight ends as if nothing had happened."""
-    opened, started, finish = Embedder(model), threading.Event(), threading.Event()
+    opened, started, finish = Model(model), threading.Event(), threading.Event()
     found = []
 
     def texts() -> Iterator[str]:
@@ -73,7 +74,7 @@ def test_close_waits(model: Path) -> None:
         assert finish.wait(10)
         yield "b"
 
-    call = threading.Thread(target=lambda: found.append(opened.embed(texts())))
+    call = threading.Thread(target=lambda: found.append(opened._vectors(texts(), None)))
     close = threading.Thread(target=opened.close)
     call.start()
     assert started.wait(10)
@@ -89,26 +90,26 @@ def test_close_waits(model: Path) -> None:
 
 def test_a_call_may_close(model: Path) -> None:
     """Where texts end by closing, as a signal handler might, the call goes on."""
-    opened = Embedder(model)
+    opened = Model(model)
 
     def texts() -> Iterator[str]:
         yield "a"
         opened.close()
         yield "b"
 
-    assert len(opened.embed(texts())) == 2
+    assert len(opened._vectors(texts(), None)) == 2
     assert opened._shared._session is None
 
 
 FORK = """
 import gc, os, signal, sys
-from all_minilm_l6_v2 import Embedder
+from all_minilm_l6_v2.model import Model
 from all_minilm_l6_v2.processors import processors
-embedder = Embedder(sys.argv[1], threads=min(2, processors()))
-expected = embedder.embed(["a"])
+opened = Model(sys.argv[1], threads=min(2, processors()))
+expected = opened._vectors(["a"], None)
 child = os.fork()
 if child == 0:
-    assert (embedder.embed(["a"]) == expected).all()
+    assert (opened._vectors(["a"], None) == expected).all()
     END
 else:
     signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
@@ -118,22 +119,21 @@ else:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
-@pytest.mark.parametrize(
-    "end", ["pass", "sys.exit(0)", "del embedder; gc.collect()", "os._exit(0)"]
-)
+@pytest.mark.parametrize("end", ["pass", "sys.exit(0)", "del opened; gc.collect()", "os._exit(0)"])
 def test_a_forked_child(model: Path, end: str) -> None:
-    """It uses its parent's embedder, and ends in whatever way."""
+    """It uses its parent's model, and ends in whatever way."""
     assert run(FORK.replace("END", end), model) == "0\n"
 
 
 STREAM = """
 import os, signal, sys
-from all_minilm_l6_v2 import Embedder, windows
+from all_minilm_l6_v2 import windows
+from all_minilm_l6_v2.model import Model
 windows.WINDOW = 4
-embedder = Embedder(sys.argv[1])
+opened = Model(sys.argv[1])
 texts = ["a", "b c"] * 5
-expected = embedder.embed(texts)
-stream = embedder.embed_each(texts)
+expected = opened._vectors(texts, None)
+stream = opened._each(texts, None)
 next(stream)
 child = os.fork()
 found = list(stream)
@@ -154,27 +154,27 @@ def test_a_stream_goes_on_in_a_forked_child(model: Path) -> None:
 def test_a_file_that_was_replaced(model: Path, tmp_path: Path) -> None:
     """A child does not go on with another model than its parent's."""
     path = copy_with("manifest", model, tmp_path / "m.onnx", dict, graph=True)
-    opened = Embedder(path)
+    opened = Model(path)
     copy_with("manifest", model, path, lambda manifest: manifest.update(fingerprint="another"))
     opened._shared._forget()  # as in the child of a fork
     with pytest.raises(ModelError, match="was replaced since it was opened; restart the process"):
-        opened.embed(["a"])
+        opened._vectors(["a"], None)
 
 
-def options(embedder: Embedder) -> tuple[int, str]:
-    chosen = embedder._shared._session._graph.get_session_options()
+def options(opened: Model) -> tuple[int, str]:
+    chosen = opened._shared._session._graph.get_session_options()
     spinning = chosen.get_session_config_entry("session.intra_op.allow_spinning")
     return chosen.intra_op_num_threads, spinning
 
 
 def test_threads_and_spin(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads are as many as asked for or allowed, and do not spin unless asked to."""
-    with Embedder(model, threads=1, spin=True) as opened:
+    with Model(model, threads=1, spin=True) as opened:
         assert options(opened) == (1, "1")
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     for allowed, threads in ((2, 2), (3, 0)):
         monkeypatch.setattr(counted, "processors", lambda allowed=allowed: allowed)
-        with Embedder(model) as opened:
+        with Model(model) as opened:
             assert options(opened) == (threads, "0")
 
 

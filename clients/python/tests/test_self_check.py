@@ -11,18 +11,15 @@ import pytest
 from model_copy import copy_with
 from numpy.typing import NDArray
 
-from all_minilm_l6_v2 import (
-    Embedder,
-    ModelError,
-    SelfCheckError,
-)
+from all_minilm_l6_v2 import ModelError, SelfCheckError
+from all_minilm_l6_v2.model import Model
 from all_minilm_l6_v2.modelfile import Head, read_head
 from all_minilm_l6_v2.self_check import check_cases
 
 
-def test_every_golden_case_is_reproduced(embedder: Embedder) -> None:
+def test_every_golden_case_is_reproduced(opened: Model) -> None:
     """Ids are equal and every vector agrees, from ids and from texts."""
-    assert 0 <= embedder.self_check() < float("inf")
+    assert 0 <= opened.self_check() < float("inf")
 
 
 def test_other_ids_are_found(model: Path, tmp_path: Path) -> None:
@@ -34,8 +31,8 @@ def test_other_ids_are_found(model: Path, tmp_path: Path) -> None:
         lambda fixture: fixture["cases"][0]["input_ids"][0].append(0),
         graph=True,
     )
-    with Embedder(path) as opened, pytest.raises(SelfCheckError, match="stage tokenize") as caught:
-        opened.self_check()
+    with Model(path) as changed, pytest.raises(SelfCheckError, match="stage tokenize") as caught:
+        changed.self_check()
     assert (caught.value.difference, caught.value.limit) == (1, 0)
 
 
@@ -47,12 +44,12 @@ def test_other_ids_are_found(model: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_fixture(
-    model: Path, tmp_path: Path, embedder: Embedder, change: Callable[[dict[str, Any]], object]
+    model: Path, tmp_path: Path, opened: Model, change: Callable[[dict[str, Any]], object]
 ) -> None:
     """Golden cases that cannot be read are a fault of the file."""
     path = copy_with("fixture", model, tmp_path / "m.onnx", change)
     with pytest.raises(ModelError, match=r"polybake\.fixture is damaged; bake the model again"):
-        check_cases(embedder, read_head(str(path)), "cpu")
+        check_cases(opened, read_head(str(path)), "cpu")
 
 
 class Stub:

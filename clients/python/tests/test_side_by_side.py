@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from all_minilm_l6_v2 import Embedder, graph
+from all_minilm_l6_v2 import graph
+from all_minilm_l6_v2.contract import CONTRACT
+from all_minilm_l6_v2.model import Model
 from all_minilm_l6_v2.session import Session
 from all_minilm_l6_v2.side_by_side import side_by_side
 
@@ -85,16 +87,16 @@ def test_a_failure_ends_all(fails: str) -> None:
     assert len(running.ever) < 20
 
 
-def test_long_rows_run_alone(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_run_alone(opened: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are a batch by themselves, whose memory is not to be multiplied."""
     running = Running()
 
     def run(session: Session, rows: list[list[int]], prompt: str | None) -> object:
         with running.batch(len(rows[0])):
-            return np.zeros((len(rows), embedder.dimension))
+            return np.zeros((len(rows), CONTRACT["output"]["dimension"]))
 
     monkeypatch.setattr(Session, "run", run)
-    session = embedder._shared._session
+    session = opened._shared._session
     monkeypatch.setattr(session, "_concurrency", 2)
     monkeypatch.setattr(session, "_budget", 8)
     session.vectors([[0] * length for length in (4, 10, 8, 6, 9, 7)], None, lambda _: None)
@@ -102,15 +104,15 @@ def test_long_rows_run_alone(embedder: Embedder, monkeypatch: pytest.MonkeyPatch
     assert {9, 10} <= alone < {4, 6, 7, 8, 9, 10}
 
 
-def test_vectors_are_the_same_bits(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_the_same_bits(opened: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many batches run at a time."""
-    session = embedder._shared._session
+    session = opened._shared._session
     monkeypatch.setattr(session, "_budget", 16)
     texts = [" ".join(["word"] * (1 + 5 * i % 23)) for i in range(60)]
     found = []
     for concurrency in (1, 3):
         monkeypatch.setattr(session, "_concurrency", concurrency)
-        found.append(embedder.embed(texts))
+        found.append(opened._vectors(texts, None))
     assert np.array_equal(*found)
 
 
@@ -129,27 +131,28 @@ def test_the_default_fills_the_processors(
 
 def test_concurrency_is_what_is_asked_for(model: Path) -> None:
     """From the argument to the session."""
-    with Embedder(model, concurrency=1) as opened:
-        assert opened._shared._session._concurrency == 1
+    with Model(model, concurrency=1) as alone:
+        assert alone._shared._session._concurrency == 1
 
 
 LATE = """
 import sys, threading, time
-from all_minilm_l6_v2 import Embedder, graph, windows
+from all_minilm_l6_v2 import graph, windows
+from all_minilm_l6_v2.model import Model
 graph.processors, windows.WINDOW = lambda: 2, 20
-embedder = Embedder(sys.argv[1])
+opened = Model(sys.argv[1])
 
 def late():
     threading.main_thread().join()
     time.sleep(0.2)
-    print(len(embedder.embed(["word " * 40] * 60)))
+    print(len(opened._vectors(["word " * 40] * 60, None)))
 
 threading.Thread(target=late).start()
 """
 
 
 def test_after_the_main_thread(model: Path) -> None:
-    """A thread that outlives it embeds windows of batches, though pools start nothing any more."""
+    """A thread that outlives it runs windows of batches, though pools start nothing any more."""
     command = [sys.executable, "-c", LATE, str(model)]
     ended = subprocess.run(command, check=True, capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("60\n", "")

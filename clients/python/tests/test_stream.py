@@ -5,16 +5,14 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from all_minilm_l6_v2 import (
     ClosedError,
-    Embedder,
     InvalidTextError,
     windows,
 )
-from all_minilm_l6_v2.contract import CONTRACT
+from all_minilm_l6_v2.model import Model
 from all_minilm_l6_v2.session import Session
 
 TEXTS = [" ".join(["word"] * (1 + 5 * i % 7)) for i in range(10)]
@@ -41,47 +39,31 @@ class Taken:
         return text
 
 
-@pytest.mark.parametrize("number", [0, 1, 4, 9, 10])
-def test_a_stream_is_a_list_in_parts(
-    embedder: Embedder, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    """It gives the vectors of embed, bit by bit, with the default prompt or a named one."""
-    texts = TEXTS[:number]
-    for name in [None, *embedder.prompts]:
-        expected = embedder.embed(texts, prompt=name)
-        streams = [embedder.embed_each(iter(texts), prompt=name)]
-        monkeypatch.setitem(CONTRACT, "default_prompt", name)
-        streams += [embedder.embed_each(texts)]
-        for stream in streams:
-            found = np.array(list(stream), expected.dtype)
-            assert np.array_equal(found.reshape(expected.shape), expected)
-
-
-def test_a_stream_takes_what_it_needs(embedder: Embedder) -> None:
+def test_a_stream_takes_what_it_needs(opened: Model) -> None:
     """It is never more than two windows ahead, and takes nothing before it is asked."""
     texts = Taken(*TEXTS * 3)
-    stream = embedder.embed_each(texts)
+    stream = opened._each(texts, None)
     assert texts.number == 0
     for given, _ in enumerate(stream):
         assert texts.number <= given + 8
     assert texts.number == 30
 
 
-def test_a_vector_holds_no_other(embedder: Embedder) -> None:
+def test_a_vector_holds_no_other(opened: Model) -> None:
     """Who keeps one in a thousand keeps no more than these."""
-    assert next(embedder.embed_each(TEXTS)).base is None
+    assert next(opened._each(TEXTS, None)).base is None
 
 
 @pytest.mark.parametrize(("fault", "kind"), [("\ud800", InvalidTextError), (5, TypeError)])
 @pytest.mark.parametrize("place", [0, 4, 9])
 def test_a_text_that_is_none_ends_a_stream(
-    embedder: Embedder, place: int, fault: str, kind: type[Exception]
+    opened: Model, place: int, fault: str, kind: type[Exception]
 ) -> None:
     """The vectors of the windows before it were given; its index counts from the beginning."""
     texts = [*TEXTS]
     texts[place] = fault
     for given in (texts, iter(texts)):
-        stream = embedder.embed_each(given)
+        stream = opened._each(given, None)
         vectors = list(islice(stream, place - place % 4))
         assert len(vectors) == place - place % 4
         with pytest.raises(kind, match=rf"^texts\[{place}\] is ") as caught:
@@ -90,20 +72,20 @@ def test_a_text_that_is_none_ends_a_stream(
         assert list(stream) == []
 
 
-def test_what_texts_raise_comes_in_its_turn(embedder: Embedder) -> None:
+def test_what_texts_raise_comes_in_its_turn(opened: Model) -> None:
     """A source that fails takes none of the vectors before it."""
 
     def texts() -> Iterator[str]:
         yield from TEXTS[:6]
         raise ConnectionError("the source is gone")
 
-    stream = embedder.embed_each(texts())
+    stream = opened._each(texts(), None)
     assert len(list(islice(stream, 4))) == 4
     with pytest.raises(ConnectionError, match="the source is gone"):
         next(stream)
 
 
-def test_texts_are_read_where_they_are_asked_for(embedder: Embedder) -> None:
+def test_texts_are_read_where_they_are_asked_for(opened: Model) -> None:
     """A cursor of a database must be used by the thread that opened it."""
 
     def texts() -> Iterator[str]:
@@ -111,12 +93,10 @@ def test_texts_are_read_where_they_are_asked_for(embedder: Embedder) -> None:
             assert threading.current_thread() is threading.main_thread()
             yield text
 
-    assert len(list(embedder.embed_each(texts()))) == len(TEXTS)
+    assert len(list(opened._each(texts(), None))) == len(TEXTS)
 
 
-def test_the_next_window_is_tokenized_ahead(
-    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_window_is_tokenized_ahead(opened: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """One window runs while another thread makes the ids of the next."""
     tokenized, run = threading.Barrier(2), Session.vectors
 
@@ -132,13 +112,13 @@ def test_the_next_window_is_tokenized_ahead(
 
     monkeypatch.setattr(Session, "tokenize", tokenize)
     monkeypatch.setattr(Session, "vectors", vectors)
-    assert len(list(embedder.embed_each(TEXTS))) == len(TEXTS)
+    assert len(list(opened._each(TEXTS, None))) == len(TEXTS)
 
 
-def test_a_stream_may_be_ended(embedder: Embedder) -> None:
+def test_a_stream_may_be_ended(opened: Model) -> None:
     """After its close it takes and gives no more."""
     texts = Taken(*TEXTS * 3)
-    stream = embedder.embed_each(texts)
+    stream = opened._each(texts, None)
     next(stream)
     stream.close()
     taken = texts.number
@@ -148,29 +128,29 @@ def test_a_stream_may_be_ended(embedder: Embedder) -> None:
 
 def test_a_stream_that_is_left_alone(model: Path) -> None:
     """It keeps nothing open: its window is given after a close, the next one is an error."""
-    opened, before = Embedder(model), threading.active_count()
-    stream = opened.embed_each(TEXTS)
+    left, before = Model(model), threading.active_count()
+    stream = left._each(TEXTS, None)
     next(stream)
     assert threading.active_count() == before
-    opened.close()
-    assert opened._shared._session is None
+    left.close()
+    assert left._shared._session is None
     assert len(list(islice(stream, 3))) == 3
-    with pytest.raises(ClosedError, match="the embedder is closed; open another"):
+    with pytest.raises(ClosedError, match="the model is closed; open another"):
         next(stream)
 
 
 def test_a_list_of_windows_is_finished_before_close(model: Path) -> None:
     """Its call is in flight until the last of them, whichever thread tokenizes."""
-    opened = Embedder(model)
-    closing = threading.Thread(target=opened.close)
+    used = Model(model)
+    closing = threading.Thread(target=used.close)
 
     def close(_: int) -> None:
         if not closing.ident:
             closing.start()
-            while not opened._shared.closed:
+            while not used._shared.closed:
                 pass
 
-    assert len(opened.embed(TEXTS, progress=close)) == len(TEXTS)
+    assert len(used._vectors(TEXTS, None, close)) == len(TEXTS)
     closing.join()
     with pytest.raises(ClosedError):
-        opened.embed(TEXTS)
+        used._vectors(TEXTS, None)

@@ -28,7 +28,7 @@ module AllMinilmL6V2
         -> { closed.embed_ids([[1]]) }, -> { closed.embed_ids([]) }, -> { closed.tokenize(["a"]) }, -> { closed.self_check }
       ].each do |call|
         error = assert_raises(ClosedError, &call)
-        assert_equal "the model is closed; open another", error.message
+        assert_equal "the embedder is closed; open another", error.message
       end
       assert_match(/, closed>\z/, closed.inspect)
     end

@@ -66,9 +66,7 @@ def test_a_head_that_is_not_known_is_refused(tmp_path: Path) -> None:
     change_json(tmp_path / "config.json", model_type="nomic_bert")
     head = open_head(folder)
     assert head is not None
-    with pytest.raises(
-        InputError, match="the head of 'nomic_bert' is not known; known are: albert"
-    ):
+    with pytest.raises(InputError, match="head of 'nomic_bert' is not known; known are: albert"):
         head.steps()
 
 

@@ -92,7 +92,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_list(texts: Iterable[str]) -> Iterator[str]:
-    """Texts of valid Unicode; a collection is checked as a whole before one is embedded."""
+    """Texts of valid Unicode; a collection is checked as a whole before one is tokenized."""
     checked = checked_texts(texts)
     return iter(list(checked)) if isinstance(texts, Sized) else checked
 

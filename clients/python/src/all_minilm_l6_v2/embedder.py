@@ -15,6 +15,8 @@ Embeddings = Vectors
 class Embedder(Model):
     """A model file that gives embeddings."""
 
+    _called = "embedder"
+
     @property
     def dimension(self) -> int:
         """Elements of one embedding."""

@@ -40,7 +40,7 @@ _PRODUCTS = re.compile("MatMul|Gemm|Attention")
 
 
 class Settings(NamedTuple):
-    """How a graph is run; what an Embedder is given beside its file."""
+    """How a graph is run; what a Model is given beside its file."""
 
     device: str
     threads: int | None

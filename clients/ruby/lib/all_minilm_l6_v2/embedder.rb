@@ -84,5 +84,11 @@ module AllMinilmL6V2
     def inspect
       "#<#{self.class} #{name}, #{dimension} dimensions, #{provider}, #{@lifetime.closed? ? "closed" : "open"}>"
     end
+
+    private
+
+    def called
+      "embedder"
+    end
   end
 end

@@ -15,11 +15,7 @@ module AllMinilmL6V2
   class UnknownPromptError < Error; end
 
   # The model was closed.
-  class ClosedError < Error
-    def initialize(message = "the model is closed; open another")
-      super
-    end
-  end
+  class ClosedError < Error; end
 
   # A text is not valid Unicode.
   class InvalidTextError < Error

@@ -5,8 +5,10 @@ module AllMinilmL6V2
   # Keeps a model open for many threads until it is closed, and opens another in a forked child,
   # where the threads of the parent's are missing.
   class Lifetime
+    # @param called [String] what its user calls it, for messages
     # @yieldreturn [LoadedModel] called here, and at the first use in every child
-    def initialize(&open)
+    def initialize(called, &open)
+      @called = called
       @open = open
       @lock = Mutex.new
       @idle = ConditionVariable.new
@@ -21,7 +23,7 @@ module AllMinilmL6V2
       entered = false
       @lock.synchronize do
         # A call in flight may make another, though a close waits for it.
-        raise ClosedError if @closed && !@callers.include?(Thread.current)
+        raise ClosedError, "the #{@called} is closed; open another" if @closed && !@callers.include?(Thread.current)
         start if @process != Process.pid
         @callers << Thread.current
         entered = true

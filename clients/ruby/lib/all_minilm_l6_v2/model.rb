@@ -70,7 +70,7 @@ module AllMinilmL6V2
         concurrency: Arguments.processors(:concurrency, concurrency),
         spin: Arguments.spin(spin)
       }
-      @lifetime = Lifetime.new { LoadedModel.new(read_file, **@options) }
+      @lifetime = Lifetime.new(called) { LoadedModel.new(read_file, **@options) }
     end
 
     # @return [Integer] tokens kept of a text, special tokens included

@@ -25,6 +25,8 @@ class Label(NamedTuple):
 class Classifier(Model):
     """A model file that gives each text a score for each of its labels."""
 
+    _called = "classifier"
+
     @property
     def labels(self) -> tuple[str, ...]:
         """What a text may be, in the order of ``scores``."""

@@ -60,4 +60,4 @@ class SelfCheckError(Error):
 
 
 class ClosedError(Error):
-    """The embedder was closed."""
+    """The model was closed."""

@@ -35,6 +35,8 @@ Progress = Callable[[int], object]
 class Model:
     """A model file, opened. It may be used from several threads at once, and after a fork."""
 
+    _called = "model"  # what its user calls it, for messages
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -68,7 +70,7 @@ class Model:
             checked_count("concurrency", concurrency),
             checked_spin(spin),
         )
-        self._shared = SharedSession(given, settings)
+        self._shared = SharedSession(given, settings, self._called)
 
     @property
     def name(self) -> str:

@@ -17,8 +17,12 @@ from .session import Session
 class SharedSession:
     """A model file, opened for all threads of a process, and anew in the child of a fork."""
 
-    def __init__(self, path: str, settings: Settings) -> None:
+    def __init__(self, path: str, settings: Settings, called: str) -> None:
         """Open a model file.
+
+        Args:
+            path, settings: which file, and how it is run.
+            called: what its user calls it, for messages.
 
         Raises:
             ModelError: the file is missing, damaged, or has another contract.
@@ -28,6 +32,7 @@ class SharedSession:
         self.path = os.path.abspath(path)
         self.manifest = head.manifest
         self.settings = settings
+        self.called = called
         self.closed = False
         self._session: Session | None = Session(head, settings)
         self._calls: list[int] = []  # the threads of the calls in flight
@@ -58,7 +63,7 @@ class SharedSession:
     def check(self) -> None:
         """Raise ClosedError where there will be no session any more."""
         if self.closed:
-            raise ClosedError("the embedder is closed; open another")
+            raise ClosedError(f"the {self.called} is closed; open another")
 
     def close(self) -> None:
         """Wait for the calls in flight, then free the session."""
