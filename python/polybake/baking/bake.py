@@ -129,6 +129,8 @@ def bake(
         )
     pools = any(step.pools for step in steps)
     encoder = source.encoder if pools or source.pooled is None else source.pooled
+    if task.cut is not None:
+        encoder = encoder.for_pairs()
     seconds: dict[str, float] = {}
     timed = partial(_timed, seconds, progress)
     with Scratch() as scratch:

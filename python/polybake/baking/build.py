@@ -15,6 +15,7 @@ from polybake.modelfile.manifest import Contract
 from polybake.sources.source import Encoder, Source
 from polybake.steps import Step
 from polybake.tasks import Task
+from polybake.tokenization.pairs import for_pairs
 from polybake.tokenization.tokenizer import BakedTokenizer
 
 
@@ -48,11 +49,15 @@ def build(
     folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    pair = None
+    if task.cut is not None:
+        tokenizer, pair = for_pairs(tokenizer, task.cut)
     avoid_slow_fusions(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(
         task=task.name,
         settings=task.settings(source, folded.output.dimension),
+        pair=pair,
         inputs=(*graph.inputs, *prompts.inputs),
         output=folded.output,
         vocab_size=vocab_size,

@@ -60,7 +60,11 @@ class GoldenTexts:
         golden = golden_cases(self.cases, runner, edges)
         floats = golden
         if contract.output.dtype != "float32":
-            vectors = [np.concatenate(run(case.input_ids, 0, case.prompt)) for case in golden]
+            rows = [case.rows(contract.vocab_size) for case in golden]
+            vectors = [
+                np.concatenate(run(each, 0, case.prompt))
+                for each, case in zip(rows, golden, strict=True)
+            ]
             floats = [
                 case.model_copy(update={"embeddings": encode_vectors(found)})
                 for case, found in zip(golden, vectors, strict=True)

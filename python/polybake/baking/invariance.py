@@ -9,9 +9,10 @@ from polybake.errors import CheckFailed
 from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.modelfile.fixture import Case
 from polybake.modelfile.manifest import UNQUANTIZED, Contract
+from polybake.modelfile.rows import Rows
 from polybake.modelfile.slack import Embeddings
 from polybake.runtime.feeds import feeds
-from polybake.runtime.runner import Rows, Runner
+from polybake.runtime.runner import Runner
 from polybake.runtime.session import run_encoder
 from polybake.sources.source import Reference
 from polybake.steps import Step
@@ -64,7 +65,7 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
     """Compare running each text alone with running it among others, and under padding.
 
     Args:
-        golden: Of which the cases of one text without a prompt show each text alone.
+        golden: Of which the rows without a prompt are run alone.
         contract: Says which prompts feed values, and how long a text may be.
         run: Of the baked graph, or of the encoder.
 
@@ -72,11 +73,9 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
         The largest difference for ``batch`` and ``padding``, over all prompts whose values are
         fed; NaN where a vector holds one.
     """
-    shortest = sorted(
-        (case for case in golden if len(case.texts) == 1 and case.prompt is None),
-        key=lambda case: len(case.input_ids[0]),
-    )[:_NEIGHBOURS]
-    rows = [case.input_ids[0] for case in shortest]
+    bare = (case.rows(contract.vocab_size) for case in golden if case.prompt is None)
+    rows = sorted({row for rows in bare for row in rows}, key=lambda row: (len(row), row))
+    rows = rows[:_NEIGHBOURS]
     wide = min(2 * max(map(len, rows)), contract.max_length)
     fed = any(one.feed == "prompt_value" for one in contract.inputs)
     largest = dict.fromkeys(_WAYS, 0.0)

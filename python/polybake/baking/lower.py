@@ -12,6 +12,7 @@ from polybake.modelfile.manifest import Contract, Precision, Storage
 from polybake.quantization.calibration import random_texts
 from polybake.quantization.float16 import narrow
 from polybake.quantization.int8 import quantize
+from polybake.runtime.runner import tokenized
 from polybake.tokenization.tokenizer import BakedTokenizer
 
 
@@ -59,9 +60,12 @@ class Lowering:
         """
         if self.precision == "int8":
             texts = self.calibration or random_texts(contract, tokenizer)
-            quantize(model, contract, tokenizer.encode(texts), folder)
+            pairs = [*zip(texts, [*texts[1:], texts[0]], strict=True)]
+            taken = texts if contract.pair is None else pairs
+            quantize(model, contract, tokenized(contract, tokenizer, taken), folder)
         if self.precision == "float16":
-            narrow(model, contract, [row for case in golden for row in case.input_ids], folder)
+            rows = [row for case in golden for row in case.rows(contract.vocab_size)]
+            narrow(model, contract, rows, folder)
         store_narrow(model, self.stored)
 
 

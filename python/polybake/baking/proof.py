@@ -80,7 +80,7 @@ def encoded(
 ) -> Arrays:
     """What the encoder alone makes of a case, in float64."""
     prompt = contract.default_prompt if case.prompt is None else case.prompt
-    fed = feeds(contract, case.input_ids, prompt)
+    fed = feeds(contract, case.rows(contract.vocab_size), prompt)
     by_feed = {one.feed: fed[one.name] for one in contract.inputs}
     ran = run_encoder(session, [reference.output, *reference.hidden_states], fed)
     x, *states = (one.astype(np.float64) for one in ran)

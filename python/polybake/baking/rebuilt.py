@@ -33,8 +33,9 @@ def measure_rebuilt(
     session = open_session(source.path, threads=THREADS, name="the source's own graph")
     before, after = [], []
     for case in floats:
-        for ids, vector in zip(case.input_ids, decode_vectors(case.embeddings), strict=True):
-            alone = case.model_copy(update={"input_ids": (ids,)})
+        rows = case.rows(contract.vocab_size)
+        for row, vector in zip(rows, decode_vectors(case.embeddings), strict=True):
+            alone = case.model_copy(update={"input_ids": (row,), "type_ids": None})
             state = encoded(alone, contract, session, reference)
             for step in steps:
                 state = state if step.final else step.numpy(state)

@@ -50,7 +50,7 @@ class RunningClient:
             self._harness.kill()
             raise
 
-    def embed(self, texts: Sequence[str]) -> object:
+    def embed(self, texts: Sequence[Text]) -> object:
         """The client's answer, not decoded.
 
         Raises:

@@ -104,6 +104,7 @@ class Albert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[AlbertConfig]] = AlbertConfig
+    types: ClassVar[bool] = True
     prefix: ClassVar[str] = "albert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",
@@ -118,7 +119,13 @@ class Albert(Architecture):
         self.embeddings = Embeddings(config, config.embedding_size)
         self.encoder = Stack(config)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def forward(
+        self,
+        op: OpBuilder,
+        input_ids: ir.Value,
+        attention_mask: ir.Value,
+        token_type_ids: ir.Value | None = None,
+    ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        embeddings = self.embeddings(op, input_ids)
+        embeddings = self.embeddings(op, input_ids, token_type_ids)
         return self.encoder(op, embeddings, padding_bias(op, attention_mask))

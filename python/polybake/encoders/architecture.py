@@ -58,6 +58,11 @@ class EncoderConfig(BaseModel):
     #: Weights that are quantized may look like others, and mean something else.
     quantization_config: None = None
 
+    @property
+    def token_types(self) -> int:
+        """Rows of the table of token types."""
+        return 1
+
 
 def check_heads(config: EncoderConfig) -> None:
     """Check that the hidden size is cut into heads without a rest.
@@ -83,6 +88,8 @@ class Architecture(nn.Module):
     Config: ClassVar[type[EncoderConfig]]
     #: What ``forward`` takes, by name and in the order of the graph's inputs.
     feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask")
+    #: Whether ``forward`` takes ``token_type_ids``, too.
+    types: ClassVar[bool] = False
     #: What checkpoints that also hold a head put before each name, such as ``bert.``.
     prefix: ClassVar[str]
     #: Beginnings of names of weights that other uses need, and of buffers that are no weights.

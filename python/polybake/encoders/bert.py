@@ -35,6 +35,11 @@ class BertConfig(EncoderConfig):
     position_embedding_type: Literal["absolute"] = "absolute"
     add_cross_attention: Literal[False] = False
 
+    @property
+    def token_types(self) -> int:
+        """Rows of the table of token types."""
+        return self.type_vocab_size
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         check_heads(self)
@@ -53,14 +58,16 @@ class Embeddings(nn.Module):
         self.token_type_embeddings = Embedding(config.type_vocab_size, size)
         self.LayerNorm = LayerNorm(size, config.layer_norm_eps)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+    def forward(
+        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None = None
+    ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, size]``.
 
         Every token of a single text is of type 0.
         """
         words = self.word_embeddings(op, input_ids)
-        type_0 = self.token_type_embeddings(op, op.Constant(value_int=0))
-        places = op.Add(self.places(op, input_ids), type_0)
+        kinds = op.Constant(value_int=0) if token_type_ids is None else token_type_ids
+        places = op.Add(self.places(op, input_ids), self.token_type_embeddings(op, kinds))
         return self.LayerNorm(op, op.Add(words, places))
 
     def places(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
@@ -147,6 +154,7 @@ class Bert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[BertConfig]] = BertConfig
+    types: ClassVar[bool] = True
     prefix: ClassVar[str] = "bert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",
@@ -166,11 +174,19 @@ class Bert(Architecture):
         )
         self.hidden_states = self.encoder.hidden_states
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def forward(
+        self,
+        op: OpBuilder,
+        input_ids: ir.Value,
+        attention_mask: ir.Value,
+        token_type_ids: ir.Value | None = None,
+    ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        embeddings = self.embed(op, input_ids)
+        embeddings = self.embed(op, input_ids, token_type_ids)
         return self.encoder(op, embeddings, padding_bias(op, attention_mask))
 
-    def embed(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+    def embed(
+        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None = None
+    ) -> ir.Value:
         """Give what the first layer takes: float32 ``[batch, sequence, hidden]``."""
-        return self.embeddings(op, input_ids)
+        return self.embeddings(op, input_ids, token_type_ids)

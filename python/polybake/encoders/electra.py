@@ -39,7 +39,9 @@ class Electra(Bert):
             Linear(size, config.hidden_size) if size != config.hidden_size else None
         )
 
-    def embed(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
+    def embed(
+        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None = None
+    ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
-        x = super().embed(op, input_ids)
+        x = super().embed(op, input_ids, token_type_ids)
         return x if self.embeddings_project is None else self.embeddings_project(op, x)

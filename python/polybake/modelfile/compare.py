@@ -48,7 +48,8 @@ def relative_difference(found: Embeddings, expected: Embeddings) -> float:
 
     Args:
         found: ``[rows, dimension]``.
-        expected: The same shape; a row of zeros is compared absolutely.
+        expected: The same shape; a row of zeros is compared absolutely, and so is a row of a single
+            number below 1, which may be the small difference of large ones.
 
     Returns:
         NaN when either holds a NaN.
@@ -56,6 +57,8 @@ def relative_difference(found: Embeddings, expected: Embeddings) -> float:
     # In float32 the squares of a norm would overflow, or vanish, long before the elements do.
     found, expected = found.astype(np.float64), expected.astype(np.float64)
     norms = np.linalg.norm(expected, axis=-1, keepdims=True)
+    if expected.shape[-1] == 1:
+        norms = np.maximum(norms, 1.0)
     return float(np.max(np.abs(found - expected) / np.where(norms > 0, norms, 1.0)))
 
 

@@ -21,6 +21,8 @@ Similarity = Literal["cosine", "dot", "euclidean", "hamming"]
 Precision = Literal["float32", "float16", "int8"]
 #: ``checkpoint`` keeps every weight's value; ``float16`` rounds those of float32.
 Storage = Literal["checkpoint", "float16"]
+#: Which text of a pair is cut, by the name that ``tokenizers`` gives the strategy.
+Cut = Literal["longest_first", "only_first", "only_second"]
 Verified = Literal["steps", "source", "oracle"]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -89,7 +91,7 @@ class Pair(Record):
     """How two texts become one row of token ids."""
 
     pieces: tuple[Piece, ...]
-    truncate: Literal["longest_first", "only_first", "only_second"] = Field(
+    truncate: Cut = Field(
         default="longest_first", description="Which text is cut where both are too long together."
     )
     truncation_side: Literal["right", "left"] = "right"

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from polybake.errors import CheckFailed, InputError
 from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
 from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import Device, decode_slack, decode_vectors
+from polybake.modelfile.fixture import Device, Text, decode_slack, decode_vectors
+from polybake.modelfile.rows import Rows
 from polybake.runtime.processors import processors
-from polybake.runtime.runner import BUDGETS, Rows, Runner
+from polybake.runtime.runner import BUDGETS, Runner
 from polybake.runtime.session import open_session
 from polybake.tokenization.tokenizer import BakedTokenizer
 
@@ -63,7 +64,7 @@ class Embedder:
         """Prompt texts by name."""
         return self.manifest.contract.prompts
 
-    def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
+    def tokenize(self, texts: Iterable[Text], *, prompt: str | None = None) -> list[list[int]]:
         """The token ids of each text with its prompt, cut at the model's limit.
 
         Raises:
@@ -73,7 +74,7 @@ class Embedder:
             raise InputError("expected a list of texts, got one text; put it into a list")
         return self.runner.ids(list(texts), prompt)
 
-    def embed(self, texts: Iterable[str], *, prompt: str | None = None) -> NDArray[Any]:
+    def embed(self, texts: Iterable[Text], *, prompt: str | None = None) -> NDArray[Any]:
         """Embed texts: ``[texts, dimension]`` of the model's dtype, in their order.
 
         Raises:
@@ -98,9 +99,10 @@ class Embedder:
         largest = 0.0
         for case in self.head.fixture.cases:
             golden, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
-            found = self.embed_ids(case.input_ids, prompt=case.prompt)
+            rows = case.rows(self.manifest.contract.vocab_size)
+            found = self.embed_ids(rows, prompt=case.prompt)
             difference = compare_ids(
-                case.input_ids, self.tokenize(case.texts, prompt=case.prompt)
+                rows, self.tokenize(case.texts, prompt=case.prompt)
             ) or compare_vectors(golden, found, self.head.fixture.tolerances["cpu"], slack)
             if difference:
                 raise CheckFailed(

@@ -134,9 +134,10 @@ def tokenized(
     """
     if contract.pair is None:
         return tokenizer.encode([before + text for text in texts if isinstance(text, str)])
-    parts = dict.fromkeys(part for pair in texts for part in pair)
-    ids = dict(zip(parts, tokenizer.encode(list(parts)), strict=True))
-    rows = (join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in texts)
+    pairs = [text for text in texts if not isinstance(text, str)]
+    parts = list(dict.fromkeys(part for pair in pairs for part in pair))
+    ids = dict(zip(parts, tokenizer.encode(parts), strict=True))
+    rows = (join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in pairs)
     return [packed(*row, contract.vocab_size) for row in rows]
 
 

@@ -11,6 +11,10 @@ from polybake.sources.checkpoint import open_checkpoint
 from polybake.sources.hugging_face import open_hugging_face
 from polybake.sources.model2vec import is_model2vec, open_model2vec
 from polybake.sources.onnx.file import open_onnx_file
+from polybake.sources.sentence_transformers.cross_encoder import (
+    is_cross_encoder,
+    open_cross_encoder,
+)
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
 from polybake.sources.source import Encoder, EncoderGraph, Reference, Source
 from polybake.sources.torch.export import open_torch
@@ -54,6 +58,8 @@ def open_source(
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
     open_encoder = open_torch if encoder == "torch" else open_checkpoint
     if folder.file("modules.json") is not None:
+        if is_cross_encoder(folder):
+            return open_cross_encoder(folder, open_encoder)
         return open_sentence_transformers(folder, open_encoder)
     if folder.file("config.json") is None:
         raise InputError(

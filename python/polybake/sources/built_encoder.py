@@ -3,7 +3,7 @@
 import abc
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from onnxscript import GraphBuilder, ir
 
@@ -40,6 +40,10 @@ class BuiltEncoder(abc.ABC):
         Raises:
             InputError: the weights do not fit the configuration.
         """
+
+    def for_pairs(self) -> Self:
+        """Most know of no types."""
+        return self
 
     def place(self) -> EncoderGraph:
         """Build it in a new model; the weights are read when that is written.

@@ -1,9 +1,9 @@
 """An encoder built from config.json and safetensors, without PyTorch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from onnxscript import GraphBuilder, ir
 from pydantic import Field
@@ -23,17 +23,27 @@ from polybake.tokenization.tokenizer import BakedTokenizer
 
 @dataclass(frozen=True)
 class Checkpoint(BuiltEncoder):
-    """An encoder of a known architecture and the files that hold its weights."""
+    """An encoder of a known architecture and the files that hold its weights.
+
+    Attributes:
+        typed: Whether it takes the types of tokens; else all of them are of type 0.
+    """
 
     name: str
     architecture: type[Architecture]
     config: EncoderConfig
     files: tuple[Path, ...]
+    typed: bool = False
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
         """What the architecture takes."""
-        return self.architecture.feeds
+        types: tuple[Feed, ...] = ("token_type_ids",) if self.typed else ()
+        return (*self.architecture.feeds, *types)
+
+    def for_pairs(self) -> Self:
+        """The same, taking the types of tokens where its table has several."""
+        return replace(self, typed=self.architecture.types and self.config.token_types > 1)
 
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]

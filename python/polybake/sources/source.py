@@ -82,6 +82,9 @@ class Encoder(Protocol):
     def proves(self) -> Literal["steps", "source"]:
         """How far a comparison with `reference` proves a bake."""
 
+    def for_pairs(self) -> "Encoder":
+        """The same, taking the types of tokens where its table has several."""
+
     def place(self) -> EncoderGraph:
         """Build or load the encoder's graph, anew at each call."""
 
@@ -106,12 +109,14 @@ class Head:
         steps: Reads them; from token embeddings to a number for each label, ``[batch, labels]``.
         labels: What each number is called.
         scores: What makes scores of the numbers; None leaves them as they are.
+        relevance: What makes a relevance of a pair's only number; ``identity`` leaves it as it is.
     """
 
     kind: HeadKind
     steps: Callable[[], list[Step]]
     labels: tuple[str, ...]
     scores: Literal["softmax", "sigmoid"] | None
+    relevance: str = "sigmoid"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from polybake.steps.quantize import Quantize
 from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.route import Route
 from polybake.steps.scale import Scale
+from polybake.steps.select import Select
 from polybake.steps.state import Arrays, Floats, State, Values
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
@@ -44,6 +45,7 @@ _ALL: tuple[type[Step], ...] = (
     OnnxFragment,
     PythonFile,
     Activation,
+    Select,
     Quantize,
     Route,
 )
@@ -70,6 +72,7 @@ __all__ = [
     "RemoveComponents",
     "Route",
     "Scale",
+    "Select",
     "State",
     "Step",
     "Subtract",

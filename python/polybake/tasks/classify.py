@@ -8,10 +8,11 @@ from pydantic import JsonValue
 
 from polybake.errors import InputError
 from polybake.recipe.resolve import HEAD
-from polybake.sources.source import Head, Recipe, Source
+from polybake.sources.source import Recipe, Source
+from polybake.tasks.head import labels_of, needed_head
 from polybake.tasks.task import Task
 
-_KIND = "ForSequenceClassification"
+_PURPOSE = "classify texts"
 
 
 class Classify(Task):
@@ -24,8 +25,8 @@ class Classify(Task):
     output: ClassVar[str] = "scores"
 
     def fits(self, source: Source) -> bool:
-        """It was, where its head has a number for each label and no modules.json says otherwise."""
-        return not source.recipe and source.head is not None and source.head.kind == _KIND
+        """It was, where its head has numbers of several labels."""
+        return len(labels_of(source)) > 1
 
     def recipe(self, source: Source) -> Recipe:
         """The model's head, and what makes scores of its numbers.
@@ -33,7 +34,7 @@ class Classify(Task):
         Raises:
             InputError: the model has no such head.
         """
-        scores = _head(source).scores
+        scores = needed_head(source, _PURPOSE).scores
         made = ({"step": "activation", "function": scores},) if scores else ()
         return ({"step": HEAD}, *made)
 
@@ -43,7 +44,7 @@ class Classify(Task):
         Raises:
             InputError: there are not as many labels as columns, or one is there twice.
         """
-        labels = _head(source).labels
+        labels = needed_head(source, _PURPOSE).labels
         if len(labels) != columns:
             raise InputError(
                 f"{source.folder.path}: config.json names {len(labels)} labels, and the steps give "
@@ -57,7 +58,16 @@ class Classify(Task):
                 )
         return {"labels": list(labels)}
 
-    def answer(self, found: NDArray[np.number[Any]], settings: dict[str, JsonValue]) -> JsonValue:
+    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+        """All texts at once."""
+        return {"texts": [*texts]}
+
+    def answer(
+        self,
+        found: NDArray[np.number[Any]],
+        settings: dict[str, JsonValue],
+        call: dict[str, JsonValue],  # noqa: ARG002
+    ) -> JsonValue:
         """Each text's labels with their scores, best first; equal scores in the labels' order."""
         labels = np.array(settings["labels"])
         return [
@@ -67,12 +77,3 @@ class Classify(Task):
             ]
             for row in found
         ]
-
-
-def _head(source: Source) -> Head:
-    if source.head is None or source.head.kind != _KIND:
-        raise InputError(
-            f"{source.folder.path}: was not trained to classify texts; expected a model whose "
-            "config.json has an architecture that ends in ForSequenceClassification"
-        )
-    return source.head

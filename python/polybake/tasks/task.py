@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
+from polybake.modelfile.fixture import Text
+from polybake.modelfile.manifest import Cut
 from polybake.sources.source import Recipe, Source
 
 
@@ -17,11 +19,21 @@ class Task(abc.ABC):
         name: What polybake.toml and the contract call it.
         output: The graph's first output.
         prompted: Whether its clients put prompts before texts.
+        cut: Which text of a pair is cut where both are too long; None where rows are single texts.
     """
 
     name: ClassVar[str]
     output: ClassVar[str]
     prompted: ClassVar[bool] = False
+    cut: ClassVar[Cut | None] = None
+
+    def texts(self, texts: tuple[str, ...]) -> tuple[Text, ...]:
+        """What the rows of a golden case are made of; a task of pairs makes these of its texts."""
+        return texts
+
+    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue] | None:  # noqa: ARG002
+        """What a client's own call is given for a golden case; None where vectors are all."""
+        return None
 
     @abc.abstractmethod
     def fits(self, source: Source) -> bool:
@@ -51,6 +63,7 @@ class Task(abc.ABC):
         self,
         found: NDArray[np.number[Any]],  # noqa: ARG002
         settings: dict[str, JsonValue],  # noqa: ARG002
+        call: dict[str, JsonValue],  # noqa: ARG002
     ) -> JsonValue:
-        """What a client's call gives for ``[texts, columns]``; None where these are it."""
+        """What that call gives where the graph gives ``[texts, columns]``."""
         return None

@@ -4,16 +4,38 @@ Not every language's binding takes pairs, so a model of pairs carries a tokenize
 tokens, and the contract says where these stand.
 """
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from tokenizers import Tokenizer
 
 from polybake.errors import InputError
-from polybake.modelfile.manifest import Pair, Piece
+from polybake.modelfile.manifest import Cut, Pair, Piece
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: One of them is a token of every tokenizer.
 _PROBES = ("a", "the", "0", ".", "\u4e2d")
+
+
+def for_pairs(baked: BakedTokenizer, cut: Cut) -> tuple[BakedTokenizer, Pair]:
+    """The tokenizer of bare texts, and how it joined two.
+
+    Args:
+        baked: As it is for single texts.
+        cut: Which text is cut where both are too long together.
+
+    Raises:
+        InputError: it does not join two texts.
+    """
+    data = json.loads(baked.json)
+    cuts = data["truncation"]
+    whole = Tokenizer.from_str(json.dumps(data | {"truncation": None}))
+    pair = pair_of(whole, "left" if cuts and cuts["direction"] == "Left" else "right")
+    bare = data | {"truncation": None, "post_processor": None}
+    text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
+    return replace(baked, json=text), pair.model_copy(update={"truncate": cut})
 
 
 def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from polybake.modelfile.fixture import Device
+from polybake.modelfile.fixture import Device, Text
 
 #: What a language is called.
 LANGUAGE = r"^[a-z][a-z0-9-]*$"
@@ -31,11 +31,11 @@ class Start(Message):
 
 
 class Tokenize(Message):
-    """Tokenise texts; answered by the token ids of each text."""
+    """Tokenise texts; answered by the token ids of each text, or of pairs by TypedRows."""
 
     cmd: Literal["tokenize"] = "tokenize"
     seq: int = 0
-    texts: tuple[str, ...]
+    texts: tuple[Text, ...]
     prompt: str | None
 
 
@@ -45,24 +45,28 @@ class EmbedIds(Message):
     cmd: Literal["embed_ids"] = "embed_ids"
     seq: int = 0
     input_ids: tuple[tuple[int, ...], ...]
+    type_ids: tuple[tuple[int, ...], ...] | None = Field(
+        default=None, description="Of pairs, the type of each id."
+    )
     prompt: str | None
 
 
 class Embed(Message):
-    """Embed texts; answered by EncodedVectors."""
+    """Embed texts or pairs; answered by EncodedVectors."""
 
     cmd: Literal["embed"] = "embed"
     seq: int = 0
-    texts: tuple[str, ...]
+    texts: tuple[Text, ...]
     prompt: str | None
 
 
 class Call(Message):
-    """Ask for what the model's task gives; answered by JSON."""
+    """Ask for what the model's task gives, with the call's own arguments; answered by JSON."""
+
+    model_config = ConfigDict(extra="allow")
 
     cmd: Literal["call"] = "call"
     seq: int = 0
-    texts: tuple[str, ...]
 
 
 class SelfCheck(Message):
@@ -108,6 +112,13 @@ class Started(Message):
     fingerprint: str
     provider: Provider
     capabilities: list[str] = Field(description="The requests that are not skipped.")
+
+
+class TypedRows(Message):
+    """The results of tokenize for pairs."""
+
+    input_ids: list[list[int]]
+    type_ids: list[list[int]]
 
 
 class EncodedVectors(Message):

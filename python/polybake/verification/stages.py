@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
 from polybake.modelfile.fixture import Case, Tolerance, Vectors, decode_vectors
+from polybake.modelfile.rows import Rows
 from polybake.modelfile.slack import Embeddings
 from polybake.verification.answers import compare_answers
 from polybake.verification.golden import GoldenCase
@@ -31,7 +32,7 @@ class Outcome:
 
 def stages_of(case: Case) -> tuple[Stage, ...]:
     """What is asked of a case."""
-    return CASE_STAGES if case.answer is None else ALL_STAGES
+    return CASE_STAGES if case.call is None else ALL_STAGES
 
 
 def request_for(stage: Stage, case: Case) -> Request:
@@ -39,9 +40,9 @@ def request_for(stage: Stage, case: Case) -> Request:
     if stage is Stage.TOKENIZE:
         return Tokenize(texts=case.texts, prompt=case.prompt)
     if stage is Stage.EMBED_IDS:
-        return EmbedIds(input_ids=case.input_ids, prompt=case.prompt)
+        return EmbedIds(input_ids=case.input_ids, type_ids=case.type_ids, prompt=case.prompt)
     if stage is Stage.CALL:
-        return Call(texts=case.texts)
+        return Call.model_validate(case.call)
     return Embed(texts=case.texts, prompt=case.prompt)
 
 
@@ -68,12 +69,29 @@ def judge_self_check(results: object, limit: float) -> Outcome:
 
 
 def _judge_ids(golden: GoldenCase, results: object) -> Outcome:
+    case = golden.case
+    if case.type_ids is not None:
+        return _judge_typed(case.input_ids, case.type_ids, results)
     try:
         found = _IDS.validate_python(results, strict=True)
     except ValidationError:
         return Outcome(Status.ERROR, "results are not rows of integers")
-    difference = compare_ids(golden.case.input_ids, found)
+    difference = compare_ids(case.input_ids, found)
     return Outcome(Status.FAIL, difference.message) if difference else Outcome(Status.PASS)
+
+
+def _judge_typed(input_ids: Rows, type_ids: Rows, results: object) -> Outcome:
+    try:
+        found = TypedRows.model_validate(results, strict=True)
+    except ValidationError:
+        return Outcome(Status.ERROR, "results are not input_ids and type_ids: rows of integers")
+    difference = compare_ids(input_ids, found.input_ids)
+    if difference:
+        return Outcome(Status.FAIL, difference.message)
+    difference = compare_ids(type_ids, found.type_ids)
+    if difference:
+        return Outcome(Status.FAIL, f"types of tokens: {difference.message}")
+    return Outcome(Status.PASS)
 
 
 def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:

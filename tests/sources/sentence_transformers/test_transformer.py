@@ -21,7 +21,7 @@ TEXT = {"method": "forward", "method_output_name": "last_hidden_state"}
 
 def read(folder: Path, settings: dict[str, Any]) -> TransformerSettings:
     write_json(folder / FILE, settings)
-    return read_transformer_settings(ModelFolder.at(folder))
+    return read_transformer_settings(ModelFolder.at(folder), TransformerSettings)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ Source: transformers, ``ForSequenceClassification`` of each family, in evaluatio
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator
 
 from polybake.encoders import ENCODERS
 from polybake.encoders.architecture import Epsilon, HiddenAct
@@ -17,10 +17,21 @@ from polybake.files.validation import JsonModel, first_fault
 from polybake.sources.checkpoint import checkpoint_files
 from polybake.sources.heads.layers import Layers
 from polybake.sources.source import Head
+from polybake.sources.torch_classes import activation_of
 from polybake.steps import LeaveOut, Pool, Step
 from polybake.tokenization.model_config import ModelConfig
 
 ProblemType = Literal["regression", "single_label_classification", "multi_label_classification"]
+
+
+#: An activation by the path of PyTorch's class, read as a name of ours.
+TorchActivation = Annotated[str, AfterValidator(activation_of)]
+
+
+class CrossEncoderKeys(JsonModel):
+    """What sentence-transformers 4 and 5 add to config.json."""
+
+    activation_fn: TorchActivation | None = None
 
 
 class HeadConfig(JsonModel):
@@ -33,6 +44,8 @@ class HeadConfig(JsonModel):
     classifier_pooling: Literal["cls", "mean"] = "cls"
     classifier_activation: HiddenAct = "gelu"
     norm_eps: Epsilon = 1e-5
+    sentence_transformers: CrossEncoderKeys = CrossEncoderKeys()
+    sbert_ce_default_activation_function: TorchActivation | None = None
 
     @field_validator("id2label")
     @classmethod
@@ -45,6 +58,15 @@ class HeadConfig(JsonModel):
     def labels(self) -> tuple[str, ...]:
         """The name of each number that the head gives, in their order."""
         return tuple(self.id2label[str(place)] for place in range(len(self.id2label)))
+
+    @property
+    def relevance(self) -> str:
+        """What makes a relevance of the only number.
+
+        Source: sentence-transformers ``CrossEncoder.get_default_activation_fn``.
+        """
+        old = self.sbert_ce_default_activation_function
+        return self.sentence_transformers.activation_fn or old or "sigmoid"
 
     @property
     def scores(self) -> Literal["softmax", "sigmoid"] | None:
@@ -66,7 +88,7 @@ def sequence_classification(folder: ModelFolder) -> Head:
     """
     config = folder.read("config.json", HeadConfig)
     steps = partial(_steps, folder, config)
-    return Head("ForSequenceClassification", steps, config.labels, config.scores)
+    return Head("ForSequenceClassification", steps, config.labels, config.scores, config.relevance)
 
 
 def _steps(folder: ModelFolder, config: HeadConfig) -> list[Step]:

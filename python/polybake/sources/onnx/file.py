@@ -4,7 +4,7 @@ import dataclasses
 import gc
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 from onnxscript import GraphBuilder, ir
@@ -43,6 +43,10 @@ class OnnxFile:
     def proves(self) -> Literal["steps", "source"]:
         """A rebuilt graph is no longer the source's own."""
         return "steps" if self.dequantize else "source"
+
+    def for_pairs(self) -> Self:
+        """A file takes what it takes."""
+        return self
 
     def place(self) -> EncoderGraph:
         """Load the graph and leave only what gives the chosen output.

@@ -18,11 +18,7 @@ from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.module_weights import all_tensors, exact_tensors
 from polybake.sources.sentence_transformers.remedy import OWN_STEPS
-
-#: PyTorch's classes of activations, which in lower case are ours; none is imported.
-_ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU")
-#: Where PyTorch has these classes; elsewhere it has others of the same names.
-_PACKAGES = ("torch.nn", "torch.nn.modules.activation", "torch.nn.modules.linear")
+from polybake.sources.torch_classes import activation_of
 
 
 class SavedModule(JsonModel, abc.ABC):
@@ -74,18 +70,6 @@ class SavedPooling(SavedModule, extra="forbid"):
         return {"mode": modes[0] if len(modes) == 1 else modes, **left_out}
 
 
-def _activation(path: str) -> str:
-    package, _, name = path.rpartition(".")
-    if package in _PACKAGES and name in _ACTIVATIONS:
-        return name.lower()
-    known = ", ".join(f"torch.nn.{known}" for known in _ACTIVATIONS)
-    silent = "" if path.startswith("torch.") else ", which sentence-transformers takes for Tanh"
-    raise ValueError(
-        f"unknown class {path!r}{silent}; name one of {known}, or list the steps in polybake.toml "
-        "and compute yours in a python step"
-    )
-
-
 class SavedDense(SavedModule):
     """A Dense; ``use_residual`` since sentence-transformers 5.7.
 
@@ -95,7 +79,7 @@ class SavedDense(SavedModule):
     in_features: int | None = None
     out_features: int | None = None
     bias: bool = True
-    activation_function: Annotated[str, AfterValidator(_activation)] = "tanh"
+    activation_function: Annotated[str, AfterValidator(activation_of)] = "tanh"
     use_residual: bool = False
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:

@@ -37,17 +37,24 @@ class _PassedOn(JsonModel, extra="forbid"):
 
 
 class _TextMethod(JsonModel, extra="forbid"):
-    method: Literal["forward"]
-    method_output_name: Literal["last_hidden_state"]
-
-
-_TEXT = _TextMethod(method="forward", method_output_name="last_hidden_state")
+    method: Literal["forward"] = "forward"
+    method_output_name: Literal["last_hidden_state"] = "last_hidden_state"
 
 
 class _Modalities(JsonModel):
     """How texts reach the model; a chat template is rendered where there are messages."""
 
-    text: _TextMethod
+    text: _TextMethod = _TextMethod()
+    message: None = None
+
+
+class _PairMethod(JsonModel, extra="forbid"):
+    method: Literal["forward"] = "forward"
+    method_output_name: Literal["logits"] = "logits"
+
+
+class _PairModalities(JsonModel):
+    text: _PairMethod = _PairMethod()
     message: None = None
 
 
@@ -65,7 +72,7 @@ class _Processing(JsonModel):
     common: _TextOptions = _TextOptions()
 
 
-class TransformerSettings(JsonModel, extra="forbid"):
+class BaseSettings(JsonModel, extra="forbid"):
     """The settings that are baked, and those whose values change nothing.
 
     Attributes:
@@ -76,9 +83,6 @@ class TransformerSettings(JsonModel, extra="forbid"):
     max_seq_length: Annotated[int, Field(gt=0)] | None = None
     do_lower_case: bool | None = None
 
-    transformer_task: Literal["feature-extraction"] = "feature-extraction"
-    module_output_name: Literal["token_embeddings"] = "token_embeddings"
-    modality_config: _Modalities = _Modalities(text=_TEXT)
     processing_kwargs: _Processing | None = None
     unpad_inputs: bool | None = None
     query_length: None = None
@@ -93,25 +97,43 @@ class TransformerSettings(JsonModel, extra="forbid"):
     config_args: _PassedOn = _PassedOn()
 
 
-def read_transformer_settings(body: ModelFolder) -> TransformerSettings:
+class TransformerSettings(BaseSettings):
+    """Those of an encoder of embeddings."""
+
+    transformer_task: Literal["feature-extraction"] = "feature-extraction"
+    module_output_name: Literal["token_embeddings"] = "token_embeddings"
+    modality_config: _Modalities = _Modalities()
+
+
+class CrossEncoderSettings(BaseSettings):
+    """Those of a CrossEncoder, whose module gives its head's numbers."""
+
+    transformer_task: Literal["sequence-classification"]
+    module_output_name: Literal["scores"]
+    modality_config: _PairModalities = _PairModalities()
+
+
+def read_transformer_settings(body: ModelFolder, kind: type[BaseSettings]) -> BaseSettings:
     """Read the settings in a Transformer module's folder: of the first file that has any.
 
     Raises:
         InputError: a setting changes the embeddings in a way that is not baked, or is unknown.
     """
-    read = (body.read(name, TransformerSettings, remedy=OWN_STEPS) for name in _FILES)
-    return next((one for one in read if one.model_fields_set), TransformerSettings())
+    read = (body.read(name, kind, remedy=OWN_STEPS) for name in _FILES)
+    return next((one for one in read if one.model_fields_set), kind())
 
 
 def open_transformer(
-    body: ModelFolder, open_encoder: OpenEncoder
+    body: ModelFolder,
+    open_encoder: OpenEncoder,
+    kind: type[BaseSettings] = TransformerSettings,
 ) -> tuple[Encoder, BakedTokenizer]:
     """Open the folder of a Transformer module.
 
     Raises:
         InputError: a setting is not baked, or the tokenizer or the encoder is not supported.
     """
-    settings = read_transformer_settings(body)
+    settings = read_transformer_settings(body, kind)
     limit, lowercase = settings.max_seq_length, settings.do_lower_case is True
     tokenizer = bake_tokenizer(body, max_seq_length=limit, lowercase=lowercase)
     return open_encoder(body, tokenizer), tokenizer

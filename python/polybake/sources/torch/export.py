@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from polybake.errors import RequirementMissing
 from polybake.files.model_folder import ModelFolder
@@ -52,6 +52,10 @@ class TorchExport:
     tokenizer_settings: _TokenizerSettings
     tokenizer: BakedTokenizer
     proves: Literal["source"] = "source"
+
+    def for_pairs(self) -> Self:
+        """It takes what its tokenizer gives."""
+        return self
 
     def place(self) -> EncoderGraph:
         """Load the exported graph.

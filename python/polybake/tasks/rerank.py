@@ -1,0 +1,77 @@
+"""How well documents answer a query."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from polybake.errors import InputError
+from polybake.modelfile.fixture import Text
+from polybake.modelfile.manifest import Cut
+from polybake.recipe.resolve import HEAD
+from polybake.sources.source import Recipe, Source
+from polybake.tasks.head import labels_of, needed_head
+from polybake.tasks.task import Task
+
+#: Stands behind the documents of every golden case, so that there is an order, and one is short.
+_DOCUMENT = "The lock is closed at night."
+
+
+class Rerank(Task):
+    """The relevance of each document to a query, one number a pair.
+
+    Source: sentence-transformers ``CrossEncoder.rank``.
+    """
+
+    name: ClassVar[str] = "rerank"
+    output: ClassVar[str] = "scores"
+    cut: ClassVar[Cut | None] = "longest_first"
+
+    def texts(self, texts: tuple[str, ...]) -> tuple[Text, ...]:
+        """The first text as the query, with each of all and one more as a document."""
+        return tuple((texts[0], document) for document in (*texts, _DOCUMENT))
+
+    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+        """The same as one query and its documents."""
+        return {"query": texts[0], "documents": [*texts, _DOCUMENT]}
+
+    def fits(self, source: Source) -> bool:
+        """It was, where its head has one number."""
+        return len(labels_of(source)) == 1
+
+    def recipe(self, source: Source) -> Recipe:
+        """The model's head, and what makes a relevance of its number.
+
+        Raises:
+            InputError: the model has no such head.
+        """
+        relevance = needed_head(source, "rerank documents").relevance
+        made = () if relevance == "identity" else ({"step": "activation", "function": relevance},)
+        return ({"step": HEAD}, *made)
+
+    def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
+        """Nothing, but that there is one number a pair.
+
+        Raises:
+            InputError: there are several.
+        """
+        if columns != 1:
+            raise InputError(
+                f"{source.folder.path}: the steps give {columns} numbers of a pair, expected one; "
+                'choose one with the step select, or bake it with task = "classify"'
+            )
+        return {}
+
+    def answer(
+        self,
+        found: NDArray[np.number[Any]],
+        settings: dict[str, JsonValue],  # noqa: ARG002
+        call: dict[str, JsonValue],  # noqa: ARG002
+    ) -> JsonValue:
+        """The documents' places with their scores, best first; equal ones in their order."""
+        scores = found[:, 0]
+        return [
+            {"index": int(place), "score": float(scores[place])}
+            for place in np.argsort(-scores, kind="stable")
+        ]

@@ -1,0 +1,110 @@
+"""Which of any labels a text has, found by entailment."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from polybake.errors import InputError
+from polybake.modelfile.fixture import Text
+from polybake.modelfile.manifest import Cut
+from polybake.recipe.resolve import HEAD
+from polybake.sources.source import Recipe, Source
+from polybake.tasks.head import labels_of, needed_head
+from polybake.tasks.task import Task
+
+#: What golden cases ask for.
+_LABELS = ("weather", "sailing", "\u03ba\u03b1\u03b9\u03c1\u03cc\u03c2 \U0001f327")
+
+#: Source: transformers ``ZeroShotClassificationPipeline``, its ``hypothesis_template``.
+_TEMPLATE = "This example is {}."
+
+
+class ZeroShot(Task):
+    """The numbers for entailment and contradiction, of a text and a hypothesis for each label.
+
+    Source: transformers ``ZeroShotClassificationPipeline``.
+    """
+
+    name: ClassVar[str] = "zero-shot"
+    output: ClassVar[str] = "entailment"
+    cut: ClassVar[Cut | None] = "only_first"
+
+    def texts(self, texts: tuple[str, ...]) -> tuple[Text, ...]:
+        """Each text with each hypothesis."""
+        hypotheses = [_TEMPLATE.replace("{}", label) for label in _LABELS]
+        return tuple((text, hypothesis) for text in texts for hypothesis in hypotheses)
+
+    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+        """The same as texts, labels and a template; several texts may have several labels."""
+        return {
+            "texts": [*texts],
+            "labels": [*_LABELS],
+            "template": _TEMPLATE,
+            "multi_label": len(texts) > 1,
+        }
+
+    def fits(self, source: Source) -> bool:
+        """It was, where one of its labels is entailment."""
+        return _entailment(labels_of(source)) is not None
+
+    def recipe(self, source: Source) -> Recipe:
+        """The model's head, of which two numbers are kept: entailment's, then contradiction's.
+
+        Raises:
+            InputError: the model has no such head, or no label of it is entailment.
+
+        Source: the pipeline's ``entailment_id``; contradiction is the other end of the labels.
+        """
+        labels = needed_head(source, "tell what a text entails").labels
+        place = _entailment(labels)
+        if place is None or len(labels) < 2:
+            raise InputError(
+                f"{source.folder.path}: its labels are {', '.join(labels)}, and one that begins "
+                "with entail is needed beside another; name it in id2label, or list the steps head "
+                "and select, with the places of entailment and contradiction"
+            )
+        other = len(labels) - 1 if place == 0 else 0
+        return ({"step": HEAD}, {"step": "select", "places": [place, other]})
+
+    def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
+        """Nothing, but that there are two numbers a pair.
+
+        Raises:
+            InputError: there are others.
+        """
+        if columns != 2:
+            raise InputError(
+                f"{source.folder.path}: the steps give {columns} numbers of a pair, expected two, "
+                "of entailment and contradiction; choose them with the step select"
+            )
+        return {}
+
+    def answer(
+        self,
+        found: NDArray[np.number[Any]],
+        settings: dict[str, JsonValue],  # noqa: ARG002
+        call: dict[str, JsonValue],
+    ) -> JsonValue:
+        """Each text's labels with their scores, best first.
+
+        Entailment is weighed against contradiction where a text may have several labels, and
+        else against the other labels' entailment.
+        """
+        pairs = np.exp(found.astype(np.float64))
+        entailed = pairs[:, 0].reshape(-1, len(_LABELS))
+        against = pairs.sum(axis=1).reshape(-1, len(_LABELS))
+        alone = entailed.sum(axis=1, keepdims=True)
+        scores = entailed / (against if call["multi_label"] else alone)
+        return [
+            [
+                {"label": _LABELS[place], "score": float(row[place])}
+                for place in np.argsort(-row, kind="stable")
+            ]
+            for row in scores
+        ]
+
+
+def _entailment(labels: tuple[str, ...]) -> int | None:
+    return next((n for n, label in enumerate(labels) if label.lower().startswith("entail")), None)
