@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from polybake.errors import InputError
+from polybake.modelfile.fixture import Text
 from polybake.runtime.embedder import Embedder
 from polybake.verification.golden import GoldenCase
 from polybake.verification.handshake import Subject, check_started, results_of

@@ -71,6 +71,8 @@ class Context:
     packed_bits: bool
     task: str
     settings: str
+    pair: str
+    paired: bool
     element: str
     vocab_size: int
     max_length: int
@@ -89,6 +91,7 @@ class Context:
 def build_context(manifest: Manifest, language: Language, names: Names, version: str) -> Context:
     """Decide every name and literal of one client."""
     contract, text = manifest.contract, language.string
+    pair = contract.pair
     document = next((name for name in DOCUMENT_PROMPTS if name in contract.prompts), None)
     query = "query" if "query" in contract.prompts else None
 
@@ -110,6 +113,8 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
         dtype=contract.output.dtype,
         task=text(contract.task),
         settings=language.literal(contract.settings, 1),
+        pair=language.null if pair is None else language.literal(pair.model_dump(mode="json"), 1),
+        paired=pair is not None,
         packed_bits=contract.output.packed_bits,
         element=language.elements[contract.output.dtype],
         vocab_size=contract.vocab_size,

@@ -13,8 +13,8 @@ from polybake.modelfile.manifest import Manifest
 
 _TEMPLATE = ".jinja"
 
-#: The folder of what the clients of every task have.
-SHARED = "shared"
+#: The folders of what the clients of every task have, of tasks of single texts, and of pairs.
+SHARED, TEXTS, PAIRS = "shared", "texts", "pairs"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ def render_client(
             f"{language}: has no templates for the task {manifest.contract.task!r}; leave the "
             "language out"
         )
-    folders = [of_task, shipped / SHARED]
+    kind = TEXTS if manifest.contract.pair is None else PAIRS
+    folders = [of_task, shipped / kind, shipped / SHARED]
     if templates is not None:
         folders.insert(0, templates / language)
     return RenderedClient(

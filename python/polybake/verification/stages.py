@@ -12,7 +12,15 @@ from polybake.modelfile.rows import Rows
 from polybake.modelfile.slack import Embeddings
 from polybake.verification.answers import compare_answers
 from polybake.verification.golden import GoldenCase
-from polybake.verification.protocol import Call, Embed, EmbedIds, EncodedVectors, Request, Tokenize
+from polybake.verification.protocol import (
+    Call,
+    Embed,
+    EmbedIds,
+    EncodedVectors,
+    Request,
+    Tokenize,
+    TypedRows,
+)
 from polybake.verification.verdict import ALL_STAGES, CASE_STAGES, Stage, Status
 
 _IDS = TypeAdapter(list[list[int]])
