@@ -23,22 +23,27 @@ FOLDER = "sentence-transformers folder"
 
 
 class Proven(Protocol):
-    def __call__(self, kind: str, found: Agreement, *, source: str = FOLDER) -> None: ...
+    def __call__(
+        self, kind: str, found: Agreement, *, source: str = FOLDER, kept: bool = True
+    ) -> None: ...
 
 
 @pytest.fixture
 def proven(request: pytest.FixtureRequest) -> Proven:
-    """Call it last: it judges an agreement and writes its row, which counts if the test passes."""
+    """Call it last: it judges an agreement and writes its row, which counts if the test passes.
 
-    def write_row(kind: str, found: Agreement, *, source: str = FOLDER) -> None:
+    A model that is not ``kept`` for the session ``kinds`` shows clients nothing that others do not.
+    """
+
+    def write_row(kind: str, found: Agreement, *, source: str = FOLDER, kept: bool = True) -> None:
         steps = " -> ".join(read_head(found.baked).manifest.steps) or "none"
         print(f"\n{kind}, {source}, {steps}: largest difference {found.difference:.2e}")  # noqa: T201
         assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
         request.node.user_properties.append(("proven", [*row, found.difference]))
-        kept = request.config.getoption("--keep-models")
-        if kept is not None:
-            keep(found, kept, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
+        folder = request.config.getoption("--keep-models")
+        if kept and folder is not None:
+            keep(found, folder, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
 
     return write_row
 
