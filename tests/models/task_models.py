@@ -21,7 +21,21 @@ def write_classifier(path: Path) -> Path:
     return _baked(path, "ForSequenceClassification", LABELS)
 
 
-TASK_MODELS: dict[str, Callable[[Path], Path]] = {"classify": write_classifier}
+def write_reranker(path: Path) -> Path:
+    """One number a pair, by a sigmoid."""
+    return _baked(path, "ForSequenceClassification", ("LABEL_0",))
+
+
+def write_zero_shot(path: Path) -> Path:
+    """Entailment is the last of three."""
+    return _baked(path, "ForSequenceClassification", ("contradiction", "neutral", "ENTAILMENT"))
+
+
+TASK_MODELS: dict[str, Callable[[Path], Path]] = {
+    "classify": write_classifier,
+    "rerank": write_reranker,
+    "zero-shot": write_zero_shot,
+}
 
 
 def head_weights(labels: int) -> Arrays:
@@ -35,7 +49,7 @@ def head_weights(labels: int) -> Arrays:
         "classifier.bias": (labels,),
     }
     return {
-        name: random.normal(0.0, 0.4, shape).astype(np.float32) for name, shape in shapes.items()
+        name: random.normal(0.0, 1.0, shape).astype(np.float32) for name, shape in shapes.items()
     }
 
 

@@ -8,8 +8,8 @@ from polybake.generation.languages import LANGUAGES
 
 #: Names that every client has for something else.
 _OURS = """
-classifier embedder error errors label model module onnx onnxruntime polybake tensor test tests
-tokenizer tokenizers types
+classifier embedder error errors label model module onnx onnxruntime polybake rank reranker tensor
+test tests tokenizer tokenizers tokens types
 """
 
 

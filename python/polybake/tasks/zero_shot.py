@@ -92,11 +92,10 @@ class ZeroShot(Task):
         Entailment is weighed against contradiction where a text may have several labels, and
         else against the other labels' entailment.
         """
-        pairs = np.exp(found.astype(np.float64))
-        entailed = pairs[:, 0].reshape(-1, len(_LABELS))
-        against = pairs.sum(axis=1).reshape(-1, len(_LABELS))
-        alone = entailed.sum(axis=1, keepdims=True)
-        scores = entailed / (against if call["multi_label"] else alone)
+        numbers = found.astype(np.float64).reshape(-1, len(_LABELS), 2)
+        entailment = numbers[..., 0]
+        against = numbers if call["multi_label"] else entailment[..., None, :]
+        scores = np.exp(entailment - np.logaddexp.reduce(against, axis=-1))
         return [
             [
                 {"label": _LABELS[place], "score": float(row[place])}

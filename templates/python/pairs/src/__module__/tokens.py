@@ -6,13 +6,17 @@ from typing import NamedTuple
 from tokenizers import Tokenizer
 
 from .contract import CONTRACT
-from .errors import LongTextError
+from .errors import Error
 
 _PAIR, _TYPE = CONTRACT["pair"], CONTRACT["vocab_size"]
 _ROOM = CONTRACT["max_length"] - sum(piece["text"] is None for piece in _PAIR["pieces"])
 
 #: What a row is made of.
 Text = tuple[str, str]
+
+
+class LongTextError(Error, ValueError):
+    """A text that is not cut leaves no room for the one beside it."""
 
 
 class Tokens(NamedTuple):

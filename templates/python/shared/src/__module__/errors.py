@@ -20,14 +20,15 @@ class UnknownPromptError(Error, ValueError):
 
 
 class InvalidTextError(Error, ValueError):
-    """A text is not valid Unicode; ``index`` is its place in the list."""
+    """A text is not valid Unicode; ``index`` is its place in the list called ``name``."""
 
-    def __init__(self, index: int) -> None:
-        super().__init__(index)
+    def __init__(self, index: int, name: str = "texts") -> None:
+        super().__init__(index, name)
         self.index = index
+        self.name = name
 
     def __str__(self) -> str:
-        return f"texts[{self.index}] is not valid Unicode; repair or drop it"
+        return f"{self.name}[{self.index}] is not valid Unicode; repair or drop it"
 
 
 class InvalidIdsError(Error, ValueError):

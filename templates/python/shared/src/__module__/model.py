@@ -23,7 +23,6 @@ from .graph import DEVICES, Settings
 from .modelfile import check_tail, read_head
 from .self_check import check_cases
 from .shared import SharedSession
-from .tokens import Text
 from .windows import vectors_of, windows
 
 _OUTPUT = CONTRACT["output"]
@@ -126,11 +125,11 @@ class Model:
         """Another process opens the file for itself."""
         return partial(type(self), self._shared.path, **self._shared.settings._asdict()), ()
 
-    def _checked(self, texts: Iterable[Any]) -> Iterator[Text]:
+    def _checked(self, texts: Iterable[Any]) -> Iterator[Any]:
         """What rows are made of; of a collection, checked as a whole before one is tokenized."""
         return checked_list(texts)
 
-    def _checked_each(self, texts: Iterable[Any]) -> Iterator[Text]:
+    def _checked_each(self, texts: Iterable[Any]) -> Iterator[Any]:
         """The same of a stream, each checked as it is taken."""
         return checked_texts(texts)
 

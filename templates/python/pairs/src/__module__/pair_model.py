@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-from .arguments import checked_pairs, checked_tokens
 from .contract import Vectors
 from .model import Model, Progress
+from .pair_arguments import checked_pairs, checked_tokens
 from .tokens import Text, Tokens, packed, unpacked
 
 
