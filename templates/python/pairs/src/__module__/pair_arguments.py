@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .arguments import checked_rows
+from .arguments import checked_rows, checked_text
 from .contract import CONTRACT
 from .errors import InvalidIdsError, InvalidTextError
 from .tokens import Text, Tokens
@@ -26,8 +26,18 @@ def _each_checked(pairs: Iterable[Any]) -> Iterator[Text]:
         try:
             (first + second).encode("utf-8")
         except UnicodeEncodeError as error:
-            raise InvalidTextError(index, "pairs") from error
+            raise InvalidTextError(index, f"pairs[{index}]") from error
         yield first, second
+
+
+def checked_query(query: str) -> str:
+    """A text of valid Unicode."""
+    checked_text(query, "query")
+    try:
+        query.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidTextError(0, "query") from error
+    return query
 
 
 def checked_tokens(rows: Sequence[Tokens]) -> list[Tokens]:

@@ -118,7 +118,7 @@ def _each_checked(texts: Iterable[str], name: str) -> Iterator[str]:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise InvalidTextError(index, name) from error
+            raise InvalidTextError(index, f"{name}[{index}]") from error
         yield text
 
 

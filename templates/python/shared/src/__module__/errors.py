@@ -20,15 +20,15 @@ class UnknownPromptError(Error, ValueError):
 
 
 class InvalidTextError(Error, ValueError):
-    """A text is not valid Unicode; ``index`` is its place in the list called ``name``."""
+    """A text is not valid Unicode; ``index`` is its place in the list."""
 
-    def __init__(self, index: int, name: str = "texts") -> None:
-        super().__init__(index, name)
+    def __init__(self, index: int, shown: str | None = None) -> None:
+        super().__init__(index, shown)
         self.index = index
-        self.name = name
 
     def __str__(self) -> str:
-        return f"{self.name}[{self.index}] is not valid Unicode; repair or drop it"
+        shown = self.args[1] or f"texts[{self.index}]"
+        return f"{shown} is not valid Unicode; repair or drop it"
 
 
 class InvalidIdsError(Error, ValueError):
