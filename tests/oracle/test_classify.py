@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from models import bert, rotary
-from models.saved import MAX_LENGTH, randomise
-from models.tiny_folders import change_json, write_tokenizer
+from models.heads import BERT, DECODERS, LABELS, MODERN, saved_bert, saved_rotary
 from polybake.baking.bake_config import bake_config
 from polybake.config import Config
 from polybake.modelfile.container import read_head
@@ -23,14 +20,6 @@ pytestmark = pytest.mark.oracle
 pytest.importorskip("transformers")
 
 SAVED = "Hugging Face folder"
-LABELS = ("joy", "anger", "\u65e0 \U0001f600")
-BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
-DECODERS = [
-    kind for kind in rotary.KINDS if rotary.KINDS[kind].model in ("Qwen2", "Qwen3", "Mistral")
-]
-MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
-
-
 #: Whose models every language verifies.
 KEPT = ("roberta", "qwen2")
 
@@ -41,44 +30,11 @@ def named(kind: str) -> str:
     return f"{model} classifier{comma}{variant}"
 
 
-def saved_bert(folder: Path, kind: str, labels: tuple[str, ...], **settings: Any) -> Path:
-    """A folder of transformers' own, with a head of so many labels."""
-    model, tokenizer = bert.KINDS[kind]()
-    save(folder, model.config, labels, **settings)
-    tokenizer.model_max_length = MAX_LENGTH
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-def saved_rotary(folder: Path, kind: str, **settings: Any) -> Path:
-    """The same of a model with rotary positions."""
-    import transformers
-
-    made = rotary.KINDS[kind]
-    save(folder, getattr(transformers, f"{made.model}Config")(**made.settings), LABELS, **settings)
-    change_json(folder / "config.json", **made.rewritten)
-    write_tokenizer(folder)
-    # What transformers makes of it is what it saves, and then reads alike.
-    transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
-    return folder
-
-
-def save(folder: Path, config: Any, labels: tuple[str, ...], **settings: Any) -> None:
-    """Draw the weights of a classifier, and let its library save them."""
-    from transformers import AutoModelForSequenceClassification
-
-    config.id2label = dict(enumerate(labels))
-    config.label2id = {label: place for place, label in enumerate(labels)}
-    for name, value in settings.items():
-        setattr(config, name, value)
-    randomise(AutoModelForSequenceClassification.from_config(config)).save_pretrained(folder)
-
-
 def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
     """Bake a folder and compare each golden case with the pipeline, a text at a time."""
     from transformers import pipeline
 
-    table = {"name": "tiny-classifier", "source": folder, "output": out}
+    table = {"name": "tiny-classifier", "source": folder, "output": out, "task": "classify"}
     bake_config(Config.model_validate({"model": table}))
     classify = pipeline("text-classification", str(folder), top_k=None, truncation=True)
     head = read_head(out)

@@ -19,6 +19,7 @@ from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import Case, decode_vectors
 from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
+from polybake.verification.answers import compare_answers
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,20 @@ def agreement(baked: Path, expected: Sequence[Case]) -> Agreement:
     texts = [CaseText(c.id, c.why, c.flags, c.prompt, c.texts) for c in expected]
     found = make_fixture(baked, texts).cases
     assert {c.id: c.input_ids for c in found} == {c.id: c.input_ids for c in expected}
+    differences = [
+        relative_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
+        for ours, theirs in zip(found, expected, strict=True)
+    ]
+    return Agreement(baked, tuple(expected), float(np.max(differences)))
+
+
+def agreement_of_pairs(baked: Path, expected: Sequence[Case]) -> Agreement:
+    """Compare the golden cases of a file of pairs with the library's; ids and types are equal."""
+    found = read_head(baked).fixture.cases
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (ours.id, ours.input_ids) == (theirs.id, theirs.input_ids)
+        assert ours.type_ids == theirs.type_ids
+        assert compare_answers(theirs.answer, ours.answer) is None
     differences = [
         relative_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
         for ours, theirs in zip(found, expected, strict=True)

@@ -104,7 +104,7 @@ class Albert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[AlbertConfig]] = AlbertConfig
-    types: ClassVar[bool] = True
+    typed: ClassVar[bool | None] = False
     prefix: ClassVar[str] = "albert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",

@@ -88,8 +88,9 @@ class Architecture(nn.Module):
     Config: ClassVar[type[EncoderConfig]]
     #: What ``forward`` takes, by name and in the order of the graph's inputs.
     feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask")
-    #: Whether ``forward`` takes ``token_type_ids``, too.
-    types: ClassVar[bool] = False
+    #: Whether pairs come with ``token_type_ids``, which ``forward`` then takes, where
+    #: tokenizer_config.json does not say: the default of transformers' tokenizer. None: never.
+    typed: ClassVar[bool | None] = None
     #: What checkpoints that also hold a head put before each name, such as ``bert.``.
     prefix: ClassVar[str]
     #: Beginnings of names of weights that other uses need, and of buffers that are no weights.

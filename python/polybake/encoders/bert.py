@@ -154,7 +154,7 @@ class Bert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[BertConfig]] = BertConfig
-    types: ClassVar[bool] = True
+    typed: ClassVar[bool | None] = True
     prefix: ClassVar[str] = "bert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",

@@ -16,6 +16,10 @@ Float64 = NDArray[np.float64]
 LIMIT = TOLERANCES["cpu"].max_abs
 
 
+#: So many elements are scores, and no direction.
+_NUMBERS = 2
+
+
 @dataclass(frozen=True)
 class Difference:
     """Where an answer leaves the golden one, and by how much."""
@@ -48,8 +52,8 @@ def relative_difference(found: Embeddings, expected: Embeddings) -> float:
 
     Args:
         found: ``[rows, dimension]``.
-        expected: The same shape; a row of zeros is compared absolutely, and so is a row of a single
-            number below 1, which may be the small difference of large ones.
+        expected: The same shape; a row of zeros is compared absolutely, and so is a row of one or
+            two numbers whose norm is below 1, as these may be small differences of large ones.
 
     Returns:
         NaN when either holds a NaN.
@@ -57,7 +61,7 @@ def relative_difference(found: Embeddings, expected: Embeddings) -> float:
     # In float32 the squares of a norm would overflow, or vanish, long before the elements do.
     found, expected = found.astype(np.float64), expected.astype(np.float64)
     norms = np.linalg.norm(expected, axis=-1, keepdims=True)
-    if expected.shape[-1] == 1:
+    if expected.shape[-1] <= _NUMBERS:
         norms = np.maximum(norms, 1.0)
     return float(np.max(np.abs(found - expected) / np.where(norms > 0, norms, 1.0)))
 

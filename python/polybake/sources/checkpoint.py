@@ -19,6 +19,7 @@ from polybake.modelfile.manifest import Feed
 from polybake.sources.built_encoder import BuiltEncoder
 from polybake.tokenization.model_config import ModelConfig
 from polybake.tokenization.tokenizer import BakedTokenizer
+from polybake.tokenization.tokenizer_config import TokenizerConfig
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Checkpoint(BuiltEncoder):
     """An encoder of a known architecture and the files that hold its weights.
 
     Attributes:
+        pairs_typed: Whether the types of a pair's tokens are known.
         typed: Whether it takes the types of tokens; else all of them are of type 0.
     """
 
@@ -33,6 +35,7 @@ class Checkpoint(BuiltEncoder):
     architecture: type[Architecture]
     config: EncoderConfig
     files: tuple[Path, ...]
+    pairs_typed: bool = False
     typed: bool = False
 
     @property
@@ -43,7 +46,7 @@ class Checkpoint(BuiltEncoder):
 
     def for_pairs(self) -> Self:
         """The same, taking the types of tokens where its table has several."""
-        return replace(self, typed=self.architecture.types and self.config.token_types > 1)
+        return replace(self, typed=self.pairs_typed)
 
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
@@ -82,7 +85,12 @@ def open_checkpoint(
     architecture = ENCODERS[name]
     remedy = "export this model to ONNX and give the .onnx file"
     config = folder.read("config.json", architecture.Config, remedy=remedy)
-    return Checkpoint(name, architecture, config, checkpoint_files(folder))
+    typed = architecture.typed
+    if typed is not None:
+        names = TokenizerConfig.of(folder).model_input_names
+        typed = typed if names is None else "token_type_ids" in names
+    known = bool(typed) and config.token_types > 1
+    return Checkpoint(name, architecture, config, checkpoint_files(folder), known)
 
 
 _File = Annotated[str, Field(pattern=r"\.safetensors$")]

@@ -103,8 +103,5 @@ def _sizes(pair: Pair, first: int, second: int, room: int) -> tuple[int, int]:
                 "room for the other; shorten it"
             )
         return (kept, room - kept) if pair.truncate == "only_second" else (room - kept, kept)
-    short, long = sorted((first, second))
-    long = short if short > room else max(short, room - short)
-    if short + long > room:
-        short, long = room // 2, room // 2 + room % 2
-    return (short, long) if first <= second else (long, short)
+    short = min(first, second, room // 2)
+    return (short, room - short) if first <= second else (room - short, short)

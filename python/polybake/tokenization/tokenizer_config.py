@@ -57,6 +57,7 @@ class TokenizerConfig(JsonModel, extra="allow"):
     truncation_side: Side = "right"
     split_special_tokens: Literal[False] = False
     chat_template: object = None
+    model_input_names: list[str] | None = None
 
     do_lower_case: bool = True
     tokenize_chinese_chars: bool = True

@@ -108,8 +108,8 @@ class TransformerSettings(BaseSettings):
 class CrossEncoderSettings(BaseSettings):
     """Those of a CrossEncoder, whose module gives its head's numbers."""
 
-    transformer_task: Literal["sequence-classification"]
-    module_output_name: Literal["scores"]
+    transformer_task: Literal["sequence-classification"] = "sequence-classification"
+    module_output_name: Literal["scores"] = "scores"
     modality_config: _PairModalities = _PairModalities()
 
 

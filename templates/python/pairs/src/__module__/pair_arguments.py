@@ -30,14 +30,14 @@ def _each_checked(pairs: Iterable[Any]) -> Iterator[Text]:
         yield first, second
 
 
-def checked_query(query: str) -> str:
-    """A text of valid Unicode."""
-    checked_text(query, "query")
+def checked_unicode(name: str, text: str) -> str:
+    """A text of valid Unicode; ``name`` is its argument's."""
+    checked_text(text, name)
     try:
-        query.encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InvalidTextError(0, "query") from error
-    return query
+        raise InvalidTextError(0, name) from error
+    return text
 
 
 def checked_tokens(rows: Sequence[Tokens]) -> list[Tokens]:

@@ -72,11 +72,8 @@ def _sizes(pair: Text, first: int, second: int) -> tuple[int, int]:
         return _ROOM - _checked(pair[1], second), second
     if _PAIR["truncate"] == "only_second":
         return first, _ROOM - _checked(pair[0], first)
-    short, long = sorted((first, second))
-    long = short if short > _ROOM else max(short, _ROOM - short)
-    if short + long > _ROOM:
-        short, long = _ROOM // 2, _ROOM - _ROOM // 2
-    return (short, long) if first <= second else (long, short)
+    short = min(first, second, _ROOM // 2)
+    return (short, _ROOM - short) if first <= second else (_ROOM - short, short)
 
 
 def _checked(text: str, size: int) -> int:

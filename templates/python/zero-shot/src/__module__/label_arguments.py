@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .arguments import checked_list
+from .pair_arguments import checked_unicode
 
 
 def checked_labels(labels: Sequence[str]) -> list[str]:
@@ -18,12 +19,9 @@ def checked_labels(labels: Sequence[str]) -> list[str]:
 
 def checked_template(template: str) -> str:
     """A text with a place for a label."""
-    if not isinstance(template, str):
-        raise TypeError(f"template is {type(template).__name__}; expected a string")
-    (checked,) = checked_list([template], "template")
-    if "{}" not in checked:
-        raise ValueError(f'template is "{checked}"; put {{}} where the label goes')
-    return checked
+    if "{}" not in checked_unicode("template", template):
+        raise ValueError(f'template is "{template}"; put {{}} where the label goes')
+    return template
 
 
 def checked_flag(name: str, value: bool) -> bool:

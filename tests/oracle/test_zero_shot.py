@@ -1,0 +1,110 @@
+"""Zero-shot classifiers against transformers' own pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polybake
+from models.heads import BERT, MODERN, saved_bert, saved_rotary
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import encode_vectors
+from support.agreement import Agreement, agreement_of_pairs
+from support.proven import Proven
+
+pytestmark = pytest.mark.oracle
+torch = pytest.importorskip("torch", reason="the oracle is not installed")
+pytest.importorskip("transformers")
+
+SAVED = "Hugging Face folder"
+LABELS = ("contradiction", "neutral", "entailment")
+
+#: Whose models every language verifies.
+KEPT = ("bert", "roberta")
+
+
+def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) -> Agreement:
+    """Bake a folder and compare each golden case with the pipeline."""
+    from transformers import pipeline
+
+    polybake.bake(folder, out, name="tiny-zero-shot")
+    classify = pipeline("zero-shot-classification", str(folder), device="cpu")
+    entailment = [label.lower()[:6] for label in labels].index("entail")
+    contradiction = -1 if entailment == 0 else 0
+    expected = []
+    for case in read_head(out).fixture.cases:
+        call = case.call
+        answer = [
+            _answer(classify, text, call) if text else golden
+            for text, golden in zip(call["texts"], case.answer, strict=True)
+        ]
+        encoded = [
+            classify.tokenizer(*pair, truncation="only_first", return_tensors="pt")
+            for pair in case.texts
+        ]
+        with torch.inference_mode():
+            numbers = [classify.model(**one).logits[0].numpy() for one in encoded]
+        kept = np.array([[row[entailment], row[contradiction]] for row in numbers], np.float32)
+        types = [one.get("token_type_ids") for one in encoded]
+        known = not any(one is None for one in types)
+        expected.append(
+            case.model_copy(
+                update={
+                    "input_ids": tuple(tuple(one.input_ids[0].tolist()) for one in encoded),
+                    # A tokenizer of a model without types gives none.
+                    "type_ids": tuple(tuple(one[0].tolist()) for one in types)
+                    if known
+                    else case.type_ids,
+                    "embeddings": encode_vectors(kept),
+                    "answer": answer,
+                }
+            )
+        )
+    assert len(expected) > 10
+    return agreement_of_pairs(out, expected)
+
+
+def _answer(classify: object, text: str, call: dict[str, object]) -> list[dict[str, object]]:
+    """The pipeline's labels of a text; it refuses an empty one."""
+    found = classify(
+        text,
+        candidate_labels=call["labels"],
+        hypothesis_template=call["template"],
+        multi_label=call["multi_label"],
+    )
+    return [
+        {"label": label, "score": float(score)}
+        for label, score in zip(found["labels"], found["scores"], strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kind", BERT)
+def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """Ids, types, entailment, labels and scores, for every built-in case."""
+    folder = saved_bert(tmp_path / "model", kind, LABELS)
+    found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
+    model, comma, variant = kind.partition(",")
+    name = f"{model} entailment{comma}{variant}"
+    proven(name, found, source=SAVED, kept=kind in KEPT)
+
+
+@pytest.mark.parametrize("kind", MODERN[:1])
+def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """ModernBERT's head is another."""
+    folder = saved_rotary(tmp_path / "model", kind, LABELS)
+    found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
+    proven(f"{kind} entailment", found, source=SAVED, kept=False)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("ENTAILMENT", "NEUTRAL", "CONTRADICTION"), ("not_entailment", "entailment")],
+    ids=["entailment first", "two labels"],
+)
+def test_where_entailment_stands(labels: tuple[str, ...], tmp_path: Path, proven: Proven) -> None:
+    """Contradiction is the other end of the labels."""
+    folder = saved_bert(tmp_path / "model", "bert", labels)
+    found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", labels)
+    proven(f"bert entailment, {' '.join(labels)}", found, source=SAVED, kept=False)
