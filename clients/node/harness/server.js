@@ -17,9 +17,15 @@ import { COMMANDS, open } from "./commands.js";
  * @property {number} seq
  * @property {string} model
  * @property {Device} device
- * @property {string[]} texts
+ * @property {any[]} texts strings, or pairs of them
  * @property {number[][]} input_ids
+ * @property {number[][]} type_ids
  * @property {string | null} prompt
+ * @property {string} query
+ * @property {string[]} documents
+ * @property {string[]} labels
+ * @property {string} template
+ * @property {boolean} multi_label
  */
 
 /**

@@ -19,7 +19,7 @@ const EXAMPLES = {
  *
  * @param {unknown} options
  * @param {keyof typeof EXAMPLES} first
- * @param {...("signal" | "progress")} others
+ * @param {...string} others
  * @returns {Course}
  */
 export function checkedCourse(options, first, ...others) {
@@ -98,11 +98,12 @@ export function checkedOptions(options = {}, example, known) {
 
 /**
  * @param {any} texts
+ * @param {string} [name] what the call names them
  * @returns {string[]}
  */
-export function checkedTexts(texts) {
+export function checkedTexts(texts, name = "texts") {
   return Array.from(checkedSource(texts, Symbol.iterator), (text, index) =>
-    checkedText(text, index),
+    checkedText(text, name, index),
   );
 }
 
@@ -128,12 +129,13 @@ export function checkedSource(texts, ...ways) {
 
 /**
  * @param {any} text
- * @param {number} [index] its place in the list that it came from
+ * @param {string} [name] what the call names it, or the list that it came from
+ * @param {number} [index] its place in that list
  * @returns {string}
  */
-export function checkedText(text, index) {
+export function checkedText(text, name = "text", index) {
   if (typeof text === "string" && text.isWellFormed()) return text;
-  const place = index === undefined ? "text" : `texts[${index}]`;
+  const place = index === undefined ? name : `${name}[${index}]`;
   if (typeof text !== "string") {
     throw new TypeError(`${place} is ${typeOf(text)}; expected a string`);
   }
@@ -149,7 +151,7 @@ export function checkedRows(rows) {
     throw new TypeError(`expected rows of token ids, got ${typeOf(rows)}`);
   }
   return Array.from(rows, (row, number) => {
-    if (!Array.isArray(row) && !types.isTypedArray(row)) {
+    if (!isList(row)) {
       throw new TypeError(`rows[${number}] is ${typeOf(row)}; expected a list of token ids`);
     }
     if (row.length > CONTRACT.max_length) {
@@ -172,6 +174,11 @@ function checkedId(value, row, position) {
   const range = `a whole number from 0 to ${CONTRACT.vocab_size - 1}`;
   const fault = `rows[${row}][${position}] is ${numberOr(id)}; expected ${range}`;
   throw new InvalidIdsError(fault, row);
+}
+
+/** @param {unknown} value */
+export function isList(value) {
+  return Array.isArray(value) || types.isTypedArray(value);
 }
 
 /**

@@ -11,9 +11,28 @@
  */
 
 /**
+ * A token, or the first or the second text.
+ *
+ * @typedef {object} Piece
+ * @property {number | null} id
+ * @property {number | null} text
+ * @property {number} type_id
+ */
+
+/**
+ * How two texts become one row of tokens.
+ *
+ * @typedef {object} Pair
+ * @property {Piece[]} pieces
+ * @property {string} truncate
+ * @property {string} truncation_side
+ */
+
+/**
  * @typedef {object} Contract
  * @property {string} task
  * @property {Record<string, any>} settings what the task says of itself
+ * @property {Pair | null} pair how the two texts of a row are joined; null for one text a row
  * @property {Input[]} inputs
  * @property {object} output
  * @property {string} output.name
@@ -33,6 +52,7 @@
 export const CONTRACT = {
   task: "embed",
   settings: {},
+  pair: null,
   inputs: [
     {
       name: "input_ids",

@@ -2,17 +2,18 @@
 
 import { BPE, Tokenizer } from "tokenizers";
 import { batches, TOKENS_PER_BATCH } from "./batches.js";
-import { CONTRACT } from "./contract.js";
 import { ModelError } from "./errors.js";
 import { checkTail, located, readHead } from "./modelfile.js";
 import { packed } from "./rows.js";
 import { checkCases, parseFixture } from "./self-check.js";
+import { rowsOf } from "./tokens.js";
 import { vectorsOf } from "./windows.js";
 
 /** @import { Device, Vector } from "./api.d.ts" */
 /** @import { OpenOptions } from "./open-options.js" */
 /** @import { Graph } from "./graph.js" */
 /** @import { Rows } from "./rows.js" */
+/** @import { Text } from "./tokens.js" */
 
 /**
  * What is told of an opened model file.
@@ -69,23 +70,15 @@ export class Model {
   }
 
   /**
-   * @param {string[]} texts
+   * @param {Text[]} texts
    * @param {string | null} prompt
    */
   async tokenize(texts, prompt) {
-    const prefix = prompt === null ? "" : CONTRACT.prompts[prompt];
-    const prompted = texts.map((text) => prefix + text);
-    return this.#within(async () => {
-      const encodings = await this.#tokenizer.encodeBatch(prompted).catch((error) => {
-        const message = `tokenizers cannot split the texts: ${error.message}`;
-        throw new ModelError(message, { cause: error });
-      });
-      return encodings.map((encoding) => encoding.getIds());
-    });
+    return rowsOf((strings) => this.#idsOf(strings), texts, prompt);
   }
 
   /**
-   * @param {string[]} texts
+   * @param {Text[]} texts
    * @param {string | null} prompt
    */
   async pack(texts, prompt) {
@@ -116,13 +109,24 @@ export class Model {
         tokenize: this.tokenize.bind(this),
         run: (/** @type {number[][]} */ rows, /** @type {string | null} */ prompt) =>
           vectorsOf(this, packed(rows), prompt, undefined, Infinity),
-        vectors: async (/** @type {string[]} */ texts, /** @type {string | null} */ prompt) =>
+        vectors: async (/** @type {Text[]} */ texts, /** @type {string | null} */ prompt) =>
           vectorsOf(this, await this.pack(texts, prompt), prompt),
       };
       return await checkCases(calls, parseFixture(head.fixture));
     } catch (error) {
       throw located(this.#path, error);
     }
+  }
+
+  /** @param {string[]} texts */
+  #idsOf(texts) {
+    return this.#within(async () => {
+      const encodings = await this.#tokenizer.encodeBatch(texts).catch((error) => {
+        const message = `tokenizers cannot split the texts: ${error.message}`;
+        throw new ModelError(message, { cause: error });
+      });
+      return encodings.map((encoding) => encoding.getIds());
+    });
   }
 
   release() {

@@ -9,6 +9,7 @@ import { BaseError, CALLED } from "./words.js";
 /** @import { Vector } from "./api.d.ts" */
 /** @import { OpenOptions } from "./open-options.js" */
 /** @import { Facts, Model } from "./model.js" */
+/** @import { Text } from "./tokens.js" */
 
 /** The gates of the threads that this one has started. @type {Set<Gate>} */
 const gates = new Set();
@@ -84,7 +85,7 @@ export class RemoteModel {
   }
 
   /**
-   * @param {string[]} texts
+   * @param {Text[]} texts
    * @param {string | null} prompt
    * @returns {Promise<number[][]>}
    */
@@ -93,7 +94,7 @@ export class RemoteModel {
   }
 
   /**
-   * @param {string[]} texts
+   * @param {Text[]} texts
    * @param {string | null} prompt
    */
   async pack(texts, prompt) {

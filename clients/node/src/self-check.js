@@ -5,6 +5,7 @@ import { ModelError, SelfCheckError } from "./errors.js";
 import { parseJson } from "./modelfile.js";
 
 /** @import { Device, Stage, Vector } from "./api.d.ts" */
+/** @import { Text } from "./tokens.js" */
 
 /**
  * @typedef {object} Fixture
@@ -24,7 +25,7 @@ import { parseJson } from "./modelfile.js";
  * @typedef {object} Case
  * @property {string} id
  * @property {string | null} prompt
- * @property {string[]} texts
+ * @property {Text[]} texts
  * @property {number[][]} input_ids
  * @property {Golden} embeddings
  */
@@ -41,9 +42,9 @@ import { parseJson } from "./modelfile.js";
  *
  * @typedef {object} Calls
  * @property {Device} device
- * @property {(texts: string[], prompt: string | null) => Promise<number[][]>} tokenize
+ * @property {(texts: Text[], prompt: string | null) => Promise<number[][]>} tokenize
  * @property {(rows: number[][], prompt: string | null) => Promise<Vector[]>} run
- * @property {(texts: string[], prompt: string | null) => Promise<Vector[]>} vectors
+ * @property {(texts: Text[], prompt: string | null) => Promise<Vector[]>} vectors
  */
 
 /** @typedef {(difference: number, limit: number) => never} Fail */

@@ -85,19 +85,19 @@ def checked_progress(
     return progress
 
 
-def checked_text(text: str) -> str:
+def checked_text(text: str, name: str = "text") -> str:
     """A single text; whether it is valid Unicode, ``checked_texts`` says."""
-    _check_type(text, str, "text", "a string")
+    _check_type(text, str, name, "a string")
     return text
 
 
-def checked_list(texts: Iterable[str]) -> Iterator[str]:
+def checked_list(texts: Iterable[str], name: str = "texts") -> Iterator[str]:
     """Texts of valid Unicode; a collection is checked as a whole before one is tokenized."""
-    checked = checked_texts(texts)
+    checked = checked_texts(texts, name)
     return iter(list(checked)) if isinstance(texts, Sized) else checked
 
 
-def checked_texts(texts: Iterable[str]) -> Iterator[str]:
+def checked_texts(texts: Iterable[str], name: str = "texts") -> Iterator[str]:
     """Texts of valid Unicode, each checked as it is taken; that they have an order, at once."""
     if isinstance(texts, str):
         raise TypeError("expected a list of texts, got a string; put it into a list")
@@ -108,17 +108,17 @@ def checked_texts(texts: Iterable[str]) -> Iterator[str]:
         )
     if isinstance(texts, (bytes, bytearray)) or not isinstance(texts, Iterable):
         raise TypeError(f"expected a list of texts, got {_type(texts)}")
-    return _each_checked(texts)
+    return _each_checked(texts, name)
 
 
-def _each_checked(texts: Iterable[str]) -> Iterator[str]:
+def _each_checked(texts: Iterable[str], name: str) -> Iterator[str]:
     for index, text in enumerate(texts):
         if not isinstance(text, str):
-            raise TypeError(f"texts[{index}] is {_type(text)}; expected a string")
+            raise TypeError(f"{name}[{index}] is {_type(text)}; expected a string")
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise InvalidTextError(index) from error
+            raise InvalidTextError(index, f"{name}[{index}]") from error
         yield text
 
 

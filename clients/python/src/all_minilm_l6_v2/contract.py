@@ -11,6 +11,7 @@ Vectors = NDArray[np.float32]
 CONTRACT: Final[dict[str, Any]] = {
     "task": "embed",
     "settings": {},
+    "pair": None,
     "inputs": [
         {
             "name": "input_ids",

@@ -22,12 +22,13 @@ class UnknownPromptError(Error, ValueError):
 class InvalidTextError(Error, ValueError):
     """A text is not valid Unicode; ``index`` is its place in the list."""
 
-    def __init__(self, index: int) -> None:
-        super().__init__(index)
+    def __init__(self, index: int, shown: str | None = None) -> None:
+        super().__init__(index, shown)
         self.index = index
 
     def __str__(self) -> str:
-        return f"texts[{self.index}] is not valid Unicode; repair or drop it"
+        shown = self.args[1] or f"texts[{self.index}]"
+        return f"{shown} is not valid Unicode; repair or drop it"
 
 
 class InvalidIdsError(Error, ValueError):

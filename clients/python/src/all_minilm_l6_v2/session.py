@@ -12,6 +12,7 @@ from .errors import DeviceError, Error, ModelError
 from .graph import DEVICES, Settings, default_concurrency, open_graph, run_graph
 from .modelfile import Head
 from .side_by_side import side_by_side
+from .tokens import Text, rows_of
 
 _OUTPUT = CONTRACT["output"]
 
@@ -38,12 +39,10 @@ class Session:
         # What fails on a GPU, checked ids given, is the GPU: mostly its memory.
         self._failure = Error if settings.device == "cpu" else DeviceError
 
-    def tokenize(self, texts: Sequence[str], prompt: str | None) -> list[list[int]]:
-        """Token ids of each text with its prompt, truncated, not padded."""
-        prefix = "" if prompt is None else CONTRACT["prompts"][prompt]
+    def tokenize(self, texts: Sequence[Text], prompt: str | None) -> list[list[int]]:
+        """A row of token ids for each text, truncated, not padded."""
         with _raising(Error, "tokenizers cannot tokenize the texts"):
-            encodings = self._tokenizer.encode_batch_fast([prefix + text for text in texts])
-        return [encoding.ids for encoding in encodings]
+            return rows_of(self._tokenizer, texts, prompt)
 
     def run(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Vectors:
         """Run at least one row of token ids as one batch."""
@@ -80,6 +79,8 @@ def _raising(kind: type[Error], message: str) -> Iterator[None]:
     """Raise what a library raises as an error of this package."""
     try:
         yield
+    except Error:
+        raise
     except BaseException as error:
         # A panic of Rust code is a PanicException, which is no Exception and cannot be imported.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":

@@ -8,12 +8,13 @@ from itertools import islice
 from .contract import Vectors
 from .shared import SharedSession
 from .side_by_side import started
+from .tokens import Text
 
 #: How many texts are in memory as token ids at a time.
 WINDOW = 8192
 
 
-def windows(texts: Iterator[str]) -> Iterator[list[str]]:
+def windows(texts: Iterator[Text]) -> Iterator[list[Text]]:
     """Cut texts into lists of ``WINDOW``; the last one may be shorter."""
     while window := list(islice(texts, WINDOW)):
         yield window
@@ -21,7 +22,7 @@ def windows(texts: Iterator[str]) -> Iterator[list[str]]:
 
 def vectors_of(
     shared: SharedSession,
-    texts: Iterator[str],
+    texts: Iterator[Text],
     prompt: str | None,
     progress: Callable[[int], object] | None = None,
 ) -> Generator[Vectors, None, None]:
@@ -57,7 +58,7 @@ def vectors_of(
                 rows = next(coming)
 
 
-def _next(cut: Iterator[list[str]]) -> tuple[list[str], Exception | None]:
+def _next(cut: Iterator[list[Text]]) -> tuple[list[Text], Exception | None]:
     """A window, or what reading it raised, which comes after the vectors of those before it."""
     try:
         return next(cut, []), None

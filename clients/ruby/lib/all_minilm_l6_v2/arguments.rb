@@ -49,13 +49,13 @@ module AllMinilmL6V2
       end
 
       # @param top [Integer, nil] how many of the best; nil is all
-      # @param most [Integer] how many there are
-      # @return [Integer]
-      def top(top, most)
+      # @param most [Integer, nil] how many there are, if that is known
+      # @return [Integer, nil]
+      def top(top, most = nil)
         return most if top.nil?
         refuse("top is #{top.class}; expected a whole number") unless top.is_a?(Integer)
         raise ArgumentError, "top is #{shown(top)}; expected 1 or more" if top < 1
-        [top, most].min
+        [top, *most].min
       end
 
       # @return [#call, nil]
@@ -74,10 +74,11 @@ module AllMinilmL6V2
       end
 
       # @param index [Integer, nil] the text's place in the list, if it is in one
+      # @param name [String] of the argument
       # @return [String] in UTF-8
-      def text(text, index = nil)
-        refuse("#{place(index)} is #{text.class}; expected a string") unless text.is_a?(String)
-        utf8(text) or raise InvalidTextError.new("#{place(index)} is not valid Unicode; repair or drop it", index.to_i)
+      def text(text, index = nil, name: index ? "texts" : "text")
+        refuse("#{place(name, index)} is #{text.class}; expected a string") unless text.is_a?(String)
+        utf8(text) or raise InvalidTextError.new("#{place(name, index)} is not valid Unicode; repair or drop it", index.to_i)
       end
 
       # @return [Array<Array<Integer>>]
@@ -95,8 +96,8 @@ module AllMinilmL6V2
         raise TypeError, problem
       end
 
-      def place(index)
-        index ? "texts[#{index}]" : "text"
+      def place(name, index)
+        index ? "#{name}[#{index}]" : name
       end
 
       def ids(row, number)

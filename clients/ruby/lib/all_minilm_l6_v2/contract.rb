@@ -6,6 +6,7 @@ module AllMinilmL6V2
   CONTRACT = {
     "task" => "embed",
     "settings" => {},
+    "pair" => nil,
     "inputs" => [
       {
         "name" => "input_ids",

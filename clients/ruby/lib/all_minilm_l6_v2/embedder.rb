@@ -77,7 +77,7 @@ module AllMinilmL6V2
     # @return [Array<Array<Float>>]
     # @raise [InvalidIdsError] the model has no such id, or takes fewer in a row
     def embed_ids(rows, prompt: nil)
-      run(rows, Arguments.prompt(prompt))
+      run(Arguments.rows(rows), Arguments.prompt(prompt))
     end
 
     # @return [String]

@@ -27,8 +27,8 @@ module AllMinilmL6V2
     def feed(input)
       case input["feed"]
       when "input_ids" then grid(@rows, CONTRACT["pad_id"])
-      when "attention_mask" then grid(beginnings([1] * @width))
       when "token_type_ids" then grid(beginnings([0] * @width))
+      when "attention_mask" then grid(beginnings([1] * @width))
       when "position_ids" then grid(beginnings([*0...@width]))
       when "prompt_value" then tensor([1]) { |cells| cells.put_int64(0, input["values"].fetch(@prompt.to_s)) }
       end

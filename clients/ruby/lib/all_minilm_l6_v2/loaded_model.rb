@@ -24,14 +24,11 @@ module AllMinilmL6V2
       @concurrency = concurrency || default_concurrency(threads)
     end
 
-    # @param texts [Array<String>] in UTF-8
+    # @param texts [Array] what rows are made of, in UTF-8
     # @param prompt [String, nil]
-    # @return [Array<Array<Integer>>] token ids, truncated, not padded
+    # @return [Array<Array<Integer>>] rows, truncated, not padded
     def tokenize(texts, prompt)
-      prefix = CONTRACT["prompts"].fetch(prompt, "")
-      texts.each_slice(TEXTS_PER_TURN).flat_map do |turn|
-        @tokenizer.encode_batch(turn.map { |text| prefix + text }).map(&:ids)
-      end
+      Rows.of(texts, prompt) { |plain| ids(plain) }
     rescue Tokenizers::Error => error
       raise ModelError, "#{@path}: the tokenizer failed: #{error.message}"
     end
@@ -70,6 +67,10 @@ module AllMinilmL6V2
     end
 
     private
+
+    def ids(texts)
+      texts.each_slice(TEXTS_PER_TURN).flat_map { |turn| @tokenizer.encode_batch(turn).map(&:ids) }
+    end
 
     # As many batches as fill the processors; a GPU is filled by one.
     def default_concurrency(threads)

@@ -22,6 +22,7 @@ require_relative "arguments"
 require_relative "windows"
 require_relative "batches"
 require_relative "side_by_side"
+require_relative "rows"
 require_relative "loaded_model"
 require_relative "lifetime"
 require_relative "self_check"
@@ -140,11 +141,11 @@ module AllMinilmL6V2
       end
     end
 
-    # Runs rows of token ids as one batch.
+    # Runs rows, which have been judged, as one batch.
     #
+    # @param rows [Array<Array<Integer>>]
     # @return [Array<Array<Float>>]
     def run(rows, prompt)
-      rows = Arguments.rows(rows)
       @lifetime.use { |model| rows.empty? ? [] : model.run(rows, prompt) }
     end
 
@@ -161,10 +162,11 @@ module AllMinilmL6V2
     end
 
     # @param method [Symbol] that yields something for each text
+    # @param texts [Enumerable] its first argument, where it is not said
     # @return [Enumerator] of what it yields
-    def stream(method, texts, **options)
+    def stream(method, *arguments, texts: arguments.first, **options)
       @lifetime.check
-      to_enum(method, texts, **options) { texts.size if texts.is_a?(Array) }
+      to_enum(method, *arguments, **options) { texts.size if texts.is_a?(Array) }
     end
 
     def in_windows(texts)

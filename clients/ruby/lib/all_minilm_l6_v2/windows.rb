@@ -8,7 +8,7 @@ module AllMinilmL6V2
 
     # @param texts [Enumerable]
     # @yieldparam window [Array<String>] in UTF-8
-    # @yieldparam before [Integer] the number of texts before these
+    # @yieldparam before [Integer] how many there were before it
     # @raise [InvalidTextError] after the windows before it
     def self.each(texts)
       before = 0
