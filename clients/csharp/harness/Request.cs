@@ -7,13 +7,15 @@ namespace AllMinilmL6V2.Harness;
 /// <summary>What a request holds.</summary>
 internal static class Request
 {
-    internal static IEnumerable<string> Texts(this JsonElement request) => request.GetProperty("texts").EnumerateArray().Select(Text);
+    internal static IEnumerable<string> Texts(this JsonElement request, string name = "texts") =>
+        request.GetProperty(name).EnumerateArray().Select(Text);
 
-    internal static int[][] InputIds(this JsonElement request) => request.GetProperty("input_ids").Deserialize<int[][]>()!;
+    internal static int[][] InputIds(this JsonElement request, string name = "input_ids") =>
+        request.GetProperty(name).Deserialize<int[][]>()!;
 
     internal static string? Prompt(this JsonElement request) => request.GetProperty("prompt").GetString();
 
     /// <summary>Decode a string here, as System.Text.Json refuses the lone surrogates that the client must refuse.</summary>
-    private static string Text(JsonElement text) =>
+    internal static string Text(this JsonElement text) =>
         text.ValueKind == JsonValueKind.String ? Regex.Unescape(text.GetRawText()[1..^1]) : null!;
 }

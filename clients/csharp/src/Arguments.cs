@@ -5,7 +5,7 @@ using System.Text;
 namespace AllMinilmL6V2;
 
 /// <summary>Judges what callers give, before the tokenizer and ONNX Runtime see any of it.</summary>
-internal static class Arguments
+internal static partial class Arguments
 {
     private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
@@ -34,32 +34,45 @@ internal static class Arguments
     }
 
     /// <summary>Judge a list now, and each text when it is taken.</summary>
-    internal static IEnumerable<string> CheckTexts(IEnumerable<string> texts)
+    internal static IEnumerable<string> CheckTexts(IEnumerable<string> texts, string name = "texts")
     {
         if (texts is null)
         {
-            throw new ArgumentNullException(nameof(texts), "expected a list of texts, got null");
+            throw new ArgumentNullException(name, "expected a list of texts, got null");
         }
 
         if (texts is ISet<string> or IReadOnlySet<string>)
         {
             throw new ArgumentException(
-                $"expected a list of texts, got {TypeOf(texts)}; give a list, whose order the vectors have", nameof(texts));
+                $"expected a list of texts, got {TypeOf(texts)}; give a list, whose order the vectors have", name);
         }
 
-        return texts.Select((text, index) => text is null
-            ? throw new ArgumentException($"texts[{index}] is null; expected a string", nameof(texts))
-            : CheckUnicode(text, index));
+        return texts.Select((text, index) => CheckTextOf(name, text, index));
     }
 
-    /// <inheritdoc cref="CheckTexts(IEnumerable{string})"/>
-    internal static IAsyncEnumerable<string> CheckTexts(IAsyncEnumerable<string> texts) => texts is null
-        ? throw new ArgumentNullException(nameof(texts), "expected a list of texts, got null")
-        : CheckEachAsync(texts);
+    /// <inheritdoc cref="CheckTexts(IEnumerable{string}, string)"/>
+    internal static IAsyncEnumerable<string> CheckTexts(IAsyncEnumerable<string> texts, string name = "texts") => texts is null
+        ? throw new ArgumentNullException(name, "expected a list of texts, got null")
+        : CheckEachAsync(texts, (text, index) => CheckTextOf(name, text, index));
 
-    internal static string CheckText(string text) => text is null
-        ? throw new ArgumentNullException(nameof(text), "text is null; expected a string")
-        : CheckUnicode(text, index: 0);
+    /// <summary>Judge a single text; whether it is valid Unicode, <see cref="CheckUnicode"/> says.</summary>
+    internal static string CheckText(string text, string name = "text") => text is null
+        ? throw new ArgumentNullException(name, $"{name} is null; expected a string")
+        : text;
+
+    /// <summary>Judge a text, which has a place if it stands in a list.</summary>
+    internal static string CheckUnicode(string text, string name, int? index = null)
+    {
+        try
+        {
+            _ = StrictUtf8.GetByteCount(text); // the tokenizer would end the process
+            return text;
+        }
+        catch (EncoderFallbackException error)
+        {
+            throw new InvalidTextException(name, index, error);
+        }
+    }
 
     internal static int[][] CheckRows(IEnumerable<IReadOnlyList<int>> rows) => rows is null
         ? throw new ArgumentNullException(nameof(rows), "expected rows of token ids, got null")
@@ -85,29 +98,18 @@ internal static class Arguments
             $"rows[{number}][{place}] is {ids[place]}; expected a whole number from 0 to {ModelContract.Expected.VocabSize - 1}");
     }
 
-    private static async IAsyncEnumerable<string> CheckEachAsync(
-        IAsyncEnumerable<string> texts, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    private static async IAsyncEnumerable<T> CheckEachAsync<T>(
+        IAsyncEnumerable<T> texts, Func<T, int, T> check, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         var index = 0;
         await foreach (var text in texts.WithCancellation(cancellationToken).ConfigureAwait(false))
         {
-            yield return text is null
-                ? throw new ArgumentException($"texts[{index}] is null; expected a string", nameof(texts))
-                : CheckUnicode(text, index);
+            yield return check(text, index);
             index++;
         }
     }
 
-    private static string CheckUnicode(string text, int index)
-    {
-        try
-        {
-            _ = StrictUtf8.GetByteCount(text); // the tokenizer would end the process
-            return text;
-        }
-        catch (EncoderFallbackException error)
-        {
-            throw new InvalidTextException(index, error);
-        }
-    }
+    private static string CheckTextOf(string name, string text, int index) => text is null
+        ? throw new ArgumentException($"{name}[{index}] is null; expected a string", name)
+        : CheckUnicode(text, name, index);
 }

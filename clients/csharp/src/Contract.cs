@@ -29,6 +29,7 @@ internal enum Feed
 internal sealed record Contract(
     string Task,
     JsonObject Settings,
+    JsonObject? Pair,
     IReadOnlyList<GraphInput> Inputs,
     GraphOutput Output,
     int VocabSize,

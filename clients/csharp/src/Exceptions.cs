@@ -24,9 +24,9 @@ public sealed class DeviceException : ClientException
 /// <summary>A text is not valid Unicode: it holds half of a surrogate pair.</summary>
 public sealed class InvalidTextException : ClientException
 {
-    internal InvalidTextException(int index, Exception innerException)
-        : base($"texts[{index}] is not valid Unicode; repair or drop it", innerException) =>
-        Index = index;
+    internal InvalidTextException(string name, int? index, Exception innerException)
+        : base($"{(index is null ? name : $"{name}[{index}]")} is not valid Unicode; repair or drop it", innerException) =>
+        Index = index ?? 0;
 
     /// <summary>Gets the place of the text in the list, from 0.</summary>
     public int Index { get; }

@@ -39,18 +39,8 @@ internal sealed class LoadedModel : IDisposable
     }
 
     /// <summary>Token ids of each text with its prompt, truncated, not padded.</summary>
-    internal int[][] Tokenize(IReadOnlyCollection<string> texts, string? prompt, CancellationToken cancellationToken = default)
-    {
-        var prefix = prompt is null ? string.Empty : ModelContract.Expected.Prompts[prompt];
-        return
-        [
-            .. texts.Select(text =>
-            {
-                cancellationToken.ThrowIfCancellationRequested();
-                return _tokenizer.Encode(prefix + text);
-            }),
-        ];
-    }
+    internal int[][] Tokenize(IReadOnlyCollection<ModelText> texts, string? prompt, CancellationToken cancellationToken = default) =>
+        _tokenizer.Rows(texts, prompt, cancellationToken);
 
     /// <summary>Run rows of token ids as one batch.</summary>
     internal float[][] Run(int[][] rows, string? prompt, CancellationToken cancellationToken = default) =>
@@ -69,7 +59,7 @@ internal sealed class LoadedModel : IDisposable
     /// <summary>Tokenize and run texts, in batches of similar length.</summary>
     /// <returns>One vector a text, and how many tokens the texts have.</returns>
     internal (float[][] Vectors, long Tokens) RunTexts(
-        IEnumerable<string> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default)
+        IEnumerable<ModelText> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default)
     {
         List<float[]> vectors = [];
         var (done, tokens) = (0, 0L);

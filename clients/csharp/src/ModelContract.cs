@@ -9,6 +9,7 @@ internal static partial class ModelContract
     internal static readonly Contract Expected = new(
         Task: "embed",
         Settings: new JsonObject(),
+        Pair: null,
         Inputs:
         [
             new(

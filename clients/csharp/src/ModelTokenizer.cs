@@ -4,7 +4,7 @@ using Tokenizers.DotNet;
 namespace AllMinilmL6V2;
 
 /// <summary>The tokenizer of a model file; it truncates, and does not pad.</summary>
-internal sealed class ModelTokenizer : IDisposable
+internal sealed partial class ModelTokenizer : IDisposable
 {
     private readonly string _path;
     private readonly Tokenizer _tokenizer;

@@ -69,15 +69,15 @@ public abstract class OpenModel : IDisposable
     private protected T During<T>(Func<T> call) => _lifetime.During(call);
 
     /// <summary>Token ids of each text with its prompt, truncated, not padded.</summary>
-    private protected int[][] TokenizeTexts(IEnumerable<string> texts, string? prompt) => During(() =>
+    private protected int[][] TokenizeTexts(IEnumerable<ModelText> texts, string? prompt) => During(() =>
     {
         Arguments.CheckPrompt(prompt);
-        string[] judged = [.. Arguments.CheckTexts(texts)];
+        ModelText[] judged = [.. Arguments.CheckTexts(texts)];
         return Model.Tokenize(judged, prompt);
     });
 
     /// <summary>Run rows of token ids as one batch, padded to the longest.</summary>
-    private protected float[][] RunIds(IEnumerable<IReadOnlyList<int>> rows, string? prompt) => During(() =>
+    private protected float[][] RunIds(IEnumerable<ModelRow> rows, string? prompt) => During(() =>
     {
         Arguments.CheckPrompt(prompt);
         return Model.Run(Arguments.CheckRows(rows), prompt);
@@ -86,7 +86,7 @@ public abstract class OpenModel : IDisposable
     /// <summary>Run texts in batches of similar length.</summary>
     /// <returns>One vector a text, in the order of the texts, and how many tokens they have.</returns>
     private protected (float[][] Vectors, long Tokens) RunTexts(
-        IEnumerable<string> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
+        IEnumerable<ModelText> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
         During(() =>
         {
             Arguments.CheckPrompt(prompt);
@@ -94,7 +94,7 @@ public abstract class OpenModel : IDisposable
         });
 
     /// <summary>Run texts one after another, however many there are.</summary>
-    private protected IEnumerable<float[]> RunEach(IEnumerable<string> texts, string? prompt) => During(() =>
+    private protected IEnumerable<float[]> RunEach(IEnumerable<ModelText> texts, string? prompt) => During(() =>
     {
         Arguments.CheckPrompt(prompt);
         return Stream(prompt).Each(Arguments.CheckTexts(texts));
@@ -102,7 +102,7 @@ public abstract class OpenModel : IDisposable
 
     /// <summary>Run texts as they come, however many there are.</summary>
     private protected IAsyncEnumerable<float[]> RunEachAsync(
-        IAsyncEnumerable<string> texts, string? prompt, CancellationToken cancellationToken) => During(() =>
+        IAsyncEnumerable<ModelText> texts, string? prompt, CancellationToken cancellationToken) => During(() =>
         {
             Arguments.CheckPrompt(prompt);
             return Stream(prompt).EachAsync(Arguments.CheckTexts(texts), cancellationToken);

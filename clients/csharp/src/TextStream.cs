@@ -8,12 +8,12 @@ namespace AllMinilmL6V2;
 /// <param name="run">One vector a row of ids.</param>
 /// <param name="size">The texts of a window.</param>
 internal sealed class TextStream(
-    Func<string[], CancellationToken, int[][]> tokenize,
+    Func<ModelText[], CancellationToken, int[][]> tokenize,
     Func<int[][], CancellationToken, float[][]> run,
     int size = LoadedModel.TextsAtATime)
 {
     /// <summary>Take texts, and run them, on the caller's thread.</summary>
-    internal IEnumerable<float[]> Each(IEnumerable<string> texts)
+    internal IEnumerable<float[]> Each(IEnumerable<ModelText> texts)
     {
         using var windows = texts.Chunk(size).GetEnumerator();
         var next = TokenizeNextAsync();
@@ -34,7 +34,7 @@ internal sealed class TextStream(
 
     /// <summary>Take texts as they come, and run them on threads of the pool.</summary>
     internal async IAsyncEnumerable<float[]> EachAsync(
-        IAsyncEnumerable<string> texts, [EnumeratorCancellation] CancellationToken cancellationToken)
+        IAsyncEnumerable<ModelText> texts, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var left = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var windows = ChunkAsync(texts, left.Token).GetAsyncEnumerator(CancellationToken.None);
@@ -63,10 +63,10 @@ internal sealed class TextStream(
             : [];
     }
 
-    private async IAsyncEnumerable<string[]> ChunkAsync(
-        IAsyncEnumerable<string> texts, [EnumeratorCancellation] CancellationToken cancellationToken)
+    private async IAsyncEnumerable<ModelText[]> ChunkAsync(
+        IAsyncEnumerable<ModelText> texts, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
-        List<string> window = [];
+        List<ModelText> window = [];
         await foreach (var text in texts.WithCancellation(cancellationToken).ConfigureAwait(false))
         {
             window.Add(text);
@@ -83,6 +83,6 @@ internal sealed class TextStream(
         }
     }
 
-    private Task<int[][]> TokenizeAsync(string[] window, CancellationToken cancellationToken) =>
+    private Task<int[][]> TokenizeAsync(ModelText[] window, CancellationToken cancellationToken) =>
         Task.Run(() => tokenize(window, cancellationToken), cancellationToken);
 }

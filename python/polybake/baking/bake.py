@@ -18,6 +18,7 @@ from polybake.baking.invariance import (
     encoder_run,
     measure_invariance,
 )
+from polybake.baking.joined import check_joined
 from polybake.baking.lower import EXACT, Lowering
 from polybake.baking.lowered import exact_golden, lowered_golden, rounding_golden
 from polybake.baking.prompts import bake_prompts
@@ -151,6 +152,8 @@ def bake(
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
             texts = GoldenTexts(built, cases, f"{source.folder.path} with steps")
             exact = texts.run(tail)
+            if built.contract.pair is not None:
+                check_joined(built.whole, built.contract.pair, exact.golden)
         with timed("prove"):
             found = encoder.reference(Path(scratch))
             proven = _prove(exact, built.contract, encoder, found, steps)

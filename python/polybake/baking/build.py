@@ -21,10 +21,16 @@ from polybake.tokenization.tokenizer import BakedTokenizer
 
 @dataclass(frozen=True)
 class Built:
-    """How a graph is called, and whether it quantizes what it computes by itself."""
+    """How a graph is called, and whether it quantizes what it computes by itself.
+
+    Attributes:
+        tokenizer: As the file carries it.
+        whole: The same with its post-processor, which joins pairs by itself.
+    """
 
     contract: Contract
     tokenizer: BakedTokenizer
+    whole: BakedTokenizer
     opset: int
     rounds: bool
 
@@ -49,9 +55,9 @@ def build(
     folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
-    pair = None
+    whole, pair = tokenizer, None
     if task.cut is not None:
-        tokenizer, pair = for_pairs(tokenizer, task.cut)
+        tokenizer, pair = for_pairs(whole, task.cut)
     avoid_slow_fusions(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(
@@ -68,4 +74,4 @@ def build(
         default_prompt=prompts.default,
     )
     opset = graph.model.opset_imports[""]
-    return graph.model, Built(contract, tokenizer, opset, rounds(graph.model))
+    return graph.model, Built(contract, tokenizer, whole, opset, rounds(graph.model))

@@ -172,12 +172,12 @@ def test_activations_of_pytorch(path: str | None, name: str, tmp_path: Path) -> 
     ],
 )
 def test_refuses_other_activations(path: str, silent: bool, tmp_path: Path) -> None:
-    """The last name alone says nothing; where the library takes Tanh instead, this is said."""
+    """The last name alone says nothing; where the library takes another instead, this is said."""
     write_module(tmp_path / "2_Dense", {"activation_function": path}, LAYER)
     shown = rf"2_Dense/config\.json: activation_function: unknown class '{path}'"
     with pytest.raises(InputError, match=shown) as raised:
         read("Dense", tmp_path / "2_Dense")
-    assert ("sentence-transformers takes for Tanh" in str(raised.value)) is silent
+    assert ("sentence-transformers passes over" in str(raised.value)) is silent
     assert "name one of torch.nn.Identity, torch.nn.Tanh" in str(raised.value)
 
 
