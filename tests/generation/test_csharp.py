@@ -186,6 +186,7 @@ def test_the_project_file_keeps_a_description_as_text(every_feed: Path, tmp_path
     assert packages == {
         "Microsoft.Extensions.AI.Abstractions",
         "Microsoft.ML.OnnxRuntime.Gpu",
+        "System.Text.Json",
         "Tokenizers.DotNet",
     }
 
