@@ -145,8 +145,8 @@ def test_one_row_among_many_is_seen() -> None:
     assert largest_difference(golden, found) == pytest.approx(2e-5, rel=1e-2)
 
 
-LONG_ROW = np.array([[3.0, 4.0]])
-HALF = np.array([[0.0, 0.5]])
+LONG_ROW = np.array([[3.0, 4.0, 0.0]])
+HALF = np.array([[0.0, 0.5, 0.0]])
 
 
 def test_is_relative_to_the_length_of_the_row() -> None:
@@ -154,6 +154,15 @@ def test_is_relative_to_the_length_of_the_row() -> None:
     assert np.isclose(relative_difference(LONG_ROW + HALF, LONG_ROW), 0.1)
     assert np.isclose(relative_difference((LONG_ROW + HALF) * 1e-6, LONG_ROW * 1e-6), 0.1)
     assert relative_difference(LONG_ROW, LONG_ROW) == 0.0
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_scores_are_relative_to_themselves_from_1_on(size: int) -> None:
+    """One that is nearly 0 may be the difference of large numbers."""
+    score = np.full((1, size), 1e-6)
+    assert np.isclose(relative_difference(score + 1e-7, score), 1e-7)
+    large = np.full((1, size), 100.0) / np.sqrt(size)
+    assert np.isclose(relative_difference(large + 1.0, large), 0.01)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-20, 1.0, 1e20, 1e37])

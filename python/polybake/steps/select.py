@@ -36,7 +36,7 @@ class Select(Pointwise):
                 f"select: place {max(self.places)} is chosen, and the embedding has {found} "
                 "elements; count from 0"
             )
-        return op.Gather(x, op.Constant(value_ints=self.places), axis=-1)
+        return op.Gather(x, [*self.places], axis=-1)
 
     def formula(self, x: Floats) -> Floats:
         """Choose in NumPy."""

@@ -37,24 +37,30 @@ class _PassedOn(JsonModel, extra="forbid"):
 
 
 class _TextMethod(JsonModel, extra="forbid"):
-    method: Literal["forward"] = "forward"
-    method_output_name: Literal["last_hidden_state"] = "last_hidden_state"
+    method: Literal["forward"]
+    method_output_name: Literal["last_hidden_state"]
+
+
+_TEXT = _TextMethod(method="forward", method_output_name="last_hidden_state")
 
 
 class _Modalities(JsonModel):
     """How texts reach the model; a chat template is rendered where there are messages."""
 
-    text: _TextMethod = _TextMethod()
+    text: _TextMethod
     message: None = None
 
 
 class _PairMethod(JsonModel, extra="forbid"):
-    method: Literal["forward"] = "forward"
-    method_output_name: Literal["logits"] = "logits"
+    method: Literal["forward"]
+    method_output_name: Literal["logits"]
+
+
+_PAIR = _PairMethod(method="forward", method_output_name="logits")
 
 
 class _PairModalities(JsonModel):
-    text: _PairMethod = _PairMethod()
+    text: _PairMethod
     message: None = None
 
 
@@ -102,7 +108,7 @@ class TransformerSettings(BaseSettings):
 
     transformer_task: Literal["feature-extraction"] = "feature-extraction"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
-    modality_config: _Modalities = _Modalities()
+    modality_config: _Modalities = _Modalities(text=_TEXT)
 
 
 class CrossEncoderSettings(BaseSettings):
@@ -110,7 +116,7 @@ class CrossEncoderSettings(BaseSettings):
 
     transformer_task: Literal["sequence-classification"] = "sequence-classification"
     module_output_name: Literal["scores"] = "scores"
-    modality_config: _PairModalities = _PairModalities()
+    modality_config: _PairModalities = _PairModalities(text=_PAIR)
 
 
 def read_transformer_settings(body: ModelFolder, kind: type[BaseSettings]) -> BaseSettings:
