@@ -81,13 +81,8 @@ function sizesOf(pair, first, second) {
   if (first + second <= ROOM) return [first, second];
   if (truncate === "only_first") return [ROOM - checkedSize(pair[1], second), second];
   if (truncate === "only_second") return [first, ROOM - checkedSize(pair[0], first)];
-  let short = Math.min(first, second);
-  let long = Math.max(short, ROOM - short);
-  if (short + long > ROOM) {
-    short = Math.floor(ROOM / 2);
-    long = ROOM - short;
-  }
-  return first <= second ? [short, long] : [long, short];
+  const short = Math.min(first, second, Math.floor(ROOM / 2));
+  return first <= second ? [short, ROOM - short] : [ROOM - short, short];
 }
 
 /**
