@@ -8,6 +8,7 @@ from pathlib import Path
 import onnxruntime as ort
 import pytest
 
+from models.task_models import write_reranker
 from polybake.benchmark.bench import BUDGETS, bench
 from polybake.benchmark.profile import PARTS
 from polybake.benchmark.workload import Workload
@@ -68,6 +69,15 @@ def test_a_client_that_cannot_start_is_a_row(every_feed: Path, tmp_path: Path) -
     found = bench([every_feed], WORKLOADS, clients=find_clients(tmp_path), rounds=1)
     assert [row.status for row in found.workloads[1].rows] == ["pass", "crash"]
     assert found.exit_code() == 1
+
+
+def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: Path) -> None:
+    """What they are given is another kind of work."""
+    reranker = write_reranker(tmp_path / "tiny-reranker.onnx")
+    (workload,) = bench([reranker], WORKLOADS[:1], rounds=1).workloads
+    assert workload.texts == len(WORKLOADS[0].texts)
+    with pytest.raises(InputError, match="models of texts and of pairs do different work"):
+        bench([reranker, every_feed], WORKLOADS[:1], rounds=1)
 
 
 def test_more_threads_than_processors(every_feed: Path) -> None:

@@ -32,6 +32,12 @@ def test_texts_are_the_same_everywhere() -> None:
     )
 
 
+def test_models_of_pairs_get_the_same_texts() -> None:
+    """Each beside the first one, as a query's documents come."""
+    paired = Workload("own", "", ("a", "b", "c")).paired()
+    assert paired.texts == (("a", "a"), ("a", "b"), ("a", "c"))
+
+
 def test_single_texts_are_calls_of_their_own() -> None:
     """As many in each round, so that there is a ninety-ninth of a hundred."""
     *many, single = workloads()

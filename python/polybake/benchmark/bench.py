@@ -15,6 +15,8 @@ from polybake.benchmark.profile import where_time_goes
 from polybake.benchmark.running_client import RunningClient
 from polybake.benchmark.turns import in_turns
 from polybake.benchmark.workload import Workload
+from polybake.errors import InputError
+from polybake.modelfile.fixture import Text
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
@@ -55,8 +57,8 @@ def bench(
         progress: Told what begins.
 
     Raises:
-        InputError: not a model file, an unknown device, more threads than processors, or a client
-            of another contract.
+        InputError: not a model file, models of texts beside models of pairs, an unknown device,
+            more threads than processors, or a client of another contract.
         RequirementMissing: the device cannot be had here.
     """
     counts: Sequence[int | None] = list(dict.fromkeys(threads)) or [None]
@@ -65,6 +67,13 @@ def bench(
         for name, path in _named(models).items()
         for count in counts
     ]
+    paired = {one.embedder.manifest.contract.pair is not None for one in candidates}
+    if len(paired) > 1:
+        raise InputError(
+            "models of texts and of pairs do different work; measure those of one kind at a time"
+        )
+    if True in paired:
+        workloads = [one.paired() for one in workloads]
     embedders: dict[str, Embedder] = {}
     for one in candidates:
         embedders.setdefault(one.model, one.embedder)
@@ -172,5 +181,5 @@ def _open_bare(embedder: Embedder, threads: int | None) -> object:
     return session, Tokenizer.from_str(embedder.head.tokenizer)
 
 
-def _embed(runner: Runner, texts: Sequence[str]) -> object:
+def _embed(runner: Runner, texts: Sequence[Text]) -> object:
     return runner.embed(runner.ids(texts))

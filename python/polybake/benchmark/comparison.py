@@ -9,6 +9,7 @@ from polybake.benchmark.figures import Comparison, Row
 from polybake.benchmark.running_client import RunningClient
 from polybake.benchmark.turns import Timing, in_turns
 from polybake.benchmark.workload import Workload
+from polybake.modelfile.fixture import Text
 from polybake.runtime.embedder import Embedder
 from polybake.verification.verdict import HarnessError, Status
 
@@ -39,7 +40,7 @@ class Candidate:
             golden = expected(self.embedder, workload.name, workload.texts)
             self._unless_it_fails(partial(self.running.check, golden))
 
-    def embed(self, texts: Sequence[str]) -> None:
+    def embed(self, texts: Sequence[Text]) -> None:
         """Embed texts as one call."""
         embed = self.running.embed if self.running else self.embedder.embed
         if not self.failure:
@@ -87,7 +88,7 @@ def compare(
 
 
 def _row(
-    candidate: Candidate, calls: Sequence[Sequence[str]], timing: Timing | None, first: Timing
+    candidate: Candidate, calls: Sequence[Sequence[Text]], timing: Timing | None, first: Timing
 ) -> Row:
     failure = candidate.failure
     timed = None if failure else timing

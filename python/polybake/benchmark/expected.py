@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polybake.fixtures.edges import Edges
-from polybake.modelfile.fixture import Case, encode_vectors
+from polybake.modelfile.fixture import Case, Text, encode_vectors
 from polybake.modelfile.manifest import UNQUANTIZED, Output
 from polybake.runtime.embedder import Embedder
 from polybake.verification.golden import GoldenCase
 
 
-def expected(embedder: Embedder, name: str, texts: Sequence[str]) -> GoldenCase:
+def expected(embedder: Embedder, name: str, texts: Sequence[Text]) -> GoldenCase:
     """Embed texts as one call, with how far the integers of a quantized model may differ."""
     runner = embedder.runner
     rows, output = runner.ids(texts), runner.contract.output

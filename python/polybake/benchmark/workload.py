@@ -2,12 +2,14 @@
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from itertools import cycle, islice
+from typing import Self
 
 from polybake.corpus.source import Source
 from polybake.errors import InputError
+from polybake.modelfile.fixture import Text
 
 #: Words of a short text: their logarithm is normal. With two special tokens it has 34 in the mean.
 _MEAN, _DEVIATION, _LONGEST = 30.7, 0.7, 190
@@ -26,16 +28,21 @@ class Workload:
 
     name: str
     title: str
-    texts: tuple[str, ...]
+    texts: tuple[Text, ...]
     single: bool = False
 
-    def calls(self) -> list[tuple[str, ...]]:
+    def paired(self) -> Self:
+        """The same for a model of pairs: each text beside the first one."""
+        texts = [text for text in self.texts if isinstance(text, str)]
+        return replace(self, texts=tuple((texts[0], text) for text in texts))
+
+    def calls(self) -> list[tuple[Text, ...]]:
         """The texts of each call of a round."""
         if not self.single:
             return [self.texts]
         return [(text,) for text in islice(cycle(self.texts), _CALLS)]
 
-    def part(self, most: int) -> tuple[str, ...]:
+    def part(self, most: int) -> tuple[Text, ...]:
         """At most so many of the texts, from all places alike."""
         return self.texts[:: math.ceil(len(self.texts) / most)]
 

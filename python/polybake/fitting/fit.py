@@ -84,7 +84,9 @@ def fit(
         CheckFailed: an embedding holds NaN or infinity.
     """
     embedder = Embedder(model, threads=1, at_once=processors())
-    output = embedder.manifest.contract.output
+    task, output = embedder.manifest.contract.task, embedder.manifest.contract.output
+    if task != "embed":
+        raise InputError(f"{model}: is made for the task {task!r}, expected 'embed'; bake it so")
     if output.dtype != "float32":
         raise InputError(
             f"{model}: gives {output.dtype}; fit on a model file baked without its quantize step"

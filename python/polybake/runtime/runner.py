@@ -130,11 +130,16 @@ def tokenized(
         before: The text of a prompt.
 
     Raises:
-        InputError: only one text of a pair may be cut, and the other leaves no room for it.
+        InputError: a text where a pair is wanted, or a pair where a text is; or only one text of a
+            pair may be cut, and the other leaves no room for it.
     """
-    if contract.pair is None:
-        return tokenizer.encode([before + text for text in texts if isinstance(text, str)])
+    single = [text for text in texts if isinstance(text, str)]
     pairs = [text for text in texts if not isinstance(text, str)]
+    if pairs if contract.pair is None else single:
+        expected = "texts" if contract.pair is None else "pairs of texts"
+        raise InputError(f"a model of the task {contract.task!r} takes {expected}; give a list")
+    if contract.pair is None:
+        return tokenizer.encode([before + text for text in single])
     parts = list(dict.fromkeys(part for pair in pairs for part in pair))
     ids = dict(zip(parts, tokenizer.encode(parts), strict=True))
     rows = (join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in pairs)
