@@ -75,7 +75,7 @@ def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: 
     """What they are given is another kind of work."""
     reranker = write_reranker(tmp_path / "tiny-reranker.onnx")
     (workload,) = bench([reranker], WORKLOADS[:1], rounds=1).workloads
-    assert workload.texts == len(WORKLOADS[0].texts)
+    assert [(row.model, row.texts) for row in workload.rows] == [("tiny-reranker", 3)]
     with pytest.raises(InputError, match="models of texts and of pairs do different work"):
         bench([reranker, every_feed], WORKLOADS[:1], rounds=1)
 
