@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from models.every_feed import write_every_feed_model
+from models.task_models import write_reranker, write_zero_shot
 from support.commandline import polybake
 
 pytest_plugins = ["support.proven", "faulty.fixtures"]
@@ -89,6 +90,18 @@ def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same as bits, eight in a byte."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-bits.onnx"
     return write_every_feed_model(path, name="every-feed-bits", precision="ubinary")
+
+
+@pytest.fixture(scope="session")
+def tiny_rerank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reranker, whose rows are pairs of texts."""
+    return write_reranker(tmp_path_factory.mktemp("a model") / "tiny-rerank.onnx")
+
+
+@pytest.fixture(scope="session")
+def tiny_zero_shot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of entailment."""
+    return write_zero_shot(tmp_path_factory.mktemp("a model") / "tiny-zero-shot.onnx")
 
 
 @pytest.fixture(scope="session")
