@@ -10,6 +10,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
+import polybake
 from models.tiny_folders import write_json
 from models.tiny_onnx import (
     BODY,
@@ -264,4 +265,73 @@ def test_needs_a_tokenizer(tmp_path: Path) -> None:
     path = write_encoder(tmp_path / "m")
     (tmp_path / "m" / "tokenizer.json").unlink()
     with pytest.raises(InputError, match=r"has no tokenizer\.json; write it with: .*AutoTokenizer"):
+        open_source(path)
+
+
+LOGITS = (
+    BODY
+    + """
+    logits = MatMul (pooler_output, head)
+"""
+)
+HEAD = np.random.default_rng(3).normal(size=(HIDDEN, 3)).astype(np.float32)
+
+
+def write_classifier(folder: Path, outputs: str, *labels: str) -> Path:
+    """An encoder whose graph ends in a number for each of three labels."""
+    model = encoder(outputs=outputs, body=LOGITS)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(HEAD, "head"))
+    path = write_encoder(folder, model)
+    named = {str(place): label for place, label in enumerate(labels)}
+    write_json(
+        folder / "config.json",
+        {
+            "model_type": "bert",
+            "architectures": ["BertForSequenceClassification"],
+            "id2label": named,
+        },
+    )
+    return path
+
+
+@pytest.mark.parametrize("outputs", ["", f"{TOKENS}, "], ids=["logits", "token embeddings, too"])
+def test_a_head_in_the_graph_is_a_task(outputs: str, tmp_path: Path) -> None:
+    """config.json beside the file names its numbers; scores are their softmax."""
+    outputs += "float[batch_size, 3] logits"
+    path = write_classifier(tmp_path / "model", outputs, "joy", "anger", "fear")
+    report = polybake.bake(path, tmp_path / "m.onnx", name="m")
+    assert (report.manifest.contract.task, report.manifest.verified) == ("classify", "source")
+    assert report.manifest.contract.settings == {"labels": ["joy", "anger", "fear"]}
+    for ids, scores in vectors(tmp_path / "m.onnx"):
+        odds = np.exp(expected_tokens(ids).mean(axis=0) @ HEAD)
+        assert scores == pytest.approx(odds / odds.sum(), abs=1e-5)
+
+
+def test_a_head_of_entailment_takes_pairs(tmp_path: Path) -> None:
+    """The pairs are those of the tokenizer beside the file."""
+    labels = ("contradiction", "neutral", "entailment")
+    path = write_classifier(tmp_path / "model", "float[batch_size, 3] logits", *labels)
+    report = polybake.bake(path, tmp_path / "m.onnx", name="m")
+    assert (report.manifest.contract.task, report.manifest.contract.output.dimension) == (
+        "zero-shot",
+        2,
+    )
+    for ids, numbers in vectors(tmp_path / "m.onnx"):
+        logits = expected_tokens(ids).mean(axis=0) @ HEAD
+        assert numbers == pytest.approx(logits[[2, 0]], abs=1e-5)
+
+
+def test_token_embeddings_beside_a_head_still_embed(tmp_path: Path) -> None:
+    """Where the user lists steps."""
+    outputs = f"{TOKENS}, float[batch_size, 3] logits"
+    path = write_classifier(tmp_path / "model", outputs, "joy", "anger", "fear")
+    polybake.bake(path, tmp_path / "m.onnx", name="m", steps=POOL)
+    assert_mean_of_tokens(tmp_path / "m.onnx")
+
+
+def test_logits_without_a_configuration_are_refused(tmp_path: Path) -> None:
+    """Nothing says what they are."""
+    path = write_classifier(tmp_path / "model", "float[batch_size, 3] logits", "a", "b", "c")
+    (tmp_path / "model/config.json").unlink()
+    with pytest.raises(InputError, match="no output is surely the embeddings: logits"):
         open_source(path)

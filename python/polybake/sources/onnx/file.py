@@ -13,10 +13,16 @@ from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.graph.write import write_to_run
 from polybake.modelfile.manifest import Input
+from polybake.sources.heads import open_head
 from polybake.sources.onnx.dynamic import rebuild_dynamic, refuse_dynamic
 from polybake.sources.onnx.graph import load_graph
 from polybake.sources.onnx.remaining_steps import remaining_steps
-from polybake.sources.onnx.signature import embedding_outputs, input_feeds
+from polybake.sources.onnx.signature import (
+    EmbeddingOutputs,
+    embedding_outputs,
+    head_output,
+    input_feeds,
+)
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
 from polybake.sources.source import MEAN, EncoderGraph, RebuiltFrom, Reference, Source
 from polybake.steps.state import State
@@ -123,7 +129,14 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
             f"{path}: wants position_ids as {kind} counts them, which clients do not; "
             "export it without this input"
         )
-    outputs = embedding_outputs(model.graph, path)
+    numbers = head_output(model.graph)
+    head = open_head(folder) if numbers else None
+    try:
+        outputs = embedding_outputs(model.graph, path)
+    except InputError:
+        if head is None or numbers is None:
+            raise
+        outputs = EmbeddingOutputs(numbers, numbers)
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
@@ -133,12 +146,16 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
         source = open_sentence_transformers(folder, lambda *_: encoder)
         recipe = remaining_steps(source.recipe, outputs, path)
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
+    if head is not None and numbers is not None:
+        # The graph has the head already; config.json says what its numbers are.
+        pooled, head = OnnxFile(path, numbers, dequantize), dataclasses.replace(head, steps=list)
     return Source(
         encoder=encoder,
         pooled=pooled,
         tokenizer=bake_tokenizer(folder),
         folder=folder,
         assumed=MEAN if pooled is None else (),
+        head=head,
     )
 
 

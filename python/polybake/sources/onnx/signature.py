@@ -98,6 +98,15 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     )
 
 
+def head_output(graph: ir.Graph) -> str | None:
+    """The output that has a number for each label, ``[batch, labels]``; None where there is none.
+
+    Source: transformers' name of it, which Optimum and txtai keep.
+    """
+    found = (value for value in graph.outputs if value.dtype == ir.DataType.FLOAT)
+    return _named([value for value in found if _rank(value) == 2], ("logits",))
+
+
 def _is_head(value: ir.Value) -> bool:
     """Whether the output is what a task's head says of a text, by transformers' name for it."""
     return str(value.name).endswith("logits")
