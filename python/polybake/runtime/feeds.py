@@ -25,7 +25,9 @@ def feeds(
         place = slice(width - len(row), width) if contract.pad_side == "left" else slice(len(row))
         ids[index, place] = row
         mask[index, place] = 1
-    types, ids = np.divmod(ids, contract.vocab_size)
+    types = np.zeros_like(ids)
+    if contract.pair is not None:
+        types, ids = np.divmod(ids, contract.vocab_size)
     values = {
         "input_ids": ids,
         "attention_mask": mask,
