@@ -76,7 +76,8 @@ class Output(Record):
     def readable(self) -> str:
         """Such as ``384 dimensions, float32`` and ``384 dimensions, packed in 48 uint8``."""
         packed = f"packed in {self.dimension} " if self.packed_bits else ""
-        return f"{self.dimensions} dimensions, {packed}{self.dtype}"
+        plural = "s" * (self.dimensions > 1)
+        return f"{self.dimensions} dimension{plural}, {packed}{self.dtype}"
 
 
 class Piece(Record):
