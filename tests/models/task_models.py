@@ -18,17 +18,17 @@ LABELS = ("joy", 'say "no" #{1 + 1} ${x}', "\u65e0 \U0001f600 \\n", "`{{ 1 }}`")
 
 def write_classifier(path: Path) -> Path:
     """Four labels, of which a text has one."""
-    return _baked(path, "ForSequenceClassification", LABELS)
+    return _baked(path, *LABELS)
 
 
 def write_reranker(path: Path) -> Path:
     """One number a pair, by a sigmoid."""
-    return _baked(path, "ForSequenceClassification", ("LABEL_0",))
+    return _baked(path, "LABEL_0")
 
 
 def write_zero_shot(path: Path) -> Path:
     """Entailment is the last of three."""
-    return _baked(path, "ForSequenceClassification", ("contradiction", "neutral", "ENTAILMENT"))
+    return _baked(path, "contradiction", "neutral", "ENTAILMENT")
 
 
 TASK_MODELS: dict[str, Callable[[Path], Path]] = {
@@ -53,13 +53,18 @@ def head_weights(labels: int) -> Arrays:
     }
 
 
-def _baked(path: Path, head: str, labels: tuple[str, ...]) -> Path:
+def write_labelled(folder: Path, *labels: str) -> Path:
+    """A plain Hugging Face folder of a BERT with a number for each label."""
     config = CONFIG | {
-        "architectures": [f"Bert{head}"],
+        "architectures": ["BertForSequenceClassification"],
         "id2label": {str(place): label for place, label in enumerate(labels)},
     }
+    return write_bert(folder, config, bert_weights() | head_weights(len(labels)))
+
+
+def _baked(path: Path, *labels: str) -> Path:
     with TemporaryDirectory() as folder:
-        source = write_bert(Path(folder), config, bert_weights() | head_weights(len(labels)))
+        source = write_labelled(Path(folder), *labels)
         table = {"name": path.stem, "source": source, "output": path}
         bake_config(Config.model_validate({"model": table}))
     return path

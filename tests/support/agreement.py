@@ -74,11 +74,7 @@ def agreement(baked: Path, expected: Sequence[Case]) -> Agreement:
     texts = [CaseText(c.id, c.why, c.flags, c.prompt, c.texts) for c in expected]
     found = make_fixture(baked, texts).cases
     assert {c.id: c.input_ids for c in found} == {c.id: c.input_ids for c in expected}
-    differences = [
-        relative_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
-        for ours, theirs in zip(found, expected, strict=True)
-    ]
-    return Agreement(baked, tuple(expected), float(np.max(differences)))
+    return _of_vectors(baked, found, expected)
 
 
 def agreement_of_pairs(baked: Path, expected: Sequence[Case]) -> Agreement:
@@ -88,6 +84,10 @@ def agreement_of_pairs(baked: Path, expected: Sequence[Case]) -> Agreement:
         assert (ours.id, ours.input_ids) == (theirs.id, theirs.input_ids)
         assert ours.type_ids == theirs.type_ids
         assert compare_answers(theirs.answer, ours.answer) is None
+    return _of_vectors(baked, found, expected)
+
+
+def _of_vectors(baked: Path, found: Sequence[Case], expected: Sequence[Case]) -> Agreement:
     differences = [
         relative_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
         for ours, theirs in zip(found, expected, strict=True)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polybake
-from models.task_models import LABELS, head_weights
-from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from models.task_models import LABELS, write_labelled
+from models.tiny_folders import change_json, write_bert
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.container import read_head
@@ -21,11 +21,7 @@ from polybake.tasks import Classify, task_of
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A BERT with four labels."""
-    config = CONFIG | {
-        "architectures": ["BertForSequenceClassification"],
-        "id2label": {str(place): label for place, label in enumerate(LABELS)},
-    }
-    return write_bert(tmp_path / "model", config, bert_weights() | head_weights(4))
+    return write_labelled(tmp_path / "model", *LABELS)
 
 
 def test_it_is_found(folder: Path) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polybake
-from models.task_models import head_weights, write_reranker
-from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from models.task_models import write_labelled, write_reranker
+from models.tiny_folders import change_json
 from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
@@ -20,11 +20,7 @@ from polybake.tasks import Rerank, task_of
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A BERT with one label."""
-    config = CONFIG | {
-        "architectures": ["BertForSequenceClassification"],
-        "id2label": {"0": "LABEL_0"},
-    }
-    return write_bert(tmp_path / "model", config, bert_weights() | head_weights(1))
+    return write_labelled(tmp_path / "model", "LABEL_0")
 
 
 def test_one_label_is_a_reranker(folder: Path) -> None:

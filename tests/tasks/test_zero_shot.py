@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import polybake
-from models.task_models import head_weights, write_zero_shot
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.task_models import write_labelled, write_zero_shot
 from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
@@ -17,19 +16,13 @@ from polybake.sources import open_source
 from polybake.tasks import ZeroShot, task_of
 
 
-def saved(folder: Path, *labels: str) -> Path:
-    """A BERT with these labels."""
-    config = CONFIG | {
-        "architectures": ["BertForSequenceClassification"],
-        "id2label": {str(place): label for place, label in enumerate(labels)},
-    }
-    return write_bert(folder, config, bert_weights() | head_weights(len(labels)))
-
-
 def test_a_label_of_entailment_is_found(tmp_path: Path) -> None:
     """Whatever its case and its ending."""
-    assert task_of(open_source(saved(tmp_path / "a", "NEUTRAL", "Entails"))).name == "zero-shot"
-    assert task_of(open_source(saved(tmp_path / "b", "neutral", "joy"))).name == "classify"
+    assert (
+        task_of(open_source(write_labelled(tmp_path / "a", "NEUTRAL", "Entails"))).name
+        == "zero-shot"
+    )
+    assert task_of(open_source(write_labelled(tmp_path / "b", "neutral", "joy"))).name == "classify"
 
 
 @pytest.mark.parametrize(
@@ -45,7 +38,9 @@ def test_contradiction_is_the_other_end(
     tmp_path: Path, labels: tuple[str, ...], places: str
 ) -> None:
     """Source: transformers' pipeline."""
-    report = polybake.bake(saved(tmp_path / "model", *labels), tmp_path / "m.onnx", name="m")
+    report = polybake.bake(
+        write_labelled(tmp_path / "model", *labels), tmp_path / "m.onnx", name="m"
+    )
     assert report.manifest.steps[-1] == f"select(places={places})"
 
 
@@ -80,7 +75,7 @@ def test_numbers_of_any_size_have_scores() -> None:
 
 def test_labels_without_entailment_are_refused(tmp_path: Path) -> None:
     """They are named, with what would do."""
-    folder = saved(tmp_path / "model", "joy", "anger")
+    folder = write_labelled(tmp_path / "model", "joy", "anger")
     message = "its labels are joy, anger, and one that begins with entail is needed"
     with pytest.raises(InputError, match=message):
         polybake.bake(folder, tmp_path / "m.onnx", name="m", task="zero-shot")
@@ -88,7 +83,7 @@ def test_labels_without_entailment_are_refused(tmp_path: Path) -> None:
 
 def test_other_steps_must_end_in_two_numbers(tmp_path: Path) -> None:
     """Of entailment and contradiction."""
-    folder = saved(tmp_path / "model", "joy", "entailment", "anger")
+    folder = write_labelled(tmp_path / "model", "joy", "entailment", "anger")
     steps = [{"step": "head"}]
     with pytest.raises(InputError, match="the steps give 3 numbers of a pair, expected two"):
         polybake.bake(folder, tmp_path / "m.onnx", name="m", task="zero-shot", steps=steps)

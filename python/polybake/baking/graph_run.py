@@ -60,10 +60,9 @@ class GoldenTexts:
         golden = golden_cases(self.cases, runner, edges)
         floats = golden
         if contract.output.dtype != "float32":
-            rows = [case.rows(contract.vocab_size) for case in golden]
             vectors = [
-                np.concatenate(run(each, 0, case.prompt))
-                for each, case in zip(rows, golden, strict=True)
+                np.concatenate(run(case.rows(contract.vocab_size), 0, case.prompt))
+                for case in golden
             ]
             floats = [
                 case.model_copy(update={"embeddings": encode_vectors(found)})

@@ -7,7 +7,7 @@ from pathlib import Path
 from onnxscript import ir
 
 from polybake.graph.storage import store_narrow
-from polybake.modelfile.fixture import Case
+from polybake.modelfile.fixture import Case, Text
 from polybake.modelfile.manifest import Contract, Precision, Storage
 from polybake.quantization.calibration import random_texts
 from polybake.quantization.float16 import narrow
@@ -60,8 +60,9 @@ class Lowering:
         """
         if self.precision == "int8":
             texts = self.calibration or random_texts(contract, tokenizer)
-            pairs = [*zip(texts, [*texts[1:], texts[0]], strict=True)]
-            taken = texts if contract.pair is None else pairs
+            taken: Sequence[Text] = texts
+            if contract.pair is not None:
+                taken = [*zip(texts, [*texts[1:], texts[0]], strict=True)]
             quantize(model, contract, tokenized(contract, tokenizer, taken), folder)
         if self.precision == "float16":
             rows = [row for case in golden for row in case.rows(contract.vocab_size)]

@@ -1,6 +1,6 @@
 """Labels for each text, with their scores."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from polybake.errors import InputError
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
+from polybake.tasks.ranked import ranked
 from polybake.tasks.task import Task
 
 _PURPOSE = "classify texts"
@@ -69,11 +70,4 @@ class Classify(Task):
         call: dict[str, JsonValue],  # noqa: ARG002
     ) -> JsonValue:
         """Each text's labels with their scores, best first; equal scores in the labels' order."""
-        labels = np.array(settings["labels"])
-        return [
-            [
-                {"label": str(labels[place]), "score": float(row[place])}
-                for place in np.argsort(-row, kind="stable")
-            ]
-            for row in found
-        ]
+        return ranked(cast(list[str], settings["labels"]), found)

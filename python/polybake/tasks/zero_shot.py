@@ -12,6 +12,7 @@ from polybake.modelfile.manifest import Cut
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
+from polybake.tasks.ranked import ranked
 from polybake.tasks.task import Task
 
 #: What golden cases ask for.
@@ -96,13 +97,7 @@ class ZeroShot(Task):
         entailment = numbers[..., 0]
         against = numbers if call["multi_label"] else entailment[..., None, :]
         scores = np.exp(entailment - np.logaddexp.reduce(against, axis=-1))
-        return [
-            [
-                {"label": _LABELS[place], "score": float(row[place])}
-                for place in np.argsort(-row, kind="stable")
-            ]
-            for row in scores
-        ]
+        return ranked(_LABELS, scores)
 
 
 def _entailment(labels: tuple[str, ...]) -> int | None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.task_models import head_weights
-from models.tiny_folders import CONFIG, bert_weights, write_bert, write_json
+from models.task_models import write_labelled
+from models.tiny_folders import write_json
 from polybake.errors import InputError
 from polybake.sources import open_source
 
@@ -18,11 +18,7 @@ ACTIVATION = "torch.nn.modules.linear.Identity"
 
 def saved(folder: Path, *types: str, **settings: object) -> Path:
     """As sentence-transformers 6 saves it."""
-    config = CONFIG | {
-        "architectures": ["BertForSequenceClassification"],
-        "id2label": {"0": "LABEL_0"},
-    }
-    write_bert(folder, config, bert_weights() | head_weights(1))
+    write_labelled(folder, "LABEL_0")
     modules = [
         {"idx": place, "name": str(place), "path": "", "type": kind}
         for place, kind in enumerate(types or (TRANSFORMER,))

@@ -1,0 +1,24 @@
+"""Labels in the order of their scores."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+
+def ranked(labels: Sequence[str], scores: NDArray[np.number[Any]]) -> list[JsonValue]:
+    """Each row's labels with their scores, best first; equal scores in the labels' order.
+
+    Args:
+        labels: What each column is called.
+        scores: ``[texts, labels]``.
+    """
+    return [
+        [
+            {"label": labels[place], "score": float(row[place])}
+            for place in np.argsort(-row, kind="stable")
+        ]
+        for row in scores
+    ]
