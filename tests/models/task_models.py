@@ -8,7 +8,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from models.tiny_folders import CONFIG, Arrays, bert_weights, write_bert
+from models.tiny_folders import (
+    CONFIG,
+    Arrays,
+    bert_weights,
+    write_bert,
+    write_json,
+    write_sentence_transformers,
+)
 from polybake.baking.bake_config import bake_config
 from polybake.config import Config
 
@@ -31,9 +38,16 @@ def write_zero_shot(path: Path) -> Path:
     return _baked(path, "contradiction", "neutral", "ENTAILMENT")
 
 
+def write_sparse(path: Path) -> Path:
+    """Weights of the vocabulary's tokens, most of them 0; queries and documents have prompts."""
+    with TemporaryDirectory() as folder:
+        return _bake(path, write_splade(Path(folder)))
+
+
 TASK_MODELS: dict[str, Callable[[Path], Path]] = {
     "classify": write_classifier,
     "rerank": write_reranker,
+    "sparse": write_sparse,
     "zero-shot": write_zero_shot,
 }
 
@@ -62,9 +76,47 @@ def write_labelled(folder: Path, *labels: str) -> Path:
     return write_bert(folder, config, bert_weights() | head_weights(len(labels)))
 
 
+def masked_lm_weights() -> Arrays:
+    """BERT's head of a masked language model, whose bias leaves most tokens out."""
+    random = np.random.default_rng(7)
+    hidden, words = CONFIG["hidden_size"], CONFIG["vocab_size"]
+    shapes = {
+        "transform.dense.weight": (hidden, hidden),
+        "transform.dense.bias": (hidden,),
+        "transform.LayerNorm.weight": (hidden,),
+        "transform.LayerNorm.bias": (hidden,),
+        "bias": (words,),
+    }
+    means = {"transform.LayerNorm.weight": 1.0, "bias": -1.0}
+    return {
+        f"cls.predictions.{name}": random.normal(means.get(name, 0.0), 0.2, shape).astype(
+            np.float32
+        )
+        for name, shape in shapes.items()
+    }
+
+
+def write_splade(folder: Path, **settings: object) -> Path:
+    """A folder that sentence-transformers saves of a SparseEncoder."""
+    write_sentence_transformers(folder, ("SpladePooling", {"pooling_strategy": "max"}))
+    write_bert(
+        folder,
+        CONFIG | {"architectures": ["BertForMaskedLM"]},
+        bert_weights() | masked_lm_weights(),
+    )
+    write_json(folder / "sentence_bert_config.json", {"transformer_task": "fill-mask"})
+    prompts = {"query": "query: ", "document": "passage: "}
+    saved = {"model_type": "SparseEncoder", "prompts": prompts, **settings}
+    write_json(folder / "config_sentence_transformers.json", saved)
+    return folder
+
+
 def _baked(path: Path, *labels: str) -> Path:
     with TemporaryDirectory() as folder:
-        source = write_labelled(Path(folder), *labels)
-        table = {"name": path.stem, "source": source, "output": path}
-        bake_config(Config.model_validate({"model": table}))
+        return _bake(path, write_labelled(Path(folder), *labels))
+
+
+def _bake(path: Path, source: Path) -> Path:
+    table = {"name": path.stem, "source": source, "output": path}
+    bake_config(Config.model_validate({"model": table}))
     return path

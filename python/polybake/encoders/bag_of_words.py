@@ -1,6 +1,6 @@
 """A bag of words: how often each word of the vocabulary occurs, times its weight.
 
-Source: sentence-transformers ``BoW``.
+Source: sentence-transformers ``BoW`` and ``SparseStaticEmbedding``.
 """
 
 import numpy as np
@@ -14,18 +14,34 @@ class BagOfWords(nn.Module):
     Args:
         weights: float32 ``[words]``.
         cumulative: Whether a word counts each time; else once a text.
+        uncounted: How many tokens at a text's beginning and at its end do not count.
     """
 
-    def __init__(self, weights: NDArray[np.float32], *, cumulative: bool) -> None:
+    def __init__(
+        self,
+        weights: NDArray[np.float32],
+        *,
+        cumulative: bool,
+        uncounted: tuple[int, int] = (0, 0),
+    ) -> None:
         super().__init__()
         self.weights = nn.Parameter(weights.shape, data=ir.tensor(weights))
         self.cumulative = cumulative
+        self.uncounted = uncounted
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, words]``."""
         words = self.weights.shape[0]  # type: ignore[index] # known
         zeros = op.Expand(0.0, op.Concat(op.Shape(input_ids, start=0, end=1), [words], axis=0))
         seen = op.Cast(attention_mask, to=ir.DataType.FLOAT)
+        if any(self.uncounted):
+            before, behind = self.uncounted
+            place = op.CumSum(seen, 1)
+            left = op.Sub(op.ReduceSum(seen, axes=[1], keepdims=1), place)
+            counted = op.And(
+                op.Greater(place, float(before)), op.GreaterOrEqual(left, float(behind))
+            )
+            seen = op.Mul(seen, op.Cast(counted, to=ir.DataType.FLOAT))
         counts = op.ScatterElements(zeros, input_ids, seen, axis=1, reduction="add")
         if not self.cumulative:
             counts = op.Min(counts, 1.0)

@@ -35,6 +35,7 @@ def render_client(
 ) -> RenderedClient:
     """Render the client of one language.
 
+    A template may include one of another task by its path, such as ``embed/README.md.jinja``.
     ``__module__`` in a template's path stands for the module's name, ``__path__`` for the package
     in snake case; a file without ``.jinja`` is taken as it is.
 
@@ -65,7 +66,7 @@ def render_client(
         folders.insert(0, templates / language)
     return RenderedClient(
         files={
-            _target(path, context): _render(language, path, context, folders)
+            _target(path, context): _render(language, path, context, [*folders, shipped])
             for path in _paths(folders)
         },
         project_files=frozenset(_target(path, context) for path in own.project_files),

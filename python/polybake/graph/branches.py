@@ -43,11 +43,11 @@ def choose(
     Args:
         builder: Of the main graph.
         number: int64 ``[1]``, which of the branches is run.
-        branches: Two or more, whose results are of one dtype and of one rank each.
+        branches: Two or more, whose results are of one dtype each.
         first: The number of the first branch.
 
     Returns:
-        The results; a size that the branches do not share is unknown.
+        The results; a size, or a number of axes, that the branches do not share is unknown.
     """
     taken = builder.op.Equal(number, [first])
     others = branches[1:]
@@ -63,9 +63,10 @@ def choose(
         ends = [graph.outputs[place] for graph in branches]
         shapes = [_shape(end) for end in ends]
         result.dtype = ends[0].dtype
-        result.shape = ir.Shape(
-            sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)
-        )
+        if len({len(shape) for shape in shapes}) == 1:
+            result.shape = ir.Shape(
+                sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*shapes, strict=True)
+            )
         result.meta[_SHAPES] = shapes
     return results
 

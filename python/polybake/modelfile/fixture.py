@@ -1,9 +1,10 @@
 """A fixture and its cases: golden inputs and outputs, as JSON with exact numbers."""
 
 import base64
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
 from polybake.modelfile.record import Record
@@ -44,6 +45,11 @@ class Vectors(Record):
     dtype: Literal["float32", "int8", "uint8"] = "float32"
     shape: tuple[int, int]
     data: str | None = Field(default=None, description="base64, row by row.")
+    places: str | None = Field(
+        default=None,
+        description="Where most elements are 0: base64 of little-endian int32, the places of the "
+        "others, counted through all rows; data then has these alone.",
+    )
     offset: int | None = Field(default=None, description="Byte offset in vectors.f32 instead.")
     slack: EncodedSlack | None = Field(default=None, description="None for float32.")
 
@@ -104,11 +110,15 @@ def encode_vectors(array: Embeddings, slack: Slack | None = None) -> Vectors:
     """
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     rows, dimension = little.shape
+    filled = np.flatnonzero(little)
+    # A place takes as many bytes as a float32.
+    sparse = array.dtype == np.float32 and 2 * len(filled) < little.size
     return Vectors.model_validate(
         {
             "dtype": array.dtype.name,
             "shape": (rows, dimension),
-            "data": _base64(little),
+            "data": _base64(little.ravel()[filled] if sparse else little),
+            "places": _base64(filled.astype("<i4")) if sparse else None,
             "slack": slack
             and EncodedSlack(packed_bits=slack.packed_bits, data=_base64(slack.values)),
         }
@@ -124,14 +134,21 @@ def decode_vectors(vectors: Vectors) -> Embeddings:
     if vectors.data is None:
         raise ValueError("the vectors lie in a sidecar file; read them with read_fixture")
     kind = np.dtype(vectors.dtype)
-    try:
-        raw = base64.b64decode(vectors.data, validate=True)
-    except ValueError as error:
-        raise ValueError(f"data is not base64: {error}") from error
-    expected = kind.itemsize * vectors.shape[0] * vectors.shape[1]
-    if len(raw) != expected:
-        raise ValueError(f"data has {len(raw)} bytes, expected {expected} for {[*vectors.shape]}")
-    return np.frombuffer(raw, kind.newbyteorder("<")).reshape(vectors.shape).astype(kind)
+    places = None if vectors.places is None else _decoded("places", vectors.places, np.dtype("<i4"))
+    size = vectors.shape[0] * vectors.shape[1]
+    expected = size if places is None else len(places)
+    found = _decoded("data", vectors.data, kind.newbyteorder("<"))
+    if len(found) != expected:
+        raise ValueError(
+            f"data has {len(found)} numbers, expected {expected} for {[*vectors.shape]}"
+        )
+    if places is None:
+        return found.reshape(vectors.shape).astype(kind)
+    if len(places) and not 0 <= places.min() <= places.max() < size:
+        raise ValueError(f"places has one that is not below {size}")
+    array = np.zeros(size, kind)
+    array[places] = found
+    return array.reshape(vectors.shape)
 
 
 def decode_slack(vectors: Vectors) -> Slack | None:
@@ -149,5 +166,12 @@ def decode_slack(vectors: Vectors) -> Slack | None:
     return Slack(values, packed_bits=vectors.slack.packed_bits)
 
 
-def _base64(array: Embeddings) -> str:
+def _decoded(name: str, text: str, kind: np.dtype[Any]) -> NDArray[Any]:
+    try:
+        return np.frombuffer(base64.b64decode(text, validate=True), kind)
+    except ValueError as error:
+        raise ValueError(f"{name} is not base64 of whole numbers of {kind}: {error}") from error
+
+
+def _base64(array: NDArray[Any]) -> str:
     return base64.b64encode(array.tobytes()).decode("ascii")

@@ -54,7 +54,7 @@ def _head(where: str, spec: Mapping[str, object], source: Source) -> list[Step]:
     if source.head is None:
         raise InputError(
             f"{where}.step: the model has no {HEAD}; give one that was saved as …ForSequence"
-            "Classification, or list the steps that stand in its place"
+            "Classification or …ForMaskedLM, or list the steps that stand in its place"
         )
     return source.head.steps()
 

@@ -97,7 +97,7 @@ OpenEncoder = Callable[[ModelFolder, BakedTokenizer], Encoder]
 
 
 #: What a head gives: the ending of transformers' name of the architecture.
-HeadKind = Literal["ForSequenceClassification"]
+HeadKind = Literal["ForSequenceClassification", "ForMaskedLM"]
 
 
 @dataclass(frozen=True)
@@ -106,16 +106,17 @@ class Head:
 
     Attributes:
         kind: What they give.
-        steps: Reads them; from token embeddings to a number for each label, ``[batch, labels]``.
-        labels: What each number is called.
+        steps: Reads them; from token embeddings to a number for each label, ``[batch, labels]``, or
+            to one for each token of the vocabulary, ``[batch, sequence, tokens]``.
+        labels: What each number is called; empty where they are the vocabulary's tokens.
         scores: What makes scores of the numbers; None leaves them as they are.
         relevance: What makes a relevance of a pair's only number; ``identity`` leaves it as it is.
     """
 
     kind: HeadKind
     steps: Callable[[], list[Step]]
-    labels: tuple[str, ...]
-    scores: Literal["softmax", "sigmoid"] | None
+    labels: tuple[str, ...] = ()
+    scores: Literal["softmax", "sigmoid"] | None = None
     relevance: str = "sigmoid"
 
 
@@ -130,6 +131,7 @@ class Source:
         prompts: Prompt texts by name.
         pooled: The same encoder up to a pooled output of its own, where it has one.
         head: What stands behind the encoder, where the model was trained for a task.
+        saved_as: sentence-transformers' class that the folder is of; None where it does not say.
     """
 
     encoder: Encoder
@@ -142,6 +144,7 @@ class Source:
     similarity: Similarity = "cosine"
     pooled: Encoder | None = None
     head: Head | None = None
+    saved_as: str | None = None
 
     @property
     def max_length(self) -> int:

@@ -4,6 +4,7 @@ from polybake.steps.activation import Activation
 from polybake.steps.cnn import Cnn
 from polybake.steps.dense import Dense
 from polybake.steps.dropout import Dropout
+from polybake.steps.keep_largest import KeepLargest
 from polybake.steps.layer_norm import LayerNorm
 from polybake.steps.leave_out import LeaveOut
 from polybake.steps.lstm import Lstm
@@ -17,9 +18,11 @@ from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.route import Route
 from polybake.steps.scale import Scale
 from polybake.steps.select import Select
+from polybake.steps.splade import Splade
 from polybake.steps.state import Arrays, Floats, State, Values
 from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
+from polybake.steps.tied_dense import TiedDense
 from polybake.steps.truncate import Truncate
 from polybake.steps.weighted_layer_pooling import WeightedLayerPooling
 from polybake.steps.whiten import Whiten
@@ -46,6 +49,8 @@ _ALL: tuple[type[Step], ...] = (
     PythonFile,
     Activation,
     Select,
+    Splade,
+    KeepLargest,
     Quantize,
     Route,
 )
@@ -60,6 +65,7 @@ __all__ = [
     "Dense",
     "Dropout",
     "Floats",
+    "KeepLargest",
     "LayerNorm",
     "LeaveOut",
     "Lstm",
@@ -73,9 +79,11 @@ __all__ = [
     "Route",
     "Scale",
     "Select",
+    "Splade",
     "State",
     "Step",
     "Subtract",
+    "TiedDense",
     "Truncate",
     "Values",
     "WeightedLayerPooling",

@@ -79,7 +79,7 @@ class Dense(Pointwise):
             InputError: the weight's input size is not the embedding's.
         """
         check_embedding(x, self.weight.shape[1], "dense: the weight")
-        y = op.MatMul(x, op.initializer(_columns(self.weight), "weight"))
+        y = op.MatMul(x, self._columns(op, self.weight, "weight"))
         if self.bias is not None:
             y = op.Add(y, op.initializer(ir.tensor(self.bias), "bias"))
         y = ACTIVATIONS[self.activation].build(op, y)
@@ -87,8 +87,12 @@ class Dense(Pointwise):
             return y
         if self.residual_weight is None:
             return op.Add(y, x)
-        projected = op.MatMul(x, op.initializer(_columns(self.residual_weight), "residual_weight"))
-        return op.Add(y, projected)
+        columns = self._columns(op, self.residual_weight, "residual_weight")
+        return op.Add(y, op.MatMul(x, columns))
+
+    def _columns(self, op: OpBuilder, weight: Matrix, name: str) -> ir.Value:
+        """The transpose as it is stored, so that the graph holds no Transpose."""
+        return op.initializer(ir.tensor(np.ascontiguousarray(weight.T)), name)
 
     def formula(self, x: Floats) -> Floats:
         """Compute the layer in NumPy."""
@@ -99,11 +103,6 @@ class Dense(Pointwise):
         if self.residual is None:
             return y
         return y + (x if self.residual_weight is None else x @ self.residual_weight.T)
-
-
-def _columns(weight: Matrix) -> ir.TensorProtocol:
-    """The transpose, so that the graph holds no Transpose."""
-    return ir.tensor(np.ascontiguousarray(weight.T))
 
 
 def _readable(shape: tuple[int, ...] | None) -> str:

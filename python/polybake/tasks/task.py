@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from polybake.modelfile.fixture import Text
 from polybake.modelfile.manifest import Cut
 from polybake.sources.source import Recipe, Source
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 
 class Task(abc.ABC):
@@ -64,6 +65,7 @@ class Task(abc.ABC):
         found: NDArray[np.number[Any]],  # noqa: ARG002
         settings: dict[str, JsonValue],  # noqa: ARG002
         call: dict[str, JsonValue],  # noqa: ARG002
+        tokenizer: BakedTokenizer,  # noqa: ARG002
     ) -> JsonValue:
         """What that call gives where the graph gives ``[texts, columns]``."""
         return None

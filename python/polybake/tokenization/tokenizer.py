@@ -61,6 +61,10 @@ class BakedTokenizer:
         last = self._tokenizer.get_added_tokens_decoder().get(ids[-1]) if ids else None
         return ids[:-1] if last is not None and last.special else ids
 
+    def token(self, number: int) -> str | None:
+        """The token of an id; None where it has none."""
+        return self._tokenizer.id_to_token(number)
+
     @cached_property
     def _untruncated(self) -> Tokenizer:
         tokenizer = Tokenizer.from_str(self.json)

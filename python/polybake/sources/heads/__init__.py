@@ -3,12 +3,16 @@
 from collections.abc import Callable
 
 from polybake.files.model_folder import ModelFolder
+from polybake.sources.heads.masked_lm import masked_lm
 from polybake.sources.heads.sequence_classification import sequence_classification
 from polybake.sources.source import Head, HeadKind
 from polybake.tokenization.model_config import ModelConfig
 
+__all__ = ["masked_lm", "open_head"]
+
 _KINDS: dict[HeadKind, Callable[[ModelFolder], Head]] = {
     "ForSequenceClassification": sequence_classification,
+    "ForMaskedLM": masked_lm,
 }
 
 

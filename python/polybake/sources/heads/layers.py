@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from polybake.errors import InputError
 from polybake.layers.stored_tensor import stored_tensors
-from polybake.steps import Dense, LayerNorm
+from polybake.steps import Dense, LayerNorm, TiedDense
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,14 @@ class Layers:
         """
         weight, bias = self._read(f"{name}.weight"), self._find(f"{name}.bias")
         return Dense(weight=weight, bias=bias, activation=activation)
+
+    def tied(self, table: str, bias: str) -> TiedDense:
+        """A linear layer whose weight is the encoder's table of tokens.
+
+        Raises:
+            InputError: as `dense`.
+        """
+        return TiedDense(weight=self._read(table), bias=self._find(bias), activation="identity")
 
     def layer_norm(self, name: str, eps: float) -> LayerNorm:
         """A normalisation.

@@ -7,12 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from polybake.files.model_folder import ModelFolder
-from polybake.sources.sentence_transformers.transformer import open_transformer
+from polybake.sources.sentence_transformers.sparse_static_embedding import (
+    open_sparse_static_embedding,
+)
+from polybake.sources.sentence_transformers.transformer import (
+    MaskedLMSettings,
+    is_masked_lm,
+    open_transformer,
+)
 from polybake.sources.sentence_transformers.word_modules import (
     open_bag_of_words,
     open_word_embeddings,
 )
-from polybake.sources.source import Encoder, OpenEncoder, Recipe
+from polybake.sources.source import MEAN, Encoder, OpenEncoder, Recipe
 from polybake.sources.static_encoder import open_static_embedding
 from polybake.tokenization.tokenizer import BakedTokenizer
 from polybake.tokenization.tokenizer_json import read_tokenizer
@@ -24,22 +31,44 @@ class FirstModule:
 
     Attributes:
         open: Finds the encoder and its tokenizer in the module's folder.
-        recipe: The steps that the module itself takes after that.
+        recipe: The steps that the module itself takes after that, by its folder.
         pooled: Whether one vector a text comes out of it.
     """
 
     open: Callable[[ModelFolder, OpenEncoder], tuple[Encoder, BakedTokenizer]]
-    recipe: Recipe = ()
+    recipe: Callable[[ModelFolder], Recipe] = lambda _: ()
     pooled: bool = False
 
 
+#: Runs the head that a checkpoint has behind its encoder.
+RUN_HEAD: Recipe = ({"step": "head"},)
+
+
+def _open_masked_lm(
+    folder: ModelFolder, open_encoder: OpenEncoder
+) -> tuple[Encoder, BakedTokenizer]:
+    return open_transformer(folder, open_encoder, MaskedLMSettings)
+
+
 FIRST = {
-    "Transformer": FirstModule(open_transformer),
+    "Transformer": FirstModule(
+        lambda folder, open_encoder: (
+            _open_masked_lm if is_masked_lm(folder) else open_transformer
+        )(folder, open_encoder),
+        recipe=lambda folder: RUN_HEAD if is_masked_lm(folder) else (),
+    ),
+    "MLMTransformer": FirstModule(
+        lambda folder, open_encoder: _open_masked_lm(folder, open_encoder),
+        recipe=lambda _: RUN_HEAD,
+    ),
     "StaticEmbedding": FirstModule(
         lambda folder, _: open_static_embedding(folder, read_tokenizer(folder)),
-        recipe=({"step": "pool", "mode": "mean"},),
+        recipe=lambda _: MEAN,
         pooled=True,
     ),
     "WordEmbeddings": FirstModule(lambda folder, _: open_word_embeddings(folder)),
+    "SparseStaticEmbedding": FirstModule(
+        lambda folder, _: open_sparse_static_embedding(folder), pooled=True
+    ),
     "BoW": FirstModule(lambda folder, _: open_bag_of_words(folder), pooled=True),
 }

@@ -1,24 +1,28 @@
 """A sentence-transformers folder: modules.json lists the encoder and the steps after it."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.built_encoder import BuiltEncoder
+from polybake.sources.heads import masked_lm
 from polybake.sources.sentence_transformers.encoder_per_route import (
     EncoderPerRoute,
     same_tokenizer,
 )
-from polybake.sources.sentence_transformers.first_modules import FIRST
+from polybake.sources.sentence_transformers.first_modules import FIRST, RUN_HEAD
 from polybake.sources.sentence_transformers.model_settings import read_model_settings
-from polybake.sources.sentence_transformers.module import Router
+from polybake.sources.sentence_transformers.module import Module
 from polybake.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.sources.sentence_transformers.modules_json import read_modules
-from polybake.sources.sentence_transformers.transformer import open_transformer
-from polybake.sources.source import Encoder, OpenEncoder, Source
+from polybake.sources.sentence_transformers.sparse_static_embedding import open_beside
+from polybake.sources.source import Encoder, Head, OpenEncoder, Source
 from polybake.tokenization.model_config import ModelConfig
 from polybake.tokenization.tokenizer import BakedTokenizer
+
+#: What a route may begin with where each has an encoder of its own.
+_STATIC = "SparseStaticEmbedding"
+_PER_ROUTE = ("Transformer", "MLMTransformer", _STATIC)
 
 
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -40,10 +44,8 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
     first, *others = modules
     encoder: Encoder
     if first.router is not None:
-        encoder, tokenizer = _open_routes(folder, first.router, open_encoder)
-        rest = {name: route[1:] for name, route in first.router.routes.items()}
-        behind = replace(first, router=replace(first.router, routes=rest))
-        recipe = module_recipe(folder, [behind, *others])
+        encoder, tokenizer = _open_routes(folder, first.router.routes, open_encoder)
+        begins = [route[0] for route in first.router.routes.values()]
     else:
         if first.kind not in FIRST:
             raise _begins(folder, f"begins with {first.kind}", FIRST)
@@ -55,39 +57,54 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         ):
             # Source: WeightedLayerPooling.forward, which then does nothing.
             others = [module for module in others if module.kind != "WeightedLayerPooling"]
-        recipe = (*known.recipe, *module_recipe(folder, others, pooled=known.pooled))
+        begins = [first]
     return Source(
         encoder=encoder,
         tokenizer=tokenizer,
         folder=folder,
-        recipe=(*recipe, *settings.truncation),
+        recipe=(*module_recipe(folder, [first, *others]), *settings.recipe),
         prompts=prompts,
         default_prompt=settings.default_prompt_name,
-        similarity=settings.similarity_fn_name or "cosine",
+        similarity=settings.similarity,
+        head=_head(folder, begins),
+        saved_as=settings.model_type,
     )
 
 
 def _open_routes(
-    folder: ModelFolder, router: Router, open_encoder: OpenEncoder
+    folder: ModelFolder, routes: Mapping[str, Sequence[Module]], open_encoder: OpenEncoder
 ) -> tuple[EncoderPerRoute, BakedTokenizer]:
     """The encoders that the routes begin with, and their one tokenizer."""
     encoders: dict[str, BuiltEncoder] = {}
     tokenizers: dict[str, BakedTokenizer] = {}
-    for name, modules in router.routes.items():
-        if not modules or modules[0].kind != "Transformer":
-            found = modules[0].kind if modules else "nothing"
-            raise _begins(folder, f"route {name!r} begins with {found}", ["Transformer"])
-        body = folder.inner(modules[0].path)
-        encoder, tokenizers[name] = open_transformer(body, open_encoder)
+    kinds = {name: modules[0].kind if modules else "nothing" for name, modules in routes.items()}
+    for name in sorted(routes, key=lambda name: kinds[name] == _STATIC):
+        if kinds[name] not in _PER_ROUTE:
+            raise _begins(folder, f"route {name!r} begins with {kinds[name]}", _PER_ROUTE)
+        body = folder.inner(routes[name][0].path)
+        encoder: Encoder
+        if kinds[name] == _STATIC and tokenizers:
+            encoder, tokenizers[name] = open_beside(body, next(iter(tokenizers.values())))
+        else:
+            encoder, tokenizers[name] = FIRST[kinds[name]].open(body, open_encoder)
         if not isinstance(encoder, BuiltEncoder):
             raise InputError(
-                f"{folder.path}: each of the routes {', '.join(router.routes)} has an encoder of "
+                f"{folder.path}: each of the routes {', '.join(routes)} has an encoder of "
                 "its own, and an .onnx file is one encoder; give the folder itself, without an "
                 "encoder option"
             )
         encoders[name] = encoder
+    encoders = {name: encoders[name] for name in routes}
     name = "; ".join(f"{route}: {one.name}" for route, one in encoders.items())
     return EncoderPerRoute(name, encoders), same_tokenizer(folder, tokenizers)
+
+
+def _head(folder: ModelFolder, begins: Iterable[Module]) -> Head | None:
+    """What stands behind an encoder that the model begins with, where a module runs it, too."""
+    bodies = [(module.kind, folder.inner(module.path)) for module in begins]
+    return next(
+        (masked_lm(body) for kind, body in bodies if FIRST[kind].recipe(body) == RUN_HEAD), None
+    )
 
 
 def _begins(folder: ModelFolder, found: str, expected: Iterable[str]) -> InputError:

@@ -6,6 +6,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
+from polybake.modelfile.manifest import Similarity
 from polybake.sources.source import Recipe
 
 
@@ -17,12 +18,16 @@ class ModelSettings(JsonModel):
         similarity_fn_name: sentence-transformers' manhattan is not baked.
         truncate_dim: The elements that are kept after all modules, which leaves vectors shorter
             than 1 behind a Normalize.
+        model_type: The library's class that the model is of.
+        max_active_dims: The elements of a SparseEncoder's vectors that may be other than 0.
     """
 
     prompts: dict[str, str] | None = None
     default_prompt_name: str | None = None
     similarity_fn_name: Literal["cosine", "dot", "euclidean"] | None = None
     truncate_dim: Annotated[int, Field(gt=0)] | None = None
+    model_type: str | None = None
+    max_active_dims: Annotated[int, Field(gt=0)] | None = None
 
     @field_validator("default_prompt_name")
     @classmethod
@@ -34,10 +39,22 @@ class ModelSettings(JsonModel):
         return name
 
     @property
-    def truncation(self) -> Recipe:
-        """The cut as a step."""
-        cut = self.truncate_dim
-        return () if cut is None else ({"step": "truncate", "dimension": cut},)
+    def recipe(self) -> Recipe:
+        """The cut, and what is kept, as steps."""
+        cut, kept = self.truncate_dim, self.max_active_dims
+        return (
+            *(() if cut is None else ({"step": "truncate", "dimension": cut},)),
+            *(() if kept is None else ({"step": "keep_largest", "count": kept},)),
+        )
+
+    @property
+    def similarity(self) -> Similarity:
+        """What vectors are compared by.
+
+        Source: sentence-transformers ``SimilarityFunction``; a SparseEncoder's default is dot.
+        """
+        default: Similarity = "dot" if self.model_type == "SparseEncoder" else "cosine"
+        return self.similarity_fn_name or default
 
 
 def read_model_settings(folder: ModelFolder) -> ModelSettings:

@@ -23,6 +23,8 @@ _PACKAGES = (
     "sentence_transformers.models.",
     "sentence_transformers.base.modules.",
     "sentence_transformers.sentence_transformer.modules.",
+    "sentence_transformers.sparse_encoder.modules.",
+    "sentence_transformers.sparse_encoder.models.",
 )
 _PLAIN = (*FIRST, *FOLLOWING)
 KNOWN = (*_PLAIN, *ROUTERS)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
+from polybake.sources.sentence_transformers.first_modules import FIRST
 from polybake.sources.sentence_transformers.module import Module
 from polybake.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.sources.sentence_transformers.saved_modules import FOLLOWING
@@ -19,23 +20,25 @@ class _Names(JsonModel):
 
 
 def module_recipe(
-    folder: ModelFolder, modules: Sequence[Module], *, pooled: bool = False
+    folder: ModelFolder, modules: Sequence[Module], *, begins: bool = True, pooled: bool = False
 ) -> Recipe:
-    """The modules after the encoder as steps of polybake.toml.
+    """Modules as steps of polybake.toml.
 
     Args:
         folder: The model's folder.
-        modules: What follows the encoder.
-        pooled: Whether the encoder gives one vector a text already.
+        modules: All of them.
+        begins: Whether the first one is the encoder, or routes that each begin with one.
+        pooled: Whether there is one vector a text already.
 
     Raises:
         InputError: a module or one of its settings is not supported.
     """
     recipe: list[dict[str, object]] = []
-    for module in modules:
+    for place, module in enumerate(modules):
+        first = begins and place == 0
         if (router := module.router) is not None:
             routes = {
-                name: module_recipe(folder, one, pooled=pooled)
+                name: module_recipe(folder, one, begins=first, pooled=pooled)
                 for name, one in router.routes.items()
             }
             default = {} if router.default is None else {"default": router.default}
@@ -43,7 +46,12 @@ def module_recipe(
             recipe.append({"step": "route", **default, **prompts, "routes": routes})
             pooled = pooled or any(map(_pools, routes.values()))
             continue
-        known, inner = FOLLOWING.get(module.kind), folder.inner(module.path)
+        inner = folder.inner(module.path)
+        if first:
+            recipe += FIRST[module.kind].recipe(inner)
+            pooled = FIRST[module.kind].pooled
+            continue
+        known = FOLLOWING.get(module.kind)
         if known is None:
             raise InputError(
                 f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
@@ -59,7 +67,7 @@ def module_recipe(
 
 
 def _pools(recipe: Sequence[dict[str, object]]) -> bool:
-    return any(one["step"] == "pool" for one in recipe)
+    return any(one["step"] in ("pool", "splade") for one in recipe)
 
 
 def _check_names(folder: ModelFolder, names: _Names, expected: str) -> None:

@@ -171,6 +171,24 @@ class SavedWordWeights(SavedModule):
         return {"weights": self.weights_of(self.vocab)}
 
 
+class SavedSpladePooling(SavedModule, extra="forbid"):
+    """A SpladePooling; ``chunk_size`` bounds the library's memory.
+
+    Source: sentence-transformers ``SpladePooling``.
+    """
+
+    pooling_strategy: Literal["max", "sum"] = "max"
+    activation_function: Literal["relu", "log1p_relu"] = "relu"
+    chunk_size: object = None
+    # The sizes follow from the vocabulary.
+    word_embedding_dimension: object = None
+    embedding_dimension: object = None
+
+    def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
+        """How weights are made and pooled."""
+        return {"pooling": self.pooling_strategy, "activation": self.activation_function}
+
+
 class SavedWeightedLayerPooling(SavedModule):
     """A WeightedLayerPooling.
 
@@ -225,6 +243,7 @@ FOLLOWING = {
     "Dropout": FollowingModule(steps.Dropout, needed=False, named=True, inline=True),
     "CNN": FollowingModule(steps.Cnn, SavedCnn, "cnn_config.json"),
     "LSTM": FollowingModule(steps.Lstm, SavedLstm, "lstm_config.json"),
+    "SpladePooling": FollowingModule(steps.Splade, SavedSpladePooling, inline=True),
     "WordWeights": FollowingModule(steps.WordWeights, SavedWordWeights),
     "WeightedLayerPooling": FollowingModule(steps.WeightedLayerPooling, SavedWeightedLayerPooling),
 }

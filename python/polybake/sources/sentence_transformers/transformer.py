@@ -51,16 +51,16 @@ class _Modalities(JsonModel):
     message: None = None
 
 
-class _PairMethod(JsonModel, extra="forbid"):
+class _HeadMethod(JsonModel, extra="forbid"):
     method: Literal["forward"]
     method_output_name: Literal["logits"]
 
 
-_PAIR = _PairMethod(method="forward", method_output_name="logits")
+_HEAD = _HeadMethod(method="forward", method_output_name="logits")
 
 
-class _PairModalities(JsonModel):
-    text: _PairMethod
+class _HeadModalities(JsonModel):
+    text: _HeadMethod
     message: None = None
 
 
@@ -116,7 +116,21 @@ class CrossEncoderSettings(BaseSettings):
 
     transformer_task: Literal["sequence-classification"] = "sequence-classification"
     module_output_name: Literal["scores"] = "scores"
-    modality_config: _PairModalities = _PairModalities(text=_PAIR)
+    modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
+
+
+class MaskedLMSettings(BaseSettings):
+    """Those of a masked language model, whose head's numbers stand for the embeddings."""
+
+    transformer_task: Literal["fill-mask"] = "fill-mask"
+    module_output_name: Literal["token_embeddings"] = "token_embeddings"
+    modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
+
+
+class _TransformerTask(JsonModel):
+    """What of a model a Transformer module runs."""
+
+    transformer_task: str = "feature-extraction"
 
 
 def read_transformer_settings(body: ModelFolder, kind: type[BaseSettings]) -> BaseSettings:
@@ -129,12 +143,22 @@ def read_transformer_settings(body: ModelFolder, kind: type[BaseSettings]) -> Ba
     return next((one for one in read if one.model_fields_set), kind())
 
 
+def is_masked_lm(body: ModelFolder) -> bool:
+    """Whether a Transformer module runs the head of its masked language model, too."""
+    return any(body.read(name, _TransformerTask).transformer_task == "fill-mask" for name in _FILES)
+
+
 def open_transformer(
     body: ModelFolder,
     open_encoder: OpenEncoder,
     kind: type[BaseSettings] = TransformerSettings,
 ) -> tuple[Encoder, BakedTokenizer]:
     """Open the folder of a Transformer module.
+
+    Args:
+        body: The folder.
+        open_encoder: Finds the encoder in it.
+        kind: The settings that it may have.
 
     Raises:
         InputError: a setting is not baked, or the tokenizer or the encoder is not supported.

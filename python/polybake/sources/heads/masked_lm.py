@@ -1,0 +1,114 @@
+"""The head that gives each token of a text a number for every token of the vocabulary.
+
+Source: transformers, ``ForMaskedLM`` of each family, in evaluation.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from pydantic import ValidationError
+
+from polybake.encoders import ENCODERS
+from polybake.encoders.architecture import Epsilon, HiddenAct
+from polybake.errors import InputError
+from polybake.files.model_folder import ModelFolder
+from polybake.files.validation import JsonModel, first_fault
+from polybake.sources.checkpoint import checkpoint_files
+from polybake.sources.heads.layers import Layers
+from polybake.sources.source import Head
+from polybake.steps import Step
+from polybake.tokenization.model_config import ModelConfig
+
+_TABLE = "embeddings.word_embeddings.weight"
+
+
+class MaskedLMConfig(JsonModel):
+    """The keys of config.json that decide what a head computes, with transformers' defaults."""
+
+    tie_word_embeddings: bool = True
+    hidden_act: HiddenAct = "gelu"
+    activation: HiddenAct = "gelu"
+    classifier_activation: HiddenAct = "gelu"
+    layer_norm_eps: Epsilon = 1e-12
+    norm_eps: Epsilon = 1e-5
+
+
+def masked_lm(folder: ModelFolder) -> Head:
+    """The head of a folder that transformers saved as ``ForMaskedLM``; nothing is read yet."""
+    return Head("ForMaskedLM", partial(_steps, folder))
+
+
+def _steps(folder: ModelFolder) -> list[Step]:
+    """The steps from token embeddings to numbers of tokens, ``[batch, sequence, tokens]``.
+
+    Raises:
+        InputError: no head is known for the architecture, or a setting or a weight of it is not
+            there, is damaged, or does not fit.
+    """
+    name = folder.read("config.json", ModelConfig).model_type
+    if name not in _HEADS:
+        raise InputError(
+            f"{folder.path / 'config.json'}: the masked language model of {name!r} is not known; "
+            f"known are: {', '.join(_HEADS)}; export the whole model to ONNX and give the .onnx "
+            "file"
+        )
+    layers = Layers(checkpoint_files(folder), ENCODERS[name].prefix)
+    try:
+        return _HEADS[name](folder.read("config.json", MaskedLMConfig), layers)
+    except ValidationError as error:
+        raise InputError(
+            f"{layers.files[0]}: {first_fault(error)}; save the model again"
+        ) from error
+
+
+def _vocabulary(
+    config: MaskedLMConfig, head: Layers, decoder: str, bias: str, table: str = _TABLE
+) -> Step:
+    """The last layer: the table of tokens once more, or a weight of its own."""
+    return head.tied(table if config.tie_word_embeddings else f"{decoder}.weight", bias)
+
+
+def _bert(config: MaskedLMConfig, head: Layers) -> list[Step]:
+    return [
+        head.dense("cls.predictions.transform.dense", config.hidden_act),
+        head.layer_norm("cls.predictions.transform.LayerNorm", config.layer_norm_eps),
+        _vocabulary(config, head, "cls.predictions.decoder", "cls.predictions.bias"),
+    ]
+
+
+def _roberta(config: MaskedLMConfig, head: Layers) -> list[Step]:
+    return [
+        head.dense("lm_head.dense", "gelu"),
+        head.layer_norm("lm_head.layer_norm", config.layer_norm_eps),
+        _vocabulary(config, head, "lm_head.decoder", "lm_head.bias"),
+    ]
+
+
+#: By ``model_type``.
+_HEADS: dict[str, Callable[[MaskedLMConfig, Layers], list[Step]]] = {
+    "albert": lambda config, head: [
+        head.dense("predictions.dense", config.hidden_act),
+        head.layer_norm("predictions.LayerNorm", config.layer_norm_eps),
+        _vocabulary(config, head, "predictions.decoder", "predictions.bias"),
+    ],
+    "bert": _bert,
+    "camembert": _roberta,
+    "distilbert": lambda config, head: [
+        head.dense("vocab_transform", config.activation),
+        head.layer_norm("vocab_layer_norm", 1e-12),
+        _vocabulary(config, head, "vocab_projector", "vocab_projector.bias"),
+    ],
+    "electra": lambda config, head: [
+        head.dense("generator_predictions.dense", "gelu"),
+        head.layer_norm("generator_predictions.LayerNorm", config.layer_norm_eps),
+        _vocabulary(config, head, "generator_lm_head", "generator_lm_head.bias"),
+    ],
+    "modernbert": lambda config, head: [
+        head.dense("head.dense", config.classifier_activation),
+        head.layer_norm("head.norm", config.norm_eps),
+        _vocabulary(config, head, "decoder", "decoder.bias", "embeddings.tok_embeddings.weight"),
+    ],
+    "mpnet": _roberta,
+    "roberta": _roberta,
+    "xlm-roberta": _roberta,
+}
