@@ -87,7 +87,7 @@ def masked_lm_weights() -> Arrays:
         "transform.LayerNorm.bias": (hidden,),
         "bias": (words,),
     }
-    means = {"transform.LayerNorm.weight": 1.0, "bias": -1.0}
+    means = {"transform.LayerNorm.weight": 3.0, "bias": -2.0}
     return {
         f"cls.predictions.{name}": random.normal(means.get(name, 0.0), 0.2, shape).astype(
             np.float32
