@@ -77,7 +77,10 @@ def write_labelled(folder: Path, *labels: str) -> Path:
 
 
 def masked_lm_weights() -> Arrays:
-    """BERT's head of a masked language model, whose bias leaves most tokens out."""
+    """BERT and the head of its masked language model, whose bias leaves most tokens out.
+
+    Norms scale by about 1, or the weights would hardly depend on the text.
+    """
     random = np.random.default_rng(7)
     hidden, words = CONFIG["hidden_size"], CONFIG["vocab_size"]
     shapes = {
@@ -87,13 +90,15 @@ def masked_lm_weights() -> Arrays:
         "transform.LayerNorm.bias": (hidden,),
         "bias": (words,),
     }
-    means = {"transform.LayerNorm.weight": 3.0, "bias": -2.0}
-    return {
-        f"cls.predictions.{name}": random.normal(means.get(name, 0.0), 0.2, shape).astype(
-            np.float32
-        )
+    means = {"transform.LayerNorm.weight": 3.0, "bias": -3.5}
+    head = {
+        f"cls.predictions.{name}": random.normal(means.get(name, 0.0), 0.2, shape)
         for name, shape in shapes.items()
     }
+    body = {
+        name: array + name.endswith("LayerNorm.weight") for name, array in bert_weights().items()
+    }
+    return {name: array.astype(np.float32) for name, array in (body | head).items()}
 
 
 def write_splade(folder: Path, **settings: object) -> Path:
@@ -102,7 +107,7 @@ def write_splade(folder: Path, **settings: object) -> Path:
     write_bert(
         folder,
         CONFIG | {"architectures": ["BertForMaskedLM"]},
-        bert_weights() | masked_lm_weights(),
+        masked_lm_weights(),
     )
     write_json(folder / "sentence_bert_config.json", {"transformer_task": "fill-mask"})
     prompts = {"query": "query: ", "document": "passage: "}

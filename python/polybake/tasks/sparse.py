@@ -57,7 +57,7 @@ class Sparse(Task):
         """Each text's tokens by name with their weights, the largest first, and none of 0."""
         return [
             [
-                {"token": tokenizer.token(int(place)), "score": float(row[place])}
+                {"token": tokenizer.token(int(place)) or "", "score": float(row[place])}
                 for place in np.argsort(-row, kind="stable")[:_TOP]
                 if row[place] > 0
             ]
