@@ -69,7 +69,7 @@ def test_numbers_of_any_size_have_scores() -> None:
     """Nothing overflows."""
     found = np.array([[9000, 1], [8000, 0], [-9000, 0]] * 2, np.float32)
     for multi_label in (False, True):
-        answer = ZeroShot().answer(found, {}, {"multi_label": multi_label})
+        answer = ZeroShot().answer(found, {}, {"multi_label": multi_label}, str)
         assert all(0 <= one["score"] <= 1 for labels in answer for one in labels)
 
 

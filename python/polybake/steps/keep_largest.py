@@ -39,7 +39,9 @@ class KeepLargest(Pointwise):
         _, places = op.TopK(op.Abs(x), [self.count], axis=-1, _outputs=2)
         kept = op.GatherElements(x, places, axis=-1)
         zeros = op.Expand(op.Cast(0.0, to=x.dtype), op.Shape(x))
-        return op.ScatterElements(zeros, places, kept, axis=-1)
+        y: ir.Value = op.ScatterElements(zeros, places, kept, axis=-1)
+        y.shape = x.shape
+        return y
 
     def formula(self, x: Floats) -> Floats:
         """Choose in NumPy."""

@@ -1,5 +1,6 @@
 """Labels for each text, with their scores."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -12,7 +13,6 @@ from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
 from polybake.tasks.ranked import ranked
 from polybake.tasks.task import Task
-from polybake.tokenization.tokenizer import BakedTokenizer
 
 _PURPOSE = "classify texts"
 
@@ -69,7 +69,7 @@ class Classify(Task):
         found: NDArray[np.number[Any]],
         settings: dict[str, JsonValue],
         call: dict[str, JsonValue],  # noqa: ARG002
-        tokenizer: BakedTokenizer,  # noqa: ARG002
+        token: Callable[[int], str],  # noqa: ARG002
     ) -> JsonValue:
         """Each text's labels with their scores, best first; equal scores in the labels' order."""
         return ranked(cast(list[str], settings["labels"]), found)

@@ -1,5 +1,6 @@
 """How well documents answer a query."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
 from polybake.tasks.task import Task
-from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: Stands behind the documents of every golden case, so that there is an order, and one is short.
 _DOCUMENT = "The lock is closed at night."
@@ -69,7 +69,7 @@ class Rerank(Task):
         found: NDArray[np.number[Any]],
         settings: dict[str, JsonValue],  # noqa: ARG002
         call: dict[str, JsonValue],  # noqa: ARG002
-        tokenizer: BakedTokenizer,  # noqa: ARG002
+        token: Callable[[int], str],  # noqa: ARG002
     ) -> JsonValue:
         """The documents' places with their scores, best first; equal ones in their order."""
         scores = found[:, 0]

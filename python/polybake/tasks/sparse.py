@@ -1,5 +1,6 @@
 """A weight for each token of the vocabulary that says what a text is about."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,6 @@ from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import needed_head
 from polybake.tasks.task import Task
-from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: How many of each text's tokens golden answers have.
 _TOP = 8
@@ -52,12 +52,12 @@ class Sparse(Task):
         found: NDArray[np.number[Any]],
         settings: dict[str, JsonValue],  # noqa: ARG002
         call: dict[str, JsonValue],  # noqa: ARG002
-        tokenizer: BakedTokenizer,
+        token: Callable[[int], str],
     ) -> JsonValue:
         """Each text's tokens by name with their weights, the largest first, and none of 0."""
         return [
             [
-                {"token": tokenizer.token(int(place)) or "", "score": float(row[place])}
+                {"token": token(int(place)), "score": float(row[place])}
                 for place in np.argsort(-row, kind="stable")[:_TOP]
                 if row[place] > 0
             ]

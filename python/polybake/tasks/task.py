@@ -1,6 +1,7 @@
 """What a model file is for."""
 
 import abc
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,6 @@ from pydantic import JsonValue
 from polybake.modelfile.fixture import Text
 from polybake.modelfile.manifest import Cut
 from polybake.sources.source import Recipe, Source
-from polybake.tokenization.tokenizer import BakedTokenizer
 
 
 class Task(abc.ABC):
@@ -65,7 +65,14 @@ class Task(abc.ABC):
         found: NDArray[np.number[Any]],  # noqa: ARG002
         settings: dict[str, JsonValue],  # noqa: ARG002
         call: dict[str, JsonValue],  # noqa: ARG002
-        tokenizer: BakedTokenizer,  # noqa: ARG002
+        token: Callable[[int], str],  # noqa: ARG002
     ) -> JsonValue:
-        """What that call gives where the graph gives ``[texts, columns]``."""
+        """What that call gives where the graph gives ``[texts, columns]``.
+
+        Args:
+            found: What the graph gives.
+            settings: What clients know besides.
+            call: What `call` gave.
+            token: Names a token by its id.
+        """
         return None

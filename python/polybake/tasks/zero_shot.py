@@ -1,5 +1,6 @@
 """Which of any labels a text has, found by entailment."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
 from polybake.tasks.ranked import ranked
 from polybake.tasks.task import Task
-from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: What golden cases ask for.
 _LABELS = ("weather", "sailing", "\u03ba\u03b1\u03b9\u03c1\u03cc\u03c2 \U0001f327")
@@ -88,7 +88,7 @@ class ZeroShot(Task):
         found: NDArray[np.number[Any]],
         settings: dict[str, JsonValue],  # noqa: ARG002
         call: dict[str, JsonValue],
-        tokenizer: BakedTokenizer,  # noqa: ARG002
+        token: Callable[[int], str],  # noqa: ARG002
     ) -> JsonValue:
         """Each text's labels with their scores, best first.
 

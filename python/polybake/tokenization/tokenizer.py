@@ -61,9 +61,9 @@ class BakedTokenizer:
         last = self._tokenizer.get_added_tokens_decoder().get(ids[-1]) if ids else None
         return ids[:-1] if last is not None and last.special else ids
 
-    def token(self, number: int) -> str | None:
-        """The token of an id; None where it has none."""
-        return self._tokenizer.id_to_token(number)
+    def token(self, number: int) -> str:
+        """The token of an id; empty where it has none, as in rows that fill a table up."""
+        return self._tokenizer.id_to_token(number) or ""
 
     @cached_property
     def _untruncated(self) -> Tokenizer:

@@ -24,7 +24,7 @@ def test_without_settings(tmp_path: Path) -> None:
     plain = ModelSettings()
     assert read_model_settings(ModelFolder.at(tmp_path)) == plain
     assert read(tmp_path, {}) == read(tmp_path, dict.fromkeys(names)) == plain
-    assert plain.truncation == ()
+    assert plain.recipe == ()
 
 
 def test_every_setting(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_every_setting(tmp_path: Path) -> None:
     }
     found = read(tmp_path, settings | {"__version__": {"sentence_transformers": "6.2.0"}})
     assert found == ModelSettings(**settings)
-    assert found.truncation == ({"step": "truncate", "dimension": 5},)
+    assert found.recipe == ({"step": "truncate", "dimension": 5},)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,10 @@ def test_the_default_is_one_of_the_prompts(tmp_path: Path) -> None:
     """Another name is shown with those that there are."""
     with pytest.raises(InputError, match="name of a prompt: 'query', 'document', found 'q'"):
         read(tmp_path, {"prompts": {"query": "", "document": ""}, "default_prompt_name": "q"})
+
+
+def test_sparse_encoders_keep_some_elements(tmp_path: Path) -> None:
+    """They are compared by dot product, and may keep the largest elements alone."""
+    found = read(tmp_path, {"model_type": "SparseEncoder", "max_active_dims": 7})
+    assert found.recipe == ({"step": "keep_largest", "count": 7},)
+    assert (found.similarity, ModelSettings().similarity) == ("dot", "cosine")

@@ -62,7 +62,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         encoder=encoder,
         tokenizer=tokenizer,
         folder=folder,
-        recipe=(*module_recipe(folder, [first, *others]), *settings.recipe),
+        recipe=(*module_recipe(folder, [first, *others], begins=True), *settings.recipe),
         prompts=prompts,
         default_prompt=settings.default_prompt_name,
         similarity=settings.similarity,

@@ -20,7 +20,7 @@ class _Names(JsonModel):
 
 
 def module_recipe(
-    folder: ModelFolder, modules: Sequence[Module], *, begins: bool = True, pooled: bool = False
+    folder: ModelFolder, modules: Sequence[Module], *, begins: bool = False, pooled: bool = False
 ) -> Recipe:
     """Modules as steps of polybake.toml.
 

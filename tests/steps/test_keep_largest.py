@@ -1,0 +1,34 @@
+"""The step that keeps the largest elements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from polybake.errors import InputError
+from polybake.steps import KeepLargest
+
+X = np.array([[0.5, -3, 2, 0, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, -0.25]], np.float32)
+MASK = np.ones((3, 2), np.int64)
+
+
+def test_the_others_become_0(run_step, opset: int) -> None:
+    """What is furthest from 0 stays, where it stands; of equal ones the first."""
+    expected = np.array([[0, -3, 2, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, -0.25]], np.float32)
+    step = KeepLargest(count=2)
+    assert (run_step(step, X, MASK, opset) == expected).all()
+    assert (step.formula(X) == expected).all()
+
+
+def test_more_than_there_are_is_refused(run_step) -> None:
+    """With the number that there are."""
+    with pytest.raises(InputError, match="the count is 6 and the embedding has 5 elements"):
+        run_step(KeepLargest(count=6), X, MASK)
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2"])
+def test_the_count_is_a_whole_number(count: object) -> None:
+    """Above 0."""
+    with pytest.raises(ValidationError):
+        KeepLargest(count=count)
