@@ -64,8 +64,11 @@ def _steps(folder: ModelFolder) -> list[Step]:
 def _vocabulary(
     config: MaskedLMConfig, head: Layers, decoder: str, bias: str, table: str = _TABLE
 ) -> Step:
-    """The last layer: the table of tokens once more, or a weight of its own."""
-    return head.tied(table if config.tie_word_embeddings else f"{decoder}.weight", bias)
+    """The last layer: the table of tokens once more, or a layer of its own."""
+    if config.tie_word_embeddings:
+        return head.tied(table, bias)
+    own = head.dense(decoder)
+    return own if own.bias is not None else head.tied(f"{decoder}.weight", bias)
 
 
 def _bert(config: MaskedLMConfig, head: Layers) -> list[Step]:
