@@ -9,8 +9,11 @@ from polybake.errors import InputError
 from polybake.graph.functions import call_as_function, remove_unused_literals
 from polybake.modelfile.manifest import UNQUANTIZED, Input, Output
 from polybake.sources.source import EncoderGraph
-from polybake.steps import Step
+from polybake.steps import Step, Values
 from polybake.tasks import Embed
+
+#: The output that says how many rows are each text's.
+COUNTS = "row_counts"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def fold(
     for index, step in enumerate(steps):
         if step.final:
             state = state.becomes(op.Identity(state.x))
-            _give(graph, state.x, UNQUANTIZED)
+            _give(graph, state.x, UNQUANTIZED, "batch", *(state.x.shape or ())[1:])
         kind, scope, before = type(step).__name__, f"steps.{index}", nodes.num_nodes()
         graph.builder.push_module(scope, kind)
         try:
@@ -77,7 +80,7 @@ def fold(
         results.append(state.x)
     if functions:
         remove_unused_literals(nodes)
-    return Folded(tuple(results), _output(graph, steps, state.x, output))
+    return Folded(tuple(results), _output(graph, steps, state, output))
 
 
 def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
@@ -94,24 +97,35 @@ def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
         )
 
 
-def _output(graph: EncoderGraph, steps: Sequence[Step], x: ir.Value, name: str) -> Output:
+def _output(graph: EncoderGraph, steps: Sequence[Step], state: Values, name: str) -> Output:
     """Make the last result the first output of the graph."""
+    x = state.x
     dimension = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
     if not isinstance(dimension, int):
         raise InputError(
             f"steps: they end in {x.shape}, expected [batch, dimension]; "
             'add a step that pools, such as: step = "pool", mode = "mean"'
         )
-    _give(graph, graph.builder.op.Identity(x) if x is graph.state.x else x, name)
+    counts = None
+    if state.counts is not None:
+        counts = COUNTS
+        _give(graph, state.counts, counts, "batch")
+    rows = "batch" if counts is None else "rows"
+    _give(graph, graph.builder.op.Identity(x) if x is graph.state.x else x, name, rows, dimension)
     if not steps:
         return Output(name=name, dimension=dimension)
     last = steps[-1]
-    return Output(name=name, dtype=last.dtype, dimension=dimension, packed_bits=last.packs)
+    return Output(
+        name=name,
+        dtype=last.dtype,
+        dimension=dimension,
+        packed_bits=last.packs,
+        counts=counts,
+    )
 
 
-def _give(graph: EncoderGraph, x: ir.Value, name: str) -> None:
-    """Make ``[batch, dimension]`` an output of the graph, before those that are there."""
+def _give(graph: EncoderGraph, x: ir.Value, name: str, *shape: str | int | ir.SymbolicDim) -> None:
+    """Make a value an output of the graph, before those that are there."""
     x.name = name
-    if x.shape is not None and len(x.shape) == 2:
-        x.shape = ir.Shape(["batch", x.shape[1]])
+    x.shape = ir.Shape(shape)
     graph.model.graph.outputs.insert(0, x)

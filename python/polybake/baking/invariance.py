@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import onnxruntime as ort
 
+from polybake.baking.expanded import expanded
 from polybake.errors import CheckFailed
 from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.modelfile.fixture import Case
@@ -36,6 +37,9 @@ def baked_run(runner: Runner) -> Run:
     name = output.name if output.dtype == "float32" else UNQUANTIZED
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
+        if output.counts is not None:
+            found, counts = runner.outputs(rows, [name, output.counts], prompt, length)
+            return np.split(found, np.cumsum(counts)[:-1])
         found = runner.outputs(rows, [name], prompt, length)[0]
         if len(found) != len(rows):
             raise CheckFailed(
@@ -51,12 +55,11 @@ def encoder_run(contract: Contract, session: ort.InferenceSession, reference: Re
     """Run the encoder without the steps; of token embeddings, those of padding are dropped."""
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
-        fed = feeds(contract, rows, prompt, length)
-        (mask,) = (fed[one.name] for one in contract.inputs if one.feed == "attention_mask")
-        (found,) = run_encoder(session, [reference.output], fed)
+        taken = expanded(contract, feeds(contract, rows, prompt, length), reference)
+        (found,) = run_encoder(session, [reference.output], taken.fed)
         if found.ndim == 2:
             return [vector[None] for vector in found]
-        return [vectors[kept == 1] for vectors, kept in zip(found, mask, strict=True)]
+        return [vectors[kept == 1] for vectors, kept in zip(found, taken.counted, strict=True)]
 
     return run
 

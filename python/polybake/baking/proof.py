@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnxruntime as ort
 
+from polybake.baking.expanded import expanded
 from polybake.errors import CheckFailed
 from polybake.modelfile.compare import LIMIT, relative_difference
 from polybake.modelfile.fixture import Case, decode_slack, decode_vectors
@@ -81,13 +82,14 @@ def encoded(
     """What the encoder alone makes of a case, in float64."""
     prompt = contract.default_prompt if case.prompt is None else case.prompt
     fed = feeds(contract, case.rows(contract.vocab_size), prompt)
-    by_feed = {one.feed: fed[one.name] for one in contract.inputs}
-    ran = run_encoder(session, [reference.output, *reference.hidden_states], fed)
+    taken = expanded(contract, fed, reference)
+    names = [reference.output, *reference.hidden_states]
+    ran = run_encoder(session, names, taken.fed)
     x, *states = (one.astype(np.float64) for one in ran)
     return State(
         x,
-        by_feed["input_ids"],
-        by_feed["attention_mask"],
+        taken.ids,
+        taken.counted,
         prompt_length=fed.get("prompt_length"),
         route=fed.get("route"),
         hidden_states=tuple(states),

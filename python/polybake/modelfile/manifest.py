@@ -16,7 +16,7 @@ FORMAT = 1
 UNQUANTIZED = "unquantized_embedding"
 
 Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
-Similarity = Literal["cosine", "dot", "euclidean", "hamming"]
+Similarity = Literal["cosine", "dot", "euclidean", "hamming", "maxsim"]
 #: What a graph's large products are computed in.
 Precision = Literal["float32", "float16", "int8"]
 #: ``checkpoint`` keeps every weight's value; ``float16`` rounds those of float32.
@@ -56,7 +56,7 @@ class Input(Record):
 
 
 class Output(Record):
-    """The graph output that clients read: ``[batch, dimension]``."""
+    """The graph output that clients read: ``[batch, dimension]``, or the rows of all texts."""
 
     name: str
     dtype: Literal["float32", "int8", "uint8"] = "float32"
@@ -65,6 +65,11 @@ class Output(Record):
         default=False,
         description="True when each element holds eight dimensions, the first one highest; "
         "an int8 is that byte less 128.",
+    )
+    counts: str | None = Field(
+        default=None,
+        description="The output, int64 [batch], that says how many rows are each text's; null "
+        "where each text has one.",
     )
 
     @property

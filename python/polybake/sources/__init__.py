@@ -16,6 +16,10 @@ from polybake.sources.sentence_transformers.cross_encoder import (
     open_cross_encoder,
 )
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
+from polybake.sources.sentence_transformers.multi_vector import (
+    is_multi_vector,
+    open_multi_vector,
+)
 from polybake.sources.source import Encoder, EncoderGraph, Reference, Source
 from polybake.sources.torch.export import open_torch
 
@@ -60,6 +64,8 @@ def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
     if folder.file("modules.json") is not None:
         if is_cross_encoder(folder):
             return open_cross_encoder(folder, open_encoder)
+        if is_multi_vector(folder):
+            return open_multi_vector(folder, open_encoder)
         return open_sentence_transformers(folder, open_encoder)
     if folder.file("config.json") is None:
         raise InputError(

@@ -10,6 +10,7 @@ from onnxscript import GraphBuilder, ir
 from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.manifest import Input, Similarity
 from polybake.quantization.dequantize import Rebuilt
+from polybake.sources.expansion import Expansion
 from polybake.steps import Step
 from polybake.steps.state import Values
 from polybake.tokenization.tokenizer import BakedTokenizer
@@ -63,12 +64,14 @@ class Reference:
     Attributes:
         hidden_states: Its outputs that are the encoder's hidden states; empty where it has none.
         rebuilt: What it was rebuilt from; None where it is the source's own graph.
+        expansion: What becomes of rows before it; None where they are what is fed.
     """
 
     path: Path
     output: str
     hidden_states: tuple[str, ...] = ()
     rebuilt: RebuiltFrom | None = None
+    expansion: Expansion | None = None
 
 
 class Encoder(Protocol):

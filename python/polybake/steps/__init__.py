@@ -24,6 +24,7 @@ from polybake.steps.step import Step
 from polybake.steps.subtract import Subtract
 from polybake.steps.tied_dense import TiedDense
 from polybake.steps.truncate import Truncate
+from polybake.steps.unpad import Unpad
 from polybake.steps.weighted_layer_pooling import WeightedLayerPooling
 from polybake.steps.whiten import Whiten
 from polybake.steps.word_weights import WordWeights
@@ -51,6 +52,7 @@ _ALL: tuple[type[Step], ...] = (
     Select,
     Splade,
     KeepLargest,
+    Unpad,
     Quantize,
     Route,
 )
@@ -85,6 +87,7 @@ __all__ = [
     "Subtract",
     "TiedDense",
     "Truncate",
+    "Unpad",
     "Values",
     "WeightedLayerPooling",
     "Whiten",

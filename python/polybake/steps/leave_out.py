@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar
 
 import numpy as np
-from onnxscript import OpBuilder
+from onnxscript import OpBuilder, ir
 from pydantic import Field
 
 from polybake.steps.arrays import check_tokens
@@ -32,10 +32,11 @@ class LeaveOut(Step):
         """
         check_tokens(state.x, self.name)
         mask = state.attention_mask
-        for token_id in self.ids:
-            other = op.Not(op.Equal(state.input_ids, token_id))
-            mask = op.Mul(mask, op.Cast(other, to=mask.dtype))
-        return state.becomes(state.x, attention_mask=mask)
+        equal = op.Equal(op.Unsqueeze(state.input_ids, axes=[-1]), [*self.ids])
+        # ONNX has no maximum of truth values.
+        found = op.ReduceMax(op.Cast(equal, to=ir.DataType.INT32), axes=[-1], keepdims=0)
+        kept = op.Sub(1, op.Cast(found, to=ir.DataType.INT64))
+        return state.becomes(state.x, attention_mask=op.Mul(mask, kept))
 
     @property
     def changes(self) -> frozenset[str]:

@@ -15,7 +15,8 @@ class State(Generic[Value]):
     """The embeddings of a batch of texts, as values of a graph or as arrays.
 
     Attributes:
-        x: float ``[batch, sequence, hidden]`` before pooling and ``[batch, dimension]`` after it.
+        x: float ``[batch, sequence, hidden]`` before pooling and ``[batch, dimension]`` after it;
+            ``[rows, hidden]`` where the rows of all texts stand together.
         input_ids: int64 ``[batch, sequence]``.
         attention_mask: int64 ``[batch, sequence]``, 1 at a token and 0 at padding, or at a token
             that a step left out.
@@ -26,6 +27,7 @@ class State(Generic[Value]):
             0 at padding; None where none did.
         hidden_states: float32 ``[batch, sequence, hidden]`` each: the input of the encoder's first
             layer, then the output of each layer; empty where the encoder does not give them.
+        counts: int64 ``[batch]``, how many rows of ``x`` are each text's; None where it is one.
     """
 
     x: Value
@@ -35,6 +37,7 @@ class State(Generic[Value]):
     route: Value | None = None
     weights: Value | None = None
     hidden_states: tuple[Value, ...] = ()
+    counts: Value | None = None
 
     def becomes(self, x: Value, **changes: Any) -> Self:
         """The state after a step that gives ``x`` and changes nothing else but ``changes``."""

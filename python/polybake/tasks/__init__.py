@@ -4,14 +4,15 @@ from polybake.errors import InputError
 from polybake.sources.source import Source
 from polybake.tasks.classify import Classify
 from polybake.tasks.embed import Embed
+from polybake.tasks.multi_vector import MultiVector
 from polybake.tasks.rerank import Rerank
 from polybake.tasks.sparse import Sparse
-from polybake.tasks.task import Task
+from polybake.tasks.task import Found, Task
 from polybake.tasks.zero_shot import ZeroShot
 
 #: In the order in which a source is asked what it was trained for; every one can embed.
 TASKS: dict[str, Task] = {
-    task.name: task for task in (Rerank(), ZeroShot(), Classify(), Sparse(), Embed())
+    task.name: task for task in (Rerank(), ZeroShot(), Classify(), Sparse(), MultiVector(), Embed())
 }
 
 
@@ -28,4 +29,15 @@ def task_of(source: Source, name: str | None = None) -> Task:
     return TASKS[name]
 
 
-__all__ = ["TASKS", "Classify", "Embed", "Rerank", "Sparse", "Task", "ZeroShot", "task_of"]
+__all__ = [
+    "TASKS",
+    "Classify",
+    "Embed",
+    "Found",
+    "MultiVector",
+    "Rerank",
+    "Sparse",
+    "Task",
+    "ZeroShot",
+    "task_of",
+]

@@ -1,10 +1,7 @@
 """Labels for each text, with their scores."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from polybake.errors import InputError
@@ -12,7 +9,7 @@ from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
 from polybake.tasks.ranked import ranked
-from polybake.tasks.task import Task
+from polybake.tasks.task import Found, Task
 
 _PURPOSE = "classify texts"
 
@@ -64,12 +61,6 @@ class Classify(Task):
         """All texts at once."""
         return {"texts": [*texts]}
 
-    def answer(
-        self,
-        found: NDArray[np.number[Any]],
-        settings: dict[str, JsonValue],
-        call: dict[str, JsonValue],  # noqa: ARG002
-        token: Callable[[int], str],  # noqa: ARG002
-    ) -> JsonValue:
+    def answer(self, found: Found) -> JsonValue:
         """Each text's labels with their scores, best first; equal scores in the labels' order."""
-        return ranked(cast(list[str], settings["labels"]), found)
+        return ranked(cast(list[str], found.settings["labels"]), found.vectors)

@@ -1,10 +1,8 @@
 """How well documents answer a query."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from polybake.errors import InputError
@@ -13,7 +11,7 @@ from polybake.modelfile.manifest import Cut
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
-from polybake.tasks.task import Task
+from polybake.tasks.task import Found, Task
 
 #: Stands behind the documents of every golden case, so that there is an order, and one is short.
 _DOCUMENT = "The lock is closed at night."
@@ -64,15 +62,9 @@ class Rerank(Task):
             )
         return {}
 
-    def answer(
-        self,
-        found: NDArray[np.number[Any]],
-        settings: dict[str, JsonValue],  # noqa: ARG002
-        call: dict[str, JsonValue],  # noqa: ARG002
-        token: Callable[[int], str],  # noqa: ARG002
-    ) -> JsonValue:
+    def answer(self, found: Found) -> JsonValue:
         """The documents' places with their scores, best first; equal ones in their order."""
-        scores = found[:, 0]
+        scores = found.vectors[:, 0]
         return [
             {"index": int(place), "score": float(scores[place])}
             for place in np.argsort(-scores, kind="stable")

@@ -1,16 +1,14 @@
 """A weight for each token of the vocabulary that says what a text is about."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import needed_head
-from polybake.tasks.task import Task
+from polybake.tasks.task import Found, Task
 
 #: How many of each text's tokens golden answers have.
 _TOP = 8
@@ -47,19 +45,13 @@ class Sparse(Task):
         """The tokens of all texts that weigh most."""
         return {"texts": [*texts], "top": _TOP}
 
-    def answer(
-        self,
-        found: NDArray[np.number[Any]],
-        settings: dict[str, JsonValue],  # noqa: ARG002
-        call: dict[str, JsonValue],  # noqa: ARG002
-        token: Callable[[int], str],
-    ) -> JsonValue:
+    def answer(self, found: Found) -> JsonValue:
         """Each text's tokens by name with their weights, the largest first, and none of 0."""
         return [
             [
-                {"token": token(int(place)), "score": float(row[place])}
+                {"token": found.token(int(place)), "score": float(row[place])}
                 for place in np.argsort(-row, kind="stable")[:_TOP]
                 if row[place] > 0
             ]
-            for row in found
+            for row in found.vectors
         ]

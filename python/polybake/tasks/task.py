@@ -1,7 +1,8 @@
 """What a model file is for."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,25 @@ from pydantic import JsonValue
 from polybake.modelfile.fixture import Text
 from polybake.modelfile.manifest import Cut
 from polybake.sources.source import Recipe, Source
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a graph gives for a golden case, and what its call was given.
+
+    Attributes:
+        vectors: ``[rows, columns]``.
+        call: What `Task.call` gave.
+        settings: What clients know besides.
+        token: Names a token by its id.
+        counts: How many of the rows are each text's; None where it is one.
+    """
+
+    vectors: NDArray[np.number[Any]]
+    call: Mapping[str, JsonValue] = field(default_factory=dict)
+    settings: Mapping[str, JsonValue] = field(default_factory=dict)
+    token: Callable[[int], str] = str
+    counts: NDArray[np.int64] | None = None
 
 
 class Task(abc.ABC):
@@ -60,19 +80,6 @@ class Task(abc.ABC):
         """
         return {}
 
-    def answer(
-        self,
-        found: NDArray[np.number[Any]],  # noqa: ARG002
-        settings: dict[str, JsonValue],  # noqa: ARG002
-        call: dict[str, JsonValue],  # noqa: ARG002
-        token: Callable[[int], str],  # noqa: ARG002
-    ) -> JsonValue:
-        """What that call gives where the graph gives ``[texts, columns]``.
-
-        Args:
-            found: What the graph gives.
-            settings: What clients know besides.
-            call: What `call` gave.
-            token: Names a token by its id.
-        """
+    def answer(self, found: Found) -> JsonValue:  # noqa: ARG002
+        """What that call gives where the graph gives these vectors."""
         return None

@@ -1,10 +1,8 @@
 """Which of any labels a text has, found by entailment."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from polybake.errors import InputError
@@ -14,7 +12,7 @@ from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
 from polybake.tasks.ranked import ranked
-from polybake.tasks.task import Task
+from polybake.tasks.task import Found, Task
 
 #: What golden cases ask for.
 _LABELS = ("weather", "sailing", "\u03ba\u03b1\u03b9\u03c1\u03cc\u03c2 \U0001f327")
@@ -83,21 +81,15 @@ class ZeroShot(Task):
             )
         return {}
 
-    def answer(
-        self,
-        found: NDArray[np.number[Any]],
-        settings: dict[str, JsonValue],  # noqa: ARG002
-        call: dict[str, JsonValue],
-        token: Callable[[int], str],  # noqa: ARG002
-    ) -> JsonValue:
+    def answer(self, found: Found) -> JsonValue:
         """Each text's labels with their scores, best first.
 
         Entailment is weighed against contradiction where a text may have several labels, and
         else against the other labels' entailment.
         """
-        numbers = found.astype(np.float64).reshape(-1, len(_LABELS), 2)
+        numbers = found.vectors.astype(np.float64).reshape(-1, len(_LABELS), 2)
         entailment = numbers[..., 0]
-        against = numbers if call["multi_label"] else entailment[..., None, :]
+        against = numbers if found.call["multi_label"] else entailment[..., None, :]
         scores = np.exp(entailment - np.logaddexp.reduce(against, axis=-1))
         return ranked(_LABELS, scores)
 

@@ -65,6 +65,17 @@ class BakedTokenizer:
         """The token of an id; empty where it has none, as in rows that fill a table up."""
         return self._tokenizer.id_to_token(number) or ""
 
+    def id_of(self, token: str) -> int | None:
+        """The id of a token; None where there is none."""
+        return self._tokenizer.token_to_id(token)
+
+    @property
+    def special_tokens(self) -> tuple[int, int]:
+        """How many stand before a text, and how many behind it."""
+        found = self._untruncated.encode("a")
+        own = [place for place, text in enumerate(found.sequence_ids) if text is not None]
+        return (own[0], len(found.ids) - 1 - own[-1]) if own else (0, 0)
+
     @cached_property
     def _untruncated(self) -> Tokenizer:
         tokenizer = Tokenizer.from_str(self.json)

@@ -25,8 +25,10 @@ _PACKAGES = (
     "sentence_transformers.sentence_transformer.modules.",
     "sentence_transformers.sparse_encoder.modules.",
     "sentence_transformers.sparse_encoder.models.",
+    "sentence_transformers.multi_vector_encoder.modules.",
+    "pylate.models.",
 )
-_PLAIN = (*FIRST, *FOLLOWING)
+_PLAIN = (*FIRST, *FOLLOWING, "MultiVectorMask")
 KNOWN = (*_PLAIN, *ROUTERS)
 
 

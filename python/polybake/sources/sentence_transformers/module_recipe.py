@@ -20,7 +20,12 @@ class _Names(JsonModel):
 
 
 def module_recipe(
-    folder: ModelFolder, modules: Sequence[Module], *, begins: bool = False, pooled: bool = False
+    folder: ModelFolder,
+    modules: Sequence[Module],
+    *,
+    begins: bool = False,
+    pooled: bool = False,
+    unnamed: str = "sentence_embedding",
 ) -> Recipe:
     """Modules as steps of polybake.toml.
 
@@ -29,6 +34,7 @@ def module_recipe(
         modules: All of them.
         begins: Whether the first one is the encoder, or routes that each begin with one.
         pooled: Whether there is one vector a text already.
+        unnamed: What a module takes that does not say it.
 
     Raises:
         InputError: a module or one of its settings is not supported.
@@ -59,7 +65,8 @@ def module_recipe(
             )
         if known.named:
             names = inner.read(known.file, _Names, needed=known.needed)
-            _check_names(inner, names, "sentence_embedding" if pooled else "token_embeddings")
+            expected = "sentence_embedding" if pooled else "token_embeddings"
+            _check_names(inner, names, expected, unnamed)
         given = known.parameters(inner) if known.inline else {"source": module.path}
         recipe.append({"step": known.step.name, **given})
         pooled = pooled or _pools(recipe)
@@ -70,8 +77,8 @@ def _pools(recipe: Sequence[dict[str, object]]) -> bool:
     return any(one["step"] in ("pool", "splade") for one in recipe)
 
 
-def _check_names(folder: ModelFolder, names: _Names, expected: str) -> None:
-    taken = names.module_input_name or "sentence_embedding"
+def _check_names(folder: ModelFolder, names: _Names, expected: str, unnamed: str) -> None:
+    taken = names.module_input_name or unnamed
     given = names.module_output_name or taken
     if (taken, given) != (expected, expected):
         raise InputError(

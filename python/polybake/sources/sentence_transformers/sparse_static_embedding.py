@@ -51,7 +51,7 @@ def open_beside(folder: ModelFolder, other: BakedTokenizer) -> tuple[StaticEncod
         InputError: as `open_sparse_static_embedding`.
     """
     baked = bake_tokenizer(folder, max_seq_length=other.max_length)
-    return _encoder(folder, baked, _special_tokens(baked)), baked
+    return _encoder(folder, baked, baked.special_tokens), baked
 
 
 def _encoder(
@@ -66,10 +66,3 @@ def _encoder(
             f"finite number for each of {highest + 1} tokens; save the module again"
         )
     return StaticEncoder(_NAME, lambda: BagOfWords(weights, cumulative=False, uncounted=uncounted))
-
-
-def _special_tokens(tokenizer: BakedTokenizer) -> tuple[int, int]:
-    """How many the tokenizer puts before a text and behind it."""
-    found = Tokenizer.from_str(tokenizer.json).encode("a")
-    own = [place for place, text in enumerate(found.sequence_ids) if text is not None]
-    return (own[0], len(found.ids) - 1 - own[-1]) if own else (0, 0)

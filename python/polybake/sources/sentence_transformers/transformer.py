@@ -3,7 +3,7 @@
 Source: sentence-transformers ``Transformer.load_config`` and ``Transformer.__init__``.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
@@ -18,6 +18,8 @@ _FILES = tuple(
     f"sentence_{name}_config.json"
     for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
+
+Settings = TypeVar("Settings", bound="BaseSettings")
 
 _Attention = Literal["eager", "sdpa", "flash_attention_2", "flash_attention_3"]
 _Dtype = Literal["auto", "float32", "float16", "bfloat16"]
@@ -91,9 +93,6 @@ class BaseSettings(JsonModel, extra="forbid"):
 
     processing_kwargs: _Processing | None = None
     unpad_inputs: bool | None = None
-    query_length: None = None
-    document_length: None = None
-    query_expansion: None = None
     tokenizer_name_or_path: None = None
     model_kwargs: _PassedOn = _PassedOn()
     model_args: _PassedOn = _PassedOn()
@@ -103,7 +102,15 @@ class BaseSettings(JsonModel, extra="forbid"):
     config_args: _PassedOn = _PassedOn()
 
 
-class TransformerSettings(BaseSettings):
+class _OneLimit(BaseSettings, extra="forbid"):
+    """Settings of a model that treats queries and documents alike."""
+
+    query_length: None = None
+    document_length: None = None
+    query_expansion: None = None
+
+
+class TransformerSettings(_OneLimit):
     """Those of an encoder of embeddings."""
 
     transformer_task: Literal["feature-extraction"] = "feature-extraction"
@@ -111,7 +118,7 @@ class TransformerSettings(BaseSettings):
     modality_config: _Modalities = _Modalities(text=_TEXT)
 
 
-class CrossEncoderSettings(BaseSettings):
+class CrossEncoderSettings(_OneLimit):
     """Those of a CrossEncoder, whose module gives its head's numbers."""
 
     transformer_task: Literal["sequence-classification"] = "sequence-classification"
@@ -119,12 +126,39 @@ class CrossEncoderSettings(BaseSettings):
     modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
 
 
-class MaskedLMSettings(BaseSettings):
+class MaskedLMSettings(_OneLimit):
     """Those of a masked language model, whose head's numbers stand for the embeddings."""
 
     transformer_task: Literal["fill-mask"] = "fill-mask"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
     modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
+
+
+class QueryExpansion(JsonModel, extra="forbid"):
+    """How short queries are filled up.
+
+    Attributes:
+        strategy: ``fixed`` also cuts longer ones to ``length``; ``min`` does not.
+        attend: Whether the encoder attends to what fills them up.
+        token: What fills them up; None is the mask's.
+        length: Tokens of a query.
+    """
+
+    strategy: Literal["fixed", "min"]
+    attend: bool = False
+    token: str | None = None
+    length: Annotated[int, Field(gt=0)]
+
+
+class MultiVectorSettings(BaseSettings, extra="forbid"):
+    """Those of an encoder whose queries and documents have limits of their own."""
+
+    transformer_task: Literal["feature-extraction"] = "feature-extraction"
+    module_output_name: Literal["token_embeddings"] = "token_embeddings"
+    modality_config: _Modalities = _Modalities(text=_TEXT)
+    query_length: Annotated[int, Field(gt=0)] | None = None
+    document_length: Annotated[int, Field(gt=0)] | None = None
+    query_expansion: QueryExpansion | None = None
 
 
 class _TransformerTask(JsonModel):
@@ -133,7 +167,7 @@ class _TransformerTask(JsonModel):
     transformer_task: str = "feature-extraction"
 
 
-def read_transformer_settings(body: ModelFolder, kind: type[BaseSettings]) -> BaseSettings:
+def read_transformer_settings(body: ModelFolder, kind: type[Settings]) -> Settings:
     """Read the settings in a Transformer module's folder: of the first file that has any.
 
     Raises:

@@ -1,0 +1,187 @@
+"""Vectors of each token against sentence-transformers' MultiVectorEncoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polybake
+from models import bert, rotary
+from models.saved import MAX_LENGTH, randomise
+from models.tiny_folders import change_json, write_json, write_tokenizer
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import encode_vectors
+from polybake.verification.answers import compare_answers
+from support.agreement import Agreement, agreement
+from support.proven import FOLDER, Proven
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("sentence_transformers")
+
+BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
+MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
+#: Whose models every language verifies.
+KEPT = ("bert", "roberta")
+FIXED = {"strategy": "fixed", "length": 12}
+
+
+def named(kind: str) -> str:
+    """The kind of an encoder, its variant behind a comma."""
+    model, comma, variant = kind.partition(",")
+    return f"{model} multi-vector{comma}{variant}"
+
+
+def saved_body(folder: Path, kind: str, *added: str) -> Path:
+    """A folder of transformers' own, whose tokenizer has more tokens."""
+    import transformers
+
+    if kind in bert.KINDS:
+        model, tokenizer = bert.KINDS[kind]()
+        tokenizer.model_max_length = MAX_LENGTH
+    else:
+        made = rotary.KINDS[kind]
+        config = getattr(transformers, f"{made.model}Config")(**made.settings)
+        model = transformers.AutoModel.from_config(config)
+        write_tokenizer(folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    if added:
+        tokenizer.add_tokens([*added])
+        model.resize_token_embeddings(len(tokenizer))
+    randomise(model).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    if kind not in bert.KINDS:
+        change_json(folder / "config.json", **rotary.KINDS[kind].rewritten)
+    return folder
+
+
+def saved(folder: Path, kind: str = "bert", skip: str = ".,:t", **settings: Any) -> Path:
+    """A folder of the library: a projection, a skip list and a norm behind an encoder."""
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Normalize, Transformer
+    from sentence_transformers.base.modules.dense import Dense
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+    body = Transformer(str(saved_body(folder / "body", kind)), **settings)
+    torch.manual_seed(5)
+    dense = Dense(
+        body.get_embedding_dimension(),
+        7,
+        bias=False,
+        activation_function=torch.nn.Identity(),
+        module_input_name="token_embeddings",
+    )
+    mask = MultiVectorMask(skiplist_words=[*skip])
+    normalize = Normalize(module_input_name="token_embeddings")
+    prompts = {"query": "the water: ", "document": "river "}
+    library = MultiVectorEncoder(modules=[body, dense, mask, normalize], prompts=prompts)
+    library.save(str(folder / "model"))
+    return folder / "model"
+
+
+def agreement_with_library(folder: Path, out: Path) -> Agreement:
+    """Bake a folder and compare each golden case with the library, a text at a time."""
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.util.similarity import maxsim
+
+    polybake.bake(folder, out, name="tiny-multi-vector")
+    library = MultiVectorEncoder(str(folder), device="cpu")
+    expected = []
+    for case in read_head(out).fixture.cases:
+        if case.prompt == "query":
+            texts = [library.encode_query([text])[0] for text in case.texts]
+        else:  # without a prompt a text is a document
+            prompt = None if case.prompt else ""
+            texts = [library.encode_document([text], prompt=prompt)[0] for text in case.texts]
+        scores = maxsim(texts[:1], texts)[0]
+        answer = [
+            {"rows": len(text), "max_sim": float(score)}
+            for text, score in zip(texts, scores, strict=True)
+        ]
+        assert compare_answers(answer, case.answer) is None
+        vectors = np.concatenate([text.numpy() for text in texts])
+        expected.append(case.model_copy(update={"embeddings": encode_vectors(vectors)}))
+    assert len(expected) > 10
+    return agreement(out, expected)
+
+
+@pytest.mark.parametrize("kind", [*BERT, *MODERN])
+def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """Every row of every text, and how relevant it is."""
+    folder = saved(tmp_path, kind, query_expansion=FIXED, document_length=20)
+    found = agreement_with_library(folder, tmp_path / "tiny.onnx")
+    proven(named(kind), found, source=FOLDER, kept=kind in KEPT)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"query_length": 9},
+        {"query_expansion": {**FIXED, "attend": True}},
+        {"query_expansion": {"strategy": "min", "length": 9}},
+        {"query_expansion": {"strategy": "min", "length": 9, "token": "boat"}, "query_length": 14},
+    ],
+    ids=["plain", "query cut", "attended", "at least 9", "9 to 14, another token"],
+)
+def test_queries(
+    settings: dict[str, Any], tmp_path: Path, proven: Proven, request: pytest.FixtureRequest
+) -> None:
+    """Cut, filled up, and what the encoder sees of that."""
+    found = agreement_with_library(saved(tmp_path, **settings), tmp_path / "tiny.onnx")
+    variant = request.node.callspec.id
+    proven(f"bert multi-vector, {variant}", found, source=FOLDER, kept=False)
+
+
+def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
+    """Every token of a document counts."""
+    folder = saved(tmp_path, skip="", query_expansion=FIXED)
+    found = agreement_with_library(folder, tmp_path / "tiny.onnx")
+    proven("bert multi-vector, nothing skipped", found, source=FOLDER, kept=False)
+
+
+@pytest.mark.parametrize("settings", [{}, {"skiplist_words": ["the", "e"]}], ids=["", "words"])
+def test_folders_of_pylate(settings: dict[str, Any], tmp_path: Path, proven: Proven) -> None:
+    """Prefixes are tokens of their own, and masks and norms are not listed."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.base.modules.dense import Dense
+
+    body = Transformer(str(saved_body(tmp_path / "body", "bert", "[Q] ", "[D] ")))
+    torch.manual_seed(5)
+    dense = Dense(24, 7, bias=False, activation_function=torch.nn.Identity())
+    folder = tmp_path / "model"
+    SentenceTransformer(modules=[body, dense]).save(str(folder))
+    modules = [
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Dense", "type": "pylate.models.Dense.Dense"},
+    ]
+    write_json(folder / "modules.json", modules)
+    config = {
+        "in_features": 24,
+        "out_features": 7,
+        "bias": False,
+        "activation_function": "torch.nn.modules.linear.Identity",
+    }
+    write_json(folder / "1_Dense" / "config.json", config)
+    saved_settings = {
+        "model_type": "ColBERT",
+        "prompts": {},
+        "default_prompt_name": None,
+        "similarity_fn_name": "MaxSim",
+        "query_prefix": "[Q] ",
+        "document_prefix": "[D] ",
+        "query_length": 12,
+        "document_length": 20,
+        "attend_to_expansion_tokens": False,
+        "do_query_expansion": True,
+        **settings,
+    }
+    write_json(folder / "config_sentence_transformers.json", saved_settings)
+    found = agreement_with_library(folder, tmp_path / "tiny.onnx")
+    variant = ", words skipped" if settings else ""
+    proven(f"bert of PyLate{variant}", found, source=FOLDER, kept=not settings)
