@@ -117,7 +117,8 @@ def test_each_task_has_its_client(
     check_style(python, folder)
     check_types(python, folder)
     run_its_tests(python, folder, model)
-    run_script(python, folder, blocks(folder)[0].replace(model.name, str(model)))
+    for example in blocks(folder):
+        run_script(python, folder, example.replace(model.name, str(model)))
     (folder / ".venv").symlink_to(python.parents[1])
     monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
     check_task(model, folder)
