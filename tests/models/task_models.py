@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from safetensors.numpy import save_file
 
 from models.tiny_folders import (
     CONFIG,
@@ -44,8 +45,15 @@ def write_sparse(path: Path) -> Path:
         return _bake(path, write_splade(Path(folder)))
 
 
+def write_multi_vector(path: Path) -> Path:
+    """Vectors of tokens, of which documents leave some out, and queries have nine."""
+    with TemporaryDirectory() as folder:
+        return _bake(path, write_colbert(Path(folder)))
+
+
 TASK_MODELS: dict[str, Callable[[Path], Path]] = {
     "classify": write_classifier,
+    "multi-vector": write_multi_vector,
     "rerank": write_reranker,
     "sparse": write_sparse,
     "zero-shot": write_zero_shot,
@@ -77,10 +85,7 @@ def write_labelled(folder: Path, *labels: str) -> Path:
 
 
 def masked_lm_weights() -> Arrays:
-    """BERT and the head of its masked language model, whose bias leaves most tokens out.
-
-    Norms scale by about 1, or the weights would hardly depend on the text.
-    """
+    """BERT and the head of its masked language model, whose bias leaves most tokens out."""
     random = np.random.default_rng(7)
     hidden, words = CONFIG["hidden_size"], CONFIG["vocab_size"]
     shapes = {
@@ -95,10 +100,15 @@ def masked_lm_weights() -> Arrays:
         f"cls.predictions.{name}": random.normal(means.get(name, 0.0), 0.2, shape)
         for name, shape in shapes.items()
     }
-    body = {
-        name: array + name.endswith("LayerNorm.weight") for name, array in bert_weights().items()
+    return lively_bert() | {name: array.astype(np.float32) for name, array in head.items()}
+
+
+def lively_bert() -> Arrays:
+    """The BERT with norms that scale by about 1, or it would hardly depend on the text."""
+    return {
+        name: array + np.float32(name.endswith("LayerNorm.weight"))
+        for name, array in bert_weights().items()
     }
-    return {name: array.astype(np.float32) for name, array in (body | head).items()}
 
 
 def write_splade(folder: Path, **settings: object) -> Path:
@@ -112,6 +122,25 @@ def write_splade(folder: Path, **settings: object) -> Path:
     write_json(folder / "sentence_bert_config.json", {"transformer_task": "fill-mask"})
     prompts = {"query": "query: ", "document": "passage: "}
     saved = {"model_type": "SparseEncoder", "prompts": prompts, **settings}
+    write_json(folder / "config_sentence_transformers.json", saved)
+    return folder
+
+
+def write_colbert(folder: Path, **settings: object) -> Path:
+    """A folder that sentence-transformers saves of a MultiVectorEncoder."""
+    names = {"module_input_name": "token_embeddings", "module_output_name": "token_embeddings"}
+    dense = {"activation_function": "torch.nn.modules.linear.Identity", "bias": False, **names}
+    mask = {"skiplist_words": [".", ",", "the"], "skiplist_tasks": ["document"]}
+    modules = (("Dense", dense), ("MultiVectorMask", mask), ("Normalize", names))
+    write_sentence_transformers(folder, *modules)
+    write_bert(folder, weights=lively_bert())
+    weight = np.random.default_rng(3).normal(size=(5, CONFIG["hidden_size"])).astype(np.float32)
+    save_file({"linear.weight": weight}, folder / "1_Dense" / "model.safetensors")
+    expansion = {"strategy": "fixed", "length": 9, "token": "[MASK]"}
+    lengths = {"query_expansion": expansion, "document_length": 24, **settings}
+    write_json(folder / "sentence_bert_config.json", lengths)
+    prompts = {"query": "query: ", "document": "passage: "}
+    saved = {"model_type": "MultiVectorEncoder", "prompts": prompts}
     write_json(folder / "config_sentence_transformers.json", saved)
     return folder
 

@@ -45,6 +45,7 @@ def saved_body(folder: Path, kind: str, *added: str) -> Path:
         made = rotary.KINDS[kind]
         config = getattr(transformers, f"{made.model}Config")(**made.settings)
         model = transformers.AutoModel.from_config(config)
+        folder.mkdir(parents=True)
         write_tokenizer(folder)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     if added:

@@ -14,7 +14,7 @@ from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
 from polybake.sources import open_source
-from polybake.tasks import Rerank, task_of
+from polybake.tasks import Found, Rerank, task_of
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_pair_at_the_limit_is_cut_on_both_sides(tmp_path: Path) -> None:
 def test_equal_scores_keep_the_order_of_the_documents() -> None:
     """A sort that is not stable would turn them from language to language."""
     found = np.array([[0.25], [0.5], [0.25]], np.float32)
-    assert [rank["index"] for rank in Rerank().answer(found, {}, {}, str)] == [1, 0, 2]
+    assert [rank["index"] for rank in Rerank().answer(Found(found))] == [1, 0, 2]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
 from polybake.sources import open_source
-from polybake.tasks import Sparse, task_of
+from polybake.tasks import Found, Sparse, task_of
 
 
 def baked(source: Path, out: Path, task: str | None = None) -> Path:
@@ -70,7 +70,7 @@ def test_fewer_elements_may_be_kept(tmp_path: Path) -> None:
 def test_equal_weights_keep_the_order_of_the_ids() -> None:
     """Those of 0 are no tokens of the text."""
     found = np.array([[0.0, 1.0, 2.0, 0.0, 1.0]], np.float32)
-    answer = Sparse().answer(found, {}, {}, str)
+    answer = Sparse().answer(Found(found))
     assert answer == [
         [
             {"token": "2", "score": 2.0},

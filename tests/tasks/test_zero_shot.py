@@ -13,7 +13,7 @@ from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
 from polybake.sources import open_source
-from polybake.tasks import ZeroShot, task_of
+from polybake.tasks import Found, ZeroShot, task_of
 
 
 def test_a_label_of_entailment_is_found(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_numbers_of_any_size_have_scores() -> None:
     """Nothing overflows."""
     found = np.array([[9000, 1], [8000, 0], [-9000, 0]] * 2, np.float32)
     for multi_label in (False, True):
-        answer = ZeroShot().answer(found, {}, {"multi_label": multi_label}, str)
+        answer = ZeroShot().answer(Found(found, {"multi_label": multi_label}))
         assert all(0 <= one["score"] <= 1 for labels in answer for one in labels)
 
 

@@ -44,6 +44,7 @@ class OutputLiterals:
     dtype: str
     dimension: str
     packed_bits: str
+    counts: str
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
             dtype=text(contract.output.dtype),
             dimension=str(contract.output.dimension),
             packed_bits=language.true if contract.output.packed_bits else language.false,
+            counts=optional(contract.output.counts),
         ),
         pad_id=str(contract.pad_id),
         pad_side=text(contract.pad_side),

@@ -163,8 +163,8 @@ def _fill(body: ModelFolder, tokenizer: BakedTokenizer, expansion: QueryExpansio
     found = None if name is None else tokenizer.id_of(name)
     if found is None:
         raise InputError(
-            f"{body.path}: queries are filled up with {name!r}, which is no token of the "
-            "tokenizer; name one as the token of query_expansion"
+            f"{body.path}: queries are filled up with {name or 'the mask token'!r}, which is no "
+            "token of the tokenizer; name one as the token of query_expansion"
         )
     if tokenizer.pad_side == "left":
         raise InputError(
