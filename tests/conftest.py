@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 from models.every_feed import write_every_feed_model
-from models.task_models import write_reranker, write_zero_shot
+from models.task_models import write_reranker, write_sparse, write_zero_shot
 from support.commandline import polybake
 
 pytest_plugins = ["support.proven", "faulty.fixtures"]
@@ -96,6 +96,12 @@ def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_rerank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reranker, whose rows are pairs of texts."""
     return write_reranker(tmp_path_factory.mktemp("a model") / "tiny-rerank.onnx")
+
+
+@pytest.fixture(scope="session")
+def tiny_sparse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of sparse embeddings."""
+    return write_sparse(tmp_path_factory.mktemp("a model") / "tiny-sparse.onnx")
 
 
 @pytest.fixture(scope="session")
