@@ -4,7 +4,10 @@ namespace AllMinilmL6V2;
 /// <summary>Tokenizer and graph, loaded. What reaches them has been judged by <see cref="Arguments"/>.</summary>
 internal sealed class LoadedModel : IDisposable
 {
-    internal const int TextsAtATime = 8192; // so that memory does not grow with their number
+    internal static readonly int TextsAtATime = WindowOf(ModelContract.Expected.Output.Dimension);
+
+    private const int MostTexts = 8192; // so that memory does not grow with their number
+    private const int MostElements = 1 << 24; // nor with the length of vectors: 64 MB of float32
 
     private readonly ExecutionProvider _provider;
     private readonly ModelTokenizer _tokenizer;
@@ -38,6 +41,9 @@ internal sealed class LoadedModel : IDisposable
         _tokenizer.Dispose();
     }
 
+    /// <summary>The most texts of a window whose vectors have so many elements.</summary>
+    internal static int WindowOf(int dimension) => Math.Clamp(MostElements / dimension, 1, MostTexts);
+
     /// <summary>Token ids of each text with its prompt, truncated, not padded.</summary>
     internal int[][] Tokenize(IReadOnlyCollection<ModelText> texts, string? prompt, CancellationToken cancellationToken = default) =>
         _tokenizer.Rows(texts, prompt, cancellationToken);
@@ -59,14 +65,25 @@ internal sealed class LoadedModel : IDisposable
     /// <summary>Tokenize and run texts, in batches of similar length.</summary>
     /// <returns>One vector a text, and how many tokens the texts have.</returns>
     internal (float[][] Vectors, long Tokens) RunTexts(
-        IEnumerable<ModelText> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default)
+        IEnumerable<ModelText> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
+        RunTexts(texts, prompt, vector => vector, progress, cancellationToken);
+
+    /// <summary>The same, each vector converted before the next window runs.</summary>
+    /// <returns>What was made of each vector, and how many tokens the texts have.</returns>
+    internal (T[] Vectors, long Tokens) RunTexts<T>(
+        IEnumerable<ModelText> texts,
+        string? prompt,
+        Func<float[], T> convert,
+        IProgress<int>? progress,
+        CancellationToken cancellationToken)
     {
-        List<float[]> vectors = [];
+        List<T> vectors = [];
         var (done, tokens) = (0, 0L);
         foreach (var window in texts.Chunk(TextsAtATime))
         {
             var rows = Tokenize(window, prompt, cancellationToken);
-            vectors.AddRange(RunInBatches(rows, prompt, count => progress?.Report(done += count), cancellationToken));
+            var found = RunInBatches(rows, prompt, count => progress?.Report(done += count), cancellationToken);
+            vectors.AddRange(found.Select(convert));
             tokens += rows.Sum(row => (long)row.Length);
         }
 

@@ -110,5 +110,6 @@ public abstract class OpenModel : IDisposable
 
     private TextStream Stream(string? prompt) => new(
         (texts, cancellationToken) => During(() => Model.Tokenize(texts, prompt, cancellationToken)),
-        (rows, cancellationToken) => During(() => Model.RunInBatches(rows, prompt, batchDone: null, cancellationToken)));
+        (rows, cancellationToken) => During(() => Model.RunInBatches(rows, prompt, batchDone: null, cancellationToken)),
+        LoadedModel.TextsAtATime);
 }

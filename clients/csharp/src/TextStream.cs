@@ -10,7 +10,7 @@ namespace AllMinilmL6V2;
 internal sealed class TextStream(
     Func<ModelText[], CancellationToken, int[][]> tokenize,
     Func<int[][], CancellationToken, float[][]> run,
-    int size = LoadedModel.TextsAtATime)
+    int size)
 {
     /// <summary>Take texts, and run them, on the caller's thread.</summary>
     internal IEnumerable<float[]> Each(IEnumerable<ModelText> texts)

@@ -26,6 +26,7 @@ import { COMMANDS, open } from "./commands.js";
  * @property {string[]} labels
  * @property {string} template
  * @property {boolean} multi_label
+ * @property {number} top
  */
 
 /**

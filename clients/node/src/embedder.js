@@ -4,7 +4,7 @@ import { checkedCourse, checkedText } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 import { OpenModel, openModel } from "./open-model.js";
 import { DOCUMENT_PROMPT, QUERY_PROMPT } from "./prompts.js";
-import { vectorsOf } from "./windows.js";
+import { copyOf, vectorsOf } from "./windows.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Model } from "./model.js" */
@@ -51,7 +51,8 @@ export class Embedder extends OpenModel {
   /** @param {string} text */
   async embedQuery(text) {
     const [vector] = await this._call(async (model) => {
-      return vectorsOf(model, await model.pack([checkedText(text)], QUERY_PROMPT), QUERY_PROMPT);
+      const rows = await model.pack([checkedText(text)], QUERY_PROMPT);
+      return vectorsOf(model, rows, QUERY_PROMPT, copyOf);
     });
     return vector;
   }

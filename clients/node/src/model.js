@@ -7,7 +7,7 @@ import { checkTail, located, readHead } from "./modelfile.js";
 import { packed } from "./rows.js";
 import { checkCases, parseFixture } from "./self-check.js";
 import { rowsOf } from "./tokens.js";
-import { vectorsOf } from "./windows.js";
+import { copyOf, vectorsOf } from "./windows.js";
 
 /** @import { Device, Vector } from "./api.d.ts" */
 /** @import { OpenOptions } from "./open-options.js" */
@@ -108,9 +108,9 @@ export class Model {
         device: this.#device,
         tokenize: this.tokenize.bind(this),
         run: (/** @type {number[][]} */ rows, /** @type {string | null} */ prompt) =>
-          vectorsOf(this, packed(rows), prompt, undefined, Infinity),
+          vectorsOf(this, packed(rows), prompt, copyOf, { budget: Infinity }),
         vectors: async (/** @type {Text[]} */ texts, /** @type {string | null} */ prompt) =>
-          vectorsOf(this, await this.pack(texts, prompt), prompt),
+          vectorsOf(this, await this.pack(texts, prompt), prompt, copyOf),
       };
       return await checkCases(calls, parseFixture(head.fixture));
     } catch (error) {
@@ -139,7 +139,7 @@ export class Model {
 }
 
 /** @param {string} json a whole tokenizer.json */
-function parseTokenizer(json) {
+export function parseTokenizer(json) {
   try {
     return Tokenizer.fromString(json);
   } catch (error) {

@@ -6,7 +6,7 @@ import { ClosedError } from "./errors.js";
 import { checkedOpenOptions, checkedPath } from "./open-options.js";
 import { packed } from "./rows.js";
 import { warnOfTelemetry } from "./telemetry.js";
-import { vectorsOf, vectorsOfEach, windowsOf } from "./windows.js";
+import { copyOf, vectorsOf, vectorsOfEach, windowsOf } from "./windows.js";
 
 /** @import * as api from "./api.d.ts" */
 /** @import { Model } from "./model.js" */
@@ -41,6 +41,7 @@ export async function openModel(path, options) {
  * The base of the class of each task. What its calls are given is judged within them, so that after
  * `close` every call is a ClosedError.
  *
+ * @template [T=api.Vector] what callers get of a text
  * @implements {api.OpenModel}
  */
 export class OpenModel {
@@ -49,6 +50,14 @@ export class OpenModel {
   #calls = new Set();
   /** @type {Promise<void> | undefined} */
   #closing;
+
+  /**
+   * Makes what callers get of a text, of what the graph gives for it.
+   *
+   * @protected
+   * @type {(elements: api.Vector) => T}
+   */
+  _vectorOf = /** @type {any} */ (copyOf);
 
   /** @param {Model | RemoteModel | RemoteModels} model */
   constructor(model) {
@@ -119,12 +128,12 @@ export class OpenModel {
     return this._call(async (model) => {
       const ids = packed(this._checkedRows(rows));
       const { prompt } = check();
-      return vectorsOf(model, ids, prompt, undefined, Infinity);
+      return vectorsOf(model, ids, prompt, this._vectorOf, { budget: Infinity });
     });
   }
 
   /**
-   * What the graph gives for texts, in their order.
+   * The vectors of texts, in their order.
    *
    * @protected
    * @param {Iterable<unknown>} texts
@@ -133,9 +142,9 @@ export class OpenModel {
   _vectors(texts, check) {
     return this._call(async (model) => {
       const windows = windowsOf(this._checked(texts), (text) => [text]);
-      /** @type {api.Vector[]} */
+      /** @type {T[]} */
       const vectors = [];
-      for await (const some of vectorsOfEach(model, windows, check())) {
+      for await (const some of vectorsOfEach(model, windows, check(), this._vectorOf)) {
         for (const vector of some) vectors.push(vector);
       }
       return vectors;
@@ -177,7 +186,7 @@ export class OpenModel {
   /**
    * @param {ReturnType<typeof windowsOf>} windows
    * @param {Course} course
-   * @returns {AsyncGenerator<api.Vector, void, undefined>}
+   * @returns {AsyncGenerator<T, void, undefined>}
    */
   async *#each(windows, course) {
     // A stream that nobody reads on must not keep `close` waiting, so a call is one window's.
@@ -186,7 +195,7 @@ export class OpenModel {
       pack: (...args) => this._call((model) => model.pack(...args)),
       run: (...args) => this._call((model) => model.run(...args)),
     };
-    for await (const some of vectorsOfEach(calls, windows, course)) yield* some;
+    for await (const some of vectorsOfEach(calls, windows, course, this._vectorOf)) yield* some;
   }
 }
 

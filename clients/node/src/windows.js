@@ -10,6 +10,9 @@ import { CONTRACT } from "./contract.js";
 /** The most texts whose tokens are held at a time. */
 const TEXTS_AT_A_TIME = 8192;
 
+/** The most elements that their vectors may have together, unless one alone has more. */
+const ELEMENTS_AT_A_TIME = 2 ** 24;
+
 /**
  * @typedef {(item: any, index: number) => Text[]} TextsOf what rows are made of, for an item and its
  *   place
@@ -24,7 +27,8 @@ export async function* windowsOf(items, textsOf) {
   /** @type {Text[]} */
   let window = [];
   let index = 0;
-  const isFull = (/** @type {Text} */ text) => window.push(text) === TEXTS_AT_A_TIME;
+  const most = textsAtATime(CONTRACT.output.dimension);
+  const isFull = (/** @type {Text} */ text) => window.push(text) === most;
   const taken = () => window.splice(0);
   // Of what is not asynchronous a promise is no text: nothing is awaited.
   if (Symbol.asyncIterator in items) {
@@ -38,23 +42,30 @@ export async function* windowsOf(items, textsOf) {
   if (window.length > 0) yield window;
 }
 
+/** @param {number} dimension */
+function textsAtATime(dimension) {
+  return Math.max(1, Math.min(TEXTS_AT_A_TIME, Math.floor(ELEMENTS_AT_A_TIME / dimension)));
+}
+
 /**
  * @typedef {object} Course how a call goes on
  * @property {string | null} prompt
  * @property {Signal | undefined} [signal]
  * @property {((done: number) => void) | undefined} [progress]
- * @property {number | undefined} [top] the most labels of a text
+ * @property {number | undefined} [top] the most labels or tokens of a text
  */
 
 /**
  * Run windows one after another; the next one is tokenised while one runs.
  *
+ * @template T
  * @param {Pick<Model, "pack" | "run">} model
  * @param {AsyncGenerator<Text[]>} windows
  * @param {Course} course
- * @returns {AsyncGenerator<Vector[]>} the vectors of each window
+ * @param {(elements: Vector) => T} vectorOf as `vectorsOf` has it
+ * @returns {AsyncGenerator<T[]>} the vectors of each window
  */
-export async function* vectorsOfEach(model, windows, { prompt, signal, progress }) {
+export async function* vectorsOfEach(model, windows, { prompt, signal, progress }, vectorOf) {
   let done = 0;
   const proceed = (/** @type {number} */ count) => {
     done += count;
@@ -72,7 +83,7 @@ export async function* vectorsOfEach(model, windows, { prompt, signal, progress 
     for (let rows = await next; rows; rows = await next) {
       signal?.throwIfAborted();
       next = takeNext();
-      yield await vectorsOf(model, rows, prompt, proceed);
+      yield await vectorsOf(model, rows, prompt, vectorOf, { proceed });
     }
   } finally {
     await next.catch(() => {});
@@ -81,26 +92,39 @@ export async function* vectorsOfEach(model, windows, { prompt, signal, progress 
 }
 
 /**
- * A vector for each row, each with memory of its own.
+ * A vector for each row.
  *
+ * @template T
  * @param {Pick<Model, "run">} model
  * @param {Rows} rows
  * @param {string | null} prompt
- * @param {(count: number) => void} [proceed] called with the rows of each batch that has run; what
- *   it throws ends the run
- * @param {number} [budget] the most tokens of a batch
+ * @param {(elements: Vector) => T} vectorOf makes one of what the graph gives for a row, in memory
+ *   that the rows of a batch share
+ * @param {object} [how]
+ * @param {(count: number) => void} [how.proceed] called with the rows of each batch that has run;
+ *   what it throws ends the run
+ * @param {number} [how.budget] the most tokens of a batch
  */
-export async function vectorsOf(model, rows, prompt, proceed, budget) {
+export async function vectorsOf(model, rows, prompt, vectorOf, { proceed, budget } = {}) {
   const { dimension } = CONTRACT.output;
-  /** @type {Vector[]} */
+  /** @type {T[]} */
   const vectors = new Array(rows.length);
   /** @type {Parameters<Model["run"]>[2]} */
   const take = (places, data) => {
     for (const [row, place] of places.entries()) {
-      vectors[place] = data.slice(row * dimension, (row + 1) * dimension);
+      vectors[place] = vectorOf(data.subarray(row * dimension, (row + 1) * dimension));
     }
     proceed?.(places.length);
   };
   await model.run(rows, prompt, take, budget);
   return vectors;
+}
+
+/**
+ * A vector as the graph gives it, with memory of its own.
+ *
+ * @param {Vector} elements
+ */
+export function copyOf(elements) {
+  return elements.slice();
 }

@@ -152,14 +152,20 @@ class Model:
         self, texts: Iterable[Any], prompt: str | None, progress: Progress | None = None
     ) -> Vectors:
         """What the graph gives for texts, in their order."""
-        checked, vectors = self._checked(texts), _empty()
-        told = checked_progress(progress)
+        vectors, coming = _empty(), self._windows(texts, prompt, progress)
         with self._shared.opened():
-            for found in vectors_of(self._shared, checked, prompt, told):
+            for found in coming:
                 # In place, so that a long list is not held twice.
                 vectors.resize((len(vectors) + len(found), vectors.shape[1]), refcheck=False)
                 vectors[-len(found) :] = found
         return vectors
+
+    def _windows(
+        self, texts: Iterable[Any], prompt: str | None, progress: Progress | None = None
+    ) -> Generator[Vectors, None, None]:
+        """The same, one window of texts after another, to one who keeps the session open."""
+        checked, told = self._checked(texts), checked_progress(progress)
+        return vectors_of(self._shared, checked, prompt, told)
 
     def _each(self, texts: Iterable[Any], prompt: str | None) -> Generator[Vectors, None, None]:
         """The same of a stream, one text after another."""

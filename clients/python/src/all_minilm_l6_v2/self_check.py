@@ -101,9 +101,21 @@ def _case(data: dict[str, Any]) -> Case:
         prompt=data["prompt"],
         texts=data["texts"],
         rows=data["input_ids"],
-        golden=_array(vectors["data"], "<f4", vectors["shape"]),
+        golden=_golden(vectors, "<f4"),
     )
 
 
-def _array(data: str, dtype: str, shape: list[int]) -> Any:
-    return np.frombuffer(base64.b64decode(data, validate=True), dtype).reshape(shape)
+def _golden(vectors: dict[str, Any], dtype: str) -> Vectors:
+    """All elements, or those at ``places``, counted through all rows, where the others are 0."""
+    data, shape = _numbers(vectors["data"], dtype), vectors["shape"]
+    if vectors.get("places") is None:
+        return data.reshape(shape)
+    places, golden = _numbers(vectors["places"], "<i4"), np.zeros(shape, dtype)
+    if len(places) != len(data) or ((places < 0) | (places >= golden.size)).any():
+        raise ValueError("places that do not fit")
+    golden.flat[places] = data
+    return golden
+
+
+def _numbers(data: str, dtype: str) -> NDArray[Any]:
+    return np.frombuffer(base64.b64decode(data, validate=True), dtype)

@@ -28,7 +28,7 @@ class Session:
             DeviceError: the device is not there.
         """
         try:
-            self._tokenizer = Tokenizer.from_str(head.tokenizer.decode("ascii"))
+            self.tokenizer = Tokenizer.from_str(head.tokenizer.decode("ascii"))
         except Exception as error:
             raise ModelError(
                 f"{head.path}: polybake.tokenizer is damaged; bake the model again"
@@ -42,7 +42,7 @@ class Session:
     def tokenize(self, texts: Sequence[Text], prompt: str | None) -> list[list[int]]:
         """A row of token ids for each text, truncated, not padded."""
         with _raising(Error, "tokenizers cannot tokenize the texts"):
-            return rows_of(self._tokenizer, texts, prompt)
+            return rows_of(self.tokenizer, texts, prompt)
 
     def run(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Vectors:
         """Run at least one row of token ids as one batch."""
@@ -71,7 +71,7 @@ class Session:
 
     def free(self) -> None:
         """Drop tokenizer and graph, even where a traceback still holds this session."""
-        del self._tokenizer, self._graph
+        del self.tokenizer, self._graph
 
 
 @contextmanager

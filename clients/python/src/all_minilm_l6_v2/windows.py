@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
 
-from .contract import Vectors
+from .contract import CONTRACT, Vectors
 from .shared import SharedSession
 from .side_by_side import started
 from .tokens import Text
 
-#: How many texts are in memory as token ids at a time.
-WINDOW = 8192
+#: How many texts are in memory at a time, as token ids and as vectors of at most 64 MiB.
+WINDOW: int = max(1, min(8192, 2**24 // CONTRACT["output"]["dimension"]))
 
 
 def windows(texts: Iterator[Text]) -> Iterator[list[Text]]:

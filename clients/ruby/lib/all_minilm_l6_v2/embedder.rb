@@ -26,8 +26,8 @@ module AllMinilmL6V2
       vectors_of(texts, Arguments.prompt(prompt), progress)
     end
 
-    # Embeds texts without end, 8,192 at a time: so many are read before the first embedding is given.
-    # Between two windows it holds nothing, so that it may be left alone, and goes on in a forked child.
+    # Embeds texts without end, at most 8,192 at a time: so many are read before the first embedding is
+    # given. Between two windows it holds nothing, so that it may be left alone, and goes on in a forked child.
     #
     # @param texts [Enumerable<String>] also a lazy or an endless one
     # @param prompt [String, Symbol, nil] a key of +prompts+; nil is the model's default

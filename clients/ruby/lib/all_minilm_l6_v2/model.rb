@@ -133,11 +133,14 @@ module AllMinilmL6V2
       in_windows(texts) { |model, window| model.tokenize(window, prompt) }
     end
 
-    # @return [Array<Array<Float>>] what the graph gives for each text
-    def vectors_of(texts, prompt, progress = nil)
+    # @yieldparam vector [Array<Float>] what the graph gives for a text
+    # @yieldreturn what is kept of it, where a block is given
+    # @return [Array] what is kept of each text; without a block the vectors
+    def vectors_of(texts, prompt, progress = nil, &kept)
       progress = Arguments.progress(progress)
       in_windows(texts) do |model, window, before|
-        model.vectors(model.tokenize(window, prompt), prompt) { |done| progress&.call(before + done) }
+        vectors = model.vectors(model.tokenize(window, prompt), prompt) { |done| progress&.call(before + done) }
+        kept ? vectors.map(&kept) : vectors
       end
     end
 

@@ -4,18 +4,24 @@
 module AllMinilmL6V2
   # Texts, so many at a time that memory does not grow with the list.
   module Windows
-    TEXTS = 8_192
-
     # @param texts [Enumerable]
     # @yieldparam window [Array<String>] in UTF-8
     # @yieldparam before [Integer] how many there were before it
     # @raise [InvalidTextError] after the windows before it
     def self.each(texts)
       before = 0
-      texts.each_slice(TEXTS) do |window|
+      texts.each_slice(size(CONTRACT["output"]["dimension"])) do |window|
         yield window.each_with_index.map { |text, place| Arguments.text(text, before + place) }, before
         before += window.size
       end
+    end
+
+    # Fewer where vectors are as long as a vocabulary: those of a window are in memory together.
+    #
+    # @param dimension [Integer]
+    # @return [Integer] the most of a window
+    def self.size(dimension)
+      [8_192, 2**24 / dimension].min.clamp(1..)
     end
   end
 
