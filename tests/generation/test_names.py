@@ -29,6 +29,13 @@ def test_a_name_that_shadows_is_refused(name: str) -> None:
         names_for("python", name)
 
 
+@pytest.mark.parametrize("name", ["sparse-embedder", "sparse-vector", "multi-vector-embedder"])
+def test_a_name_of_a_class_of_ours_is_refused(name: str) -> None:
+    """C# and Ruby would have a namespace of the class's name."""
+    with pytest.raises(InputError, match="would shadow"):
+        names_for("ruby", name)
+
+
 def test_the_user_may_choose() -> None:
     """Settings override what is derived."""
     chosen = names_for("csharp", "minilm", package="Acme.Search.MiniLM", module="Acme.Search")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 
-#: Names that every client has for something else.
+#: Names that clients have for something else, without hyphens.
 _OURS = """
-classifier embedder error errors label model module onnx onnxruntime polybake rank reranker tensor
-test tests tokenizer tokenizers tokens types
+classifier embedder error errors label model module multivectorembedder onnx onnxruntime polybake
+rank reranker sparseembedder sparsevector tensor test tests tokenizer tokenizers tokens tokenweight types
+zeroshotclassifier
 """
 
 
@@ -57,4 +58,5 @@ def names_for(
 
 def _is_reserved(name: str) -> bool:
     reserved = (language.reserved for language in LANGUAGES.values())
-    return name.lower() in frozenset(_OURS.split()).union(*reserved)
+    bare = name.lower().replace("-", "").replace("_", "")
+    return bare in frozenset(_OURS.split()).union(*reserved)

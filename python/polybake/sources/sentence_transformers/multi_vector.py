@@ -31,29 +31,31 @@ _MASK = "MultiVectorMask"
 _ROUTES = ("document", "query")
 
 
-class _ModelType(JsonModel):
+class _Kind(JsonModel):
+    """Which class of which library saved a folder; older versions of PyLate only wrote prefixes."""
+
     model_type: str | None = None
+    query_prefix: str | None = None
+
+    @property
+    def of_pylate(self) -> bool:
+        """Whether PyLate saved it."""
+        plain = self.model_type in (None, "SentenceTransformer")
+        return self.model_type == "ColBERT" or (plain and "query_prefix" in self.model_fields_set)
 
 
-class _Settings(JsonModel):
+class _Settings(_Kind):
     """The settings of a whole model; those of PyLate stand for modules that it does not list."""
 
-    model_type: str | None = None
     prompts: dict[str, str | None] | None = None
     default_prompt_name: None = None
     similarity_fn_name: str | None = None
-    query_prefix: str | None = None
     document_prefix: str | None = None
     query_length: Annotated[int, Field(gt=0)] | None = None
     document_length: Annotated[int, Field(gt=0)] | None = None
     do_query_expansion: bool | None = None
     attend_to_expansion_tokens: bool | None = None
     skiplist_words: list[str] | None = None
-
-    @property
-    def of_pylate(self) -> bool:
-        """Whether PyLate saved the folder."""
-        return self.model_type == "ColBERT"
 
     @property
     def expansion(self) -> QueryExpansion | None:
@@ -77,8 +79,8 @@ class _Mask(JsonModel, extra="forbid"):
 
 def is_multi_vector(folder: ModelFolder) -> bool:
     """Whether a folder gives a vector for each token of a text."""
-    kind = folder.read(_SETTINGS, _ModelType).model_type
-    return kind in ("MultiVectorEncoder", "ColBERT")
+    kind = folder.read(_SETTINGS, _Kind)
+    return kind.of_pylate or kind.model_type == "MultiVectorEncoder"
 
 
 def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
