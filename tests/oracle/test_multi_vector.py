@@ -25,6 +25,7 @@ BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 #: Whose models every language verifies.
 KEPT = ("bert", "roberta")
+HUGGING_FACE = "Hugging Face folder"
 FIXED = {"strategy": "fixed", "length": 12}
 
 
@@ -142,6 +143,42 @@ def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
     folder = saved(tmp_path, skip="", query_expansion=FIXED)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     proven("bert multi-vector, nothing skipped", found, source=FOLDER, kept=False)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        None,
+        {
+            "query_maxlen": 9,
+            "doc_maxlen": 15,
+            "mask_punctuation": False,
+            "attend_to_mask_tokens": True,
+        },
+    ],
+    ids=["", "metadata"],
+)
+def test_folders_of_stanford(
+    metadata: dict[str, Any] | None, tmp_path: Path, proven: Proven
+) -> None:
+    """A projection beside the encoder's weights, and markers that are tokens of the vocabulary."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    folder = saved_body(tmp_path / "model", "bert", "[unused0]", "[unused1]")
+    torch.manual_seed(5)
+    weights = {f"bert.{name}": one for name, one in load_file(folder / "model.safetensors").items()}
+    save_file(
+        weights | {"linear.weight": torch.randn(7, 24)},
+        folder / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+    change_json(folder / "config.json", architectures=["HF_ColBERT"])
+    if metadata is not None:
+        write_json(folder / "artifact.metadata", metadata)
+    found = agreement_with_library(folder, tmp_path / "tiny.onnx")
+    variant = ", with metadata" if metadata else ""
+    proven(f"bert of ColBERT{variant}", found, source=HUGGING_FACE, kept=False)
 
 
 @pytest.mark.parametrize("settings", [{}, {"skiplist_words": ["the", "e"]}], ids=["", "words"])

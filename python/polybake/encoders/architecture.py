@@ -28,7 +28,7 @@ def _known_act(name: str) -> str:
 
 
 #: Beginnings of names of weights that stand behind an encoder, in models trained for a task.
-OF_HEADS = ("classifier.", "pre_classifier.", "score.", "qa_outputs.")
+OF_HEADS = ("classifier.", "pre_classifier.", "score.", "qa_outputs.", "linear.")
 
 Size = Annotated[int, Field(gt=0, strict=True)]
 #: Far above any encoder's; a hostile number would build layers until the memory is full.

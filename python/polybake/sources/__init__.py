@@ -20,6 +20,10 @@ from polybake.sources.sentence_transformers.multi_vector import (
     is_multi_vector,
     open_multi_vector,
 )
+from polybake.sources.sentence_transformers.stanford_colbert import (
+    is_stanford_colbert,
+    open_stanford_colbert,
+)
 from polybake.sources.source import Encoder, EncoderGraph, Reference, Source
 from polybake.sources.torch.export import open_torch
 
@@ -74,4 +78,6 @@ def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
         )
     if is_model2vec(folder):
         return open_model2vec(folder)
+    if is_stanford_colbert(folder):
+        return open_stanford_colbert(folder, open_encoder)
     return open_hugging_face(folder, open_encoder)

@@ -100,7 +100,7 @@ OpenEncoder = Callable[[ModelFolder, BakedTokenizer], Encoder]
 
 
 #: What a head gives: the ending of transformers' name of the architecture.
-HeadKind = Literal["ForSequenceClassification", "ForMaskedLM"]
+HeadKind = Literal["ForSequenceClassification", "ForMaskedLM", "HF_ColBERT"]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """A folder of sentence-transformers' MultiVectorEncoder, or of PyLate's ColBERT."""
 
 import string
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -20,7 +21,7 @@ from polybake.sources.sentence_transformers.transformer import (
     open_transformer,
     read_transformer_settings,
 )
-from polybake.sources.source import OpenEncoder, Recipe, Source
+from polybake.sources.source import Encoder, OpenEncoder, Recipe, Source
 from polybake.tokenization.prefix_tokens import with_prefix_tokens
 from polybake.tokenization.tokenizer import BakedTokenizer
 from polybake.tokenization.tokenizer_config import TokenizerConfig
@@ -28,7 +29,7 @@ from polybake.tokenization.tokenizer_config import TokenizerConfig
 _SETTINGS = "config_sentence_transformers.json"
 _MASK = "MultiVectorMask"
 #: In the order of their numbers; without a prompt a text is a document.
-_ROUTES = ("document", "query")
+ROUTES = ("document", "query")
 
 
 class _Kind(JsonModel):
@@ -99,11 +100,7 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
         )
     body = folder.inner(first.path)
     encoder, tokenizer = open_transformer(body, open_encoder, MultiVectorSettings)
-    if not isinstance(encoder, BuiltEncoder):
-        raise InputError(
-            f"{folder.path}: queries are filled up before the encoder, and an .onnx file takes "
-            "rows as they are; give the folder itself, without an encoder option"
-        )
+    encoder = built(folder, encoder)
     own = read_transformer_settings(body, MultiVectorSettings)
     document_length, query_length, expansion = (
         own.document_length,
@@ -115,14 +112,14 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
         document_length = settings.document_length or document_length
         query_length, expansion = settings.query_length, settings.expansion
         tokenizer = with_prefix_tokens(tokenizer, prefixes.values())
-    prompts = {**dict.fromkeys(_ROUTES, ""), **(settings.prompts or {})}
+    prompts = {**dict.fromkeys(ROUTES, ""), **(settings.prompts or {})}
     texts = {
         name: prefixes.get(name, "") + (text or "").removeprefix(prefixes.get(name, ""))
         for name, text in prompts.items()
     }
-    made = _expansion(body, tokenizer, document_length, query_length, expansion)
+    made = expansion_of(body, tokenizer, document_length, query_length, expansion)
     return Source(
-        encoder=ExpandedEncoder(encoder.name, encoder, made, _ROUTES),
+        encoder=ExpandedEncoder(encoder.name, encoder, made, ROUTES),
         tokenizer=tokenizer,
         folder=folder,
         recipe=_recipe(folder, others, tokenizer, settings),
@@ -132,13 +129,32 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     )
 
 
-def _expansion(
+def built(folder: ModelFolder, encoder: Encoder) -> BuiltEncoder:
+    """The encoder, where rows can be filled up before it.
+
+    Raises:
+        InputError: it is a graph that takes rows as they are.
+    """
+    if isinstance(encoder, BuiltEncoder):
+        return encoder
+    raise InputError(
+        f"{folder.path}: queries are filled up before the encoder, and an exported one takes rows "
+        "as they are; leave the encoder option out"
+    )
+
+
+def expansion_of(
     body: ModelFolder,
     tokenizer: BakedTokenizer,
     document_length: int | None,
     query_length: int | None,
     expansion: QueryExpansion | None,
 ) -> Expansion:
+    """What becomes of documents and of queries before the encoder.
+
+    Raises:
+        InputError: queries are filled up with no token, or beyond what the model takes.
+    """
     longest = tokenizer.max_length
     query, width, fill = query_length or longest, 0, tokenizer.pad_id
     if expansion is not None:
@@ -179,7 +195,7 @@ def _fill(body: ModelFolder, tokenizer: BakedTokenizer, expansion: QueryExpansio
 def _recipe(
     folder: ModelFolder, modules: list[Module], tokenizer: BakedTokenizer, settings: _Settings
 ) -> Recipe:
-    """What each route leaves out, then the modules, then the rows of all texts together."""
+    """The modules as steps, with those that PyLate does not list."""
     masks = [module for module in modules if module.kind == _MASK]
     rest = [module for module in modules if module.kind != _MASK]
     mask = _Mask()
@@ -188,15 +204,30 @@ def _recipe(
     elif settings.of_pylate:
         words = settings.skiplist_words
         mask = _Mask(skiplist_words=[*string.punctuation] if words is None else words)
-    ids = sorted(
-        {found for word in mask.skiplist_words if (found := tokenizer.id_of(word)) is not None}
-    )
-    left_out: Recipe = ({"step": "leave_out", "ids": ids},) if ids else ()
-    routes = {name: left_out if name in mask.skiplist_tasks else () for name in _ROUTES}
     normalize: Recipe = ({"step": "normalize"},) if settings.of_pylate else ()
+    listed = module_recipe(folder, rest, unnamed="token_embeddings")
+    return row_recipe(tokenizer, mask.skiplist_words, mask.skiplist_tasks, (*listed, *normalize))
+
+
+def row_recipe(
+    tokenizer: BakedTokenizer, skipped: Sequence[str], routes: Sequence[str], steps: Recipe
+) -> Recipe:
+    """What each route leaves out, then the steps of every token, then the rows of all texts.
+
+    Args:
+        tokenizer: Knows the ids of ``skipped``; words without one are passed over.
+        skipped: Tokens that do not count.
+        routes: Where they do not.
+        steps: From token embeddings to rows.
+
+    Source: sentence-transformers ``MultiVectorMask``.
+    """
+    found = {tokenizer.id_of(word) for word in skipped}
+    ids = sorted(one for one in found if one is not None)
+    left_out: Recipe = ({"step": "leave_out", "ids": ids},) if ids else ()
+    chosen = {name: left_out if name in routes else () for name in ROUTES}
     return (
-        {"step": "route", "default": "document", "routes": routes},
-        *module_recipe(folder, rest, unnamed="token_embeddings"),
-        *normalize,
+        {"step": "route", "default": "document", "routes": chosen},
+        *steps,
         {"step": "unpad"},
     )

@@ -1,0 +1,83 @@
+"""A folder that Stanford's ColBERT saved, read as sentence-transformers reads it."""
+
+import string
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from polybake.encoders import ENCODERS
+from polybake.files.model_folder import ModelFolder
+from polybake.files.validation import JsonModel
+from polybake.sources.checkpoint import checkpoint_files
+from polybake.sources.expanded_encoder import ExpandedEncoder
+from polybake.sources.heads.layers import Layers
+from polybake.sources.sentence_transformers.multi_vector import (
+    ROUTES,
+    built,
+    expansion_of,
+    row_recipe,
+)
+from polybake.sources.sentence_transformers.transformer import QueryExpansion
+from polybake.sources.source import Head, HeadKind, OpenEncoder, Source
+from polybake.steps import Step
+from polybake.tokenization.model_config import ModelConfig
+from polybake.tokenization.prefix_tokens import with_prefix_tokens
+from polybake.tokenization.tokenizer import bake_tokenizer
+
+_ARCHITECTURE: HeadKind = "HF_ColBERT"
+
+_Length = Annotated[int, Field(gt=0)]
+
+
+class _Metadata(JsonModel):
+    """artifact.metadata."""
+
+    query_token_id: str = "[unused0]"  # noqa: S105 - a token of the vocabulary
+    doc_token_id: str = "[unused1]"  # noqa: S105
+    query_maxlen: _Length = 32
+    doc_maxlen: _Length | None = None
+    attend_to_mask_tokens: bool = False
+    mask_punctuation: bool = True
+
+
+def is_stanford_colbert(folder: ModelFolder) -> bool:
+    """Whether the first architecture of config.json is ColBERT's."""
+    names = folder.read("config.json", ModelConfig).architectures or ("",)
+    return names[0] == _ARCHITECTURE
+
+
+def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
+    """Open it.
+
+    Raises:
+        InputError: a setting is not baked, or something is missing.
+
+    Source: sentence-transformers ``MultiVectorEncoder._maybe_load_stanford_metadata``.
+    """
+    saved = folder.read("artifact.metadata", _Metadata)
+    prompts = {"query": f"{saved.query_token_id} ", "document": f"{saved.doc_token_id} "}
+    tokenizer = with_prefix_tokens(bake_tokenizer(folder), prompts.values())
+    encoder = built(folder, open_encoder(folder, tokenizer))
+    filled = QueryExpansion(
+        strategy="fixed", attend=saved.attend_to_mask_tokens, length=saved.query_maxlen
+    )
+    expansion = expansion_of(folder, tokenizer, saved.doc_maxlen, None, filled)
+    skipped = [*string.punctuation] if saved.mask_punctuation else []
+    return Source(
+        encoder=ExpandedEncoder(encoder.name, encoder, expansion, ROUTES),
+        tokenizer=tokenizer,
+        folder=folder,
+        recipe=row_recipe(
+            tokenizer, skipped, ["document"], ({"step": "head"}, {"step": "normalize"})
+        ),
+        prompts=prompts,
+        similarity="maxsim",
+        head=Head(_ARCHITECTURE, partial(_projection, folder)),
+        saved_as="MultiVectorEncoder",
+    )
+
+
+def _projection(folder: ModelFolder) -> list[Step]:
+    name = folder.read("config.json", ModelConfig).model_type
+    return [Layers(checkpoint_files(folder), ENCODERS[name or ""].prefix).dense("linear")]
