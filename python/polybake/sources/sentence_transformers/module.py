@@ -19,14 +19,13 @@ from polybake.sources.sentence_transformers.saved_modules import FOLLOWING
 ROUTERS = ("Router", "Asym")
 
 #: Where sentence-transformers has had its modules; any other type is code of another's.
-_PACKAGES = (
+PACKAGES = (
     "sentence_transformers.models.",
     "sentence_transformers.base.modules.",
     "sentence_transformers.sentence_transformer.modules.",
     "sentence_transformers.sparse_encoder.modules.",
     "sentence_transformers.sparse_encoder.models.",
     "sentence_transformers.multi_vector_encoder.modules.",
-    "pylate.models.",
 )
 _PLAIN = (*FIRST, *FOLLOWING, "MultiVectorMask")
 KNOWN = (*_PLAIN, *ROUTERS)
@@ -78,7 +77,11 @@ class Module:
 
 
 def known_module(
-    folder: ModelFolder, kind: str, path: str, known: Sequence[str] = _PLAIN
+    folder: ModelFolder,
+    kind: str,
+    path: str,
+    known: Sequence[str] = _PLAIN,
+    packages: tuple[str, ...] = PACKAGES,
 ) -> Module:
     """The module of a type.
 
@@ -86,10 +89,10 @@ def known_module(
         InputError: its last name is none of ``known``, or it is none of sentence-transformers.
     """
     where, name = folder.path / "modules.json", kind.rsplit(".", 1)[-1]
-    if not kind.startswith(_PACKAGES):
+    if not kind.startswith(packages):
         raise InputError(
             f"{where}: module type {kind!r} is none of sentence-transformers, and no code of a "
-            f"model is run; expected {' or '.join(f'{one}…' for one in _PACKAGES)}, or {OWN_STEPS}"
+            f"model is run; expected {' or '.join(f'{one}…' for one in PACKAGES)}, or {OWN_STEPS}"
         )
     if name not in known:
         raise InputError(

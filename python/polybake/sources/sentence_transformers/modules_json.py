@@ -8,7 +8,13 @@ from pydantic import Field, RootModel
 
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
-from polybake.sources.sentence_transformers.module import KNOWN, ROUTERS, Module, known_module
+from polybake.sources.sentence_transformers.module import (
+    KNOWN,
+    PACKAGES,
+    ROUTERS,
+    Module,
+    known_module,
+)
 from polybake.sources.sentence_transformers.router_config import read_router
 
 
@@ -21,8 +27,10 @@ class _Entries(RootModel[Annotated[list[_Entry], Field(min_length=1)]]):
     """modules.json."""
 
 
-def read_modules(folder: ModelFolder, prompts: Mapping[str, str]) -> list[Module]:
-    """List the modules of a folder whose model has ``prompts``.
+def read_modules(
+    folder: ModelFolder, prompts: Mapping[str, str], packages: tuple[str, ...] = PACKAGES
+) -> list[Module]:
+    """List the modules of a folder whose model has ``prompts``, of types from ``packages``.
 
     What all routes of a Router begin with stands before it, and so it is left out where its
     routes are one.
@@ -32,7 +40,7 @@ def read_modules(folder: ModelFolder, prompts: Mapping[str, str]) -> list[Module
     """
     modules: list[Module] = []
     for entry in folder.read("modules.json", _Entries, needed=True).root:
-        module = known_module(folder, entry.type, entry.path, KNOWN)
+        module = known_module(folder, entry.type, entry.path, KNOWN, packages)
         if module.kind not in ROUTERS:
             modules.append(module)
             continue

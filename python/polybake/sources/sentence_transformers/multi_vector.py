@@ -12,7 +12,7 @@ from polybake.files.validation import JsonModel
 from polybake.sources.built_encoder import BuiltEncoder
 from polybake.sources.expanded_encoder import ExpandedEncoder
 from polybake.sources.expansion import Expansion
-from polybake.sources.sentence_transformers.module import Module
+from polybake.sources.sentence_transformers.module import PACKAGES, Module
 from polybake.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.sources.sentence_transformers.modules_json import read_modules
 from polybake.sources.sentence_transformers.transformer import (
@@ -28,6 +28,8 @@ from polybake.tokenization.tokenizer_config import TokenizerConfig
 
 _SETTINGS = "config_sentence_transformers.json"
 _MASK = "MultiVectorMask"
+#: Its Dense is sentence-transformers', of tokens.
+_PYLATE = "pylate.models."
 #: In the order of their numbers; without a prompt a text is a document.
 ROUTES = ("document", "query")
 
@@ -93,7 +95,8 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     Source: sentence-transformers ``MultiVectorEncoder``, PyLate ``ColBERT``.
     """
     settings = folder.read(_SETTINGS, _Settings)
-    first, *others = read_modules(folder, {})
+    packages = (*PACKAGES, _PYLATE) if settings.of_pylate else PACKAGES
+    first, *others = read_modules(folder, {}, packages)
     if first.kind != "Transformer":
         raise InputError(
             f"{folder.path / 'modules.json'}: begins with {first.kind}; expected a Transformer"
