@@ -86,7 +86,8 @@ def test_is_the_float_graph_with_the_integers_weights(
     alone = np.concatenate([session.run(None, {"ids": IDS[row : row + 1]})[0] for row in (0, 1)])
     assert np.abs(together - alone).max() < 1e-6
     dynamic = ort.InferenceSession(path.read_bytes()).run(None, {"ids": IDS})[0]
-    assert 1e-4 < np.abs(dynamic - together).max() < 2
+    # How far depends on the processor: without VNNI, sums of two products saturate at 16 bits.
+    assert np.abs(dynamic - together).max() > 1e-4
 
 
 def graph(
