@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 from models.every_feed import write_every_feed_model
-from models.task_models import write_reranker, write_sparse, write_zero_shot
+from models.task_models import write_multi_vector, write_reranker, write_sparse, write_zero_shot
 from support.commandline import polybake
 
 pytest_plugins = ["support.proven", "faulty.fixtures"]
@@ -90,6 +90,12 @@ def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same as bits, eight in a byte."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-bits.onnx"
     return write_every_feed_model(path, name="every-feed-bits", precision="ubinary")
+
+
+@pytest.fixture(scope="session")
+def tiny_multi_vector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that gives a text several vectors."""
+    return write_multi_vector(tmp_path_factory.mktemp("a model") / "tiny-multi-vector.onnx")
 
 
 @pytest.fixture(scope="session")
