@@ -11,7 +11,12 @@ import hypothesis
 import pytest
 
 from models.every_feed import write_every_feed_model
-from models.task_models import write_reranker, write_sparse, write_zero_shot
+from models.task_models import (
+    write_multi_vector,
+    write_reranker,
+    write_sparse,
+    write_zero_shot,
+)
 from support.commandline import polybake
 
 pytest_plugins = ["support.proven", "faulty.fixtures"]
@@ -102,6 +107,12 @@ def tiny_rerank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_sparse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of sparse embeddings."""
     return write_sparse(tmp_path_factory.mktemp("a model") / "tiny-sparse.onnx")
+
+
+@pytest.fixture(scope="session")
+def tiny_multi_vector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of several vectors a text."""
+    return write_multi_vector(tmp_path_factory.mktemp("a model") / "tiny-multi-vector.onnx")
 
 
 @pytest.fixture(scope="session")
