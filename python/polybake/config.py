@@ -85,6 +85,7 @@ class ModelTable(Table):
     output: File
     description: str = ""
     task: str | None = None
+    labels: tuple[str, ...] = ()
     default_prompt: str | None = None
     precision: Precision = "float32"
     storage: Storage = "checkpoint"

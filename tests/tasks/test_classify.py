@@ -9,7 +9,7 @@ import pytest
 
 import polybake
 from models.task_models import LABELS, write_labelled
-from models.tiny_folders import change_json, write_bert
+from models.tiny_folders import CONFIG, change_json, write_bert
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.container import read_head
@@ -64,10 +64,13 @@ def test_steps_of_ones_own_make_embeddings(folder: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"id2label": {"0": "a", "1": "b"}}, r"names 2 labels, and the steps give 4 numbers"),
+        (
+            {"id2label": {"0": "a", "1": "b"}},
+            r"id2label of config.json names 2 labels, and the steps give 4 numbers",
+        ),
         (
             {"id2label": dict(zip("0123", "abca", strict=True))},
-            r"the label 'a' stands twice in id2label; give each number a name of its own",
+            r"the label 'a' stands twice in id2label of config.json; give each number a name",
         ),
         ({"id2label": {"1": "a", "2": "b"}}, r"id2label: expected the keys 0 to 1, found 1, 2"),
     ],
@@ -80,6 +83,37 @@ def test_wrong_labels_are_refused(
     with pytest.raises(InputError, match=message):
         polybake.bake(folder, tmp_path / "m.onnx", name="m")
     assert not (tmp_path / "m.onnx").exists()
+
+
+#: A head that was trained behind an embedding, as SetFit's is.
+HEAD = [
+    {"step": "pool", "mode": "mean"},
+    {"step": "dense", "weight": "weight.npy", "bias": "bias.npy", "activation": "identity"},
+    {"step": "activation", "function": "softmax"},
+]
+
+
+def test_a_head_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its layer comes from files, and its labels are named beside it."""
+    random = np.random.default_rng(2)
+    weight = random.normal(size=(3, CONFIG["hidden_size"])).astype(np.float32)
+    bias = random.normal(size=3).astype(np.float32)
+    np.save(tmp_path / "weight.npy", weight)
+    np.save(tmp_path / "bias.npy", bias)
+    monkeypatch.chdir(tmp_path)
+    source = write_bert(tmp_path / "model")
+    polybake.bake(source, "plain.onnx", name="m", steps=HEAD[:1])
+    texts = ["the river", "a boat"]
+    numbers = polybake.Embedder("plain.onnx").embed(texts).astype(np.float64) @ weight.T + bias
+    expected = np.exp(numbers) / np.exp(numbers).sum(axis=1, keepdims=True)
+    polybake.bake(source, "m.onnx", name="m", task="classify", labels=["a", "b", "c"], steps=HEAD)
+    head = read_head(Path("m.onnx"))
+    assert head.manifest.contract.settings == {"labels": ["a", "b", "c"]}
+    assert polybake.Embedder("m.onnx").embed(texts) == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(InputError, match=r"model\.labels names 2 labels, and the steps give 3"):
+        polybake.bake(source, "m.onnx", name="m", task="classify", labels=["a", "b"], steps=HEAD)
+    with pytest.raises(InputError, match=r"model\.labels: a model of the task 'embed' has none"):
+        polybake.bake(source, "m.onnx", name="m", labels=["a", "b", "c"], steps=HEAD)
 
 
 def test_what_was_not_trained_for_it_is_refused(tmp_path: Path) -> None:
@@ -109,5 +143,5 @@ def test_the_folder_is_named(folder: Path) -> None:
     """A message about labels says whose they are."""
     source = open_source(folder)
     assert isinstance(source.folder, ModelFolder)
-    with pytest.raises(InputError, match=rf"{folder}: config.json names 4 labels"):
+    with pytest.raises(InputError, match=rf"{folder}: id2label of config.json names 4 labels"):
         Classify().settings(source, 3)

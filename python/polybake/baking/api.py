@@ -24,6 +24,7 @@ def bake(
     name: str | None = None,
     description: str = "",
     task: str | None = None,
+    labels: Sequence[str] = (),
     steps: Sequence[Step | Mapping[str, object]] | None = None,
     prompts: Mapping[str, str] | None = None,
     default_prompt: str | None = None,
@@ -44,6 +45,7 @@ def bake(
         description: For people.
         task: What the file is for, such as ``classify``; None is ``embed`` where steps are given,
             and else what the source was trained for.
+        labels: What each number of a classifier is called; empty takes the source's own.
         steps: As the tables of polybake.toml, or as objects of `polybake.steps`; None takes the
             source's own. Files that a table names are relative to the working folder.
         prompts: Prompt texts by name; None takes the source's.
@@ -66,6 +68,7 @@ def bake(
             "output": Path(output),
             "description": description,
             "task": task,
+            "labels": tuple(labels),
             "default_prompt": default_prompt,
             "encoder": encoder,
             "dequantize": dequantize,

@@ -1,15 +1,17 @@
 """Bake what a polybake.toml describes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from polybake.baking.bake import EMBED, BakeReport, Progress, bake, quiet
 from polybake.baking.lower import Lowering
 from polybake.config import Config
+from polybake.errors import InputError
 from polybake.fixtures.texts import read_texts, user_cases
 from polybake.recipe.resolve import resolve
 from polybake.sources import open_source
 from polybake.steps import Step
-from polybake.tasks import task_of
+from polybake.tasks import Classify, task_of
 
 
 def bake_config(
@@ -30,9 +32,15 @@ def bake_config(
         RequirementMissing: a package or the hub is not there.
     """
     model = config.model
-    source = open_source(model.source, model.encoder, dequantize=model.dequantize)
+    opened = open_source(model.source, model.encoder, dequantize=model.dequantize)
+    source = replace(opened, labels=model.labels)
     listed = steps if steps is not None else config.steps
     task = task_of(source, model.task if listed is None else model.task or EMBED.name)
+    if model.labels and task.name != Classify.name:
+        raise InputError(
+            f"model.labels: a model of the task {task.name!r} has none; leave them out, or say "
+            f'task = "{Classify.name}"'
+        )
     listed = task.recipe(source) if listed is None else listed
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])

@@ -135,6 +135,7 @@ class Source:
         pooled: The same encoder up to a pooled output of its own, where it has one.
         head: What stands behind the encoder, where the model was trained for a task.
         saved_as: sentence-transformers' class that the folder is of; None where it does not say.
+        labels: What each number of a classifier is called, where the user says it.
     """
 
     encoder: Encoder
@@ -148,6 +149,7 @@ class Source:
     pooled: Encoder | None = None
     head: Head | None = None
     saved_as: str | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def max_length(self) -> int:

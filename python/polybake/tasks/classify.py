@@ -43,16 +43,18 @@ class Classify(Task):
         Raises:
             InputError: there are not as many labels as columns, or one is there twice.
         """
-        labels = needed_head(source, _PURPOSE).labels
+        labels, place = source.labels, "model.labels"
+        if not labels:
+            labels, place = needed_head(source, _PURPOSE).labels, "id2label of config.json"
         if len(labels) != columns:
             raise InputError(
-                f"{source.folder.path}: config.json names {len(labels)} labels, and the steps give "
-                f"{columns} numbers; name as many in id2label"
+                f"{source.folder.path}: {place} names {len(labels)} labels, and the steps give "
+                f"{columns} numbers; name as many"
             )
         for label in labels:
             if labels.count(label) > 1:
                 raise InputError(
-                    f"{source.folder.path}: the label {label!r} stands twice in id2label; give "
+                    f"{source.folder.path}: the label {label!r} stands twice in {place}; give "
                     "each number a name of its own"
                 )
         return {"labels": list(labels)}
