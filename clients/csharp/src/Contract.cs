@@ -46,8 +46,13 @@ internal sealed record Contract(
 /// <param name="Values">For <see cref="Feed.PromptValue"/> alone: the number per prompt; <c>""</c> is no prompt.</param>
 internal sealed record GraphInput(string Name, string Dtype, Feed Feed, IReadOnlyDictionary<string, long> Values);
 
-/// <summary>The output that is asked for, [batch, dimension].</summary>
-internal sealed record GraphOutput(string Name, string Dtype, int Dimension, bool PackedBits);
+/// <summary>The output that is asked for, [rows, dimension].</summary>
+/// <param name="Name">The graph's name for it.</param>
+/// <param name="Dtype">Of its elements.</param>
+/// <param name="Dimension">How many elements a row has.</param>
+/// <param name="PackedBits">Whether each element holds eight dimensions.</param>
+/// <param name="Counts">The output that says how many rows each text has; null where it is one.</param>
+internal sealed record GraphOutput(string Name, string Dtype, int Dimension, bool PackedBits, string? Counts);
 
 /// <summary>Spells feeds as the contract does, for example <c>attention_mask</c>.</summary>
 internal sealed class FeedNames() : JsonStringEnumConverter<Feed>(JsonNamingPolicy.SnakeCaseLower);

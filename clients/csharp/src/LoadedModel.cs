@@ -4,7 +4,7 @@ namespace AllMinilmL6V2;
 /// <summary>Tokenizer and graph, loaded. What reaches them has been judged by <see cref="Arguments"/>.</summary>
 internal sealed class LoadedModel : IDisposable
 {
-    internal static readonly int TextsAtATime = WindowOf(ModelContract.Expected.Output.Dimension);
+    internal static readonly int TextsAtATime = WindowOf(Outputs.MostRows * ModelContract.Expected.Output.Dimension);
 
     private const int MostTexts = 8192; // so that memory does not grow with their number
     private const int MostElements = 1 << 24; // nor with the length of vectors: 64 MB of float32
@@ -42,14 +42,14 @@ internal sealed class LoadedModel : IDisposable
     }
 
     /// <summary>The most texts of a window whose vectors have so many elements.</summary>
-    internal static int WindowOf(int dimension) => Math.Clamp(MostElements / dimension, 1, MostTexts);
+    internal static int WindowOf(long elements) => (int)Math.Clamp(MostElements / elements, 1, MostTexts);
 
     /// <summary>Token ids of each text with its prompt, truncated, not padded.</summary>
     internal int[][] Tokenize(IReadOnlyCollection<ModelText> texts, string? prompt, CancellationToken cancellationToken = default) =>
         _tokenizer.Rows(texts, prompt, cancellationToken);
 
     /// <summary>Run rows of token ids as one batch.</summary>
-    internal float[][] Run(int[][] rows, string? prompt, CancellationToken cancellationToken = default) =>
+    internal ModelVector[] Run(int[][] rows, string? prompt, CancellationToken cancellationToken = default) =>
         rows.Length == 0 ? [] : _session.Run(rows, prompt, cancellationToken);
 
     /// <summary>Run rows of token ids in batches of similar length.</summary>
@@ -58,13 +58,13 @@ internal sealed class LoadedModel : IDisposable
     /// <param name="batchDone">Called on the caller's thread, after each batch in order, with the number of its rows.</param>
     /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
     /// <returns>One vector a row, in the order of the rows.</returns>
-    internal float[][] RunInBatches(
+    internal ModelVector[] RunInBatches(
         int[][] rows, string? prompt, Action<int>? batchDone = null, CancellationToken cancellationToken = default) => Batches.Run(
             rows, _provider.TokensPerBatch, Concurrency, batch => Run(batch, prompt, cancellationToken), batchDone, cancellationToken);
 
     /// <summary>Tokenize and run texts, in batches of similar length.</summary>
     /// <returns>One vector a text, and how many tokens the texts have.</returns>
-    internal (float[][] Vectors, long Tokens) RunTexts(
+    internal (ModelVector[] Vectors, long Tokens) RunTexts(
         IEnumerable<ModelText> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
         RunTexts(texts, prompt, vector => vector, progress, cancellationToken);
 
@@ -73,7 +73,7 @@ internal sealed class LoadedModel : IDisposable
     internal (T[] Vectors, long Tokens) RunTexts<T>(
         IEnumerable<ModelText> texts,
         string? prompt,
-        Func<float[], T> convert,
+        Func<ModelVector, T> convert,
         IProgress<int>? progress,
         CancellationToken cancellationToken)
     {

@@ -77,7 +77,7 @@ public abstract class OpenModel : IDisposable
     });
 
     /// <summary>Run rows of token ids as one batch, padded to the longest.</summary>
-    private protected float[][] RunIds(IEnumerable<ModelRow> rows, string? prompt) => During(() =>
+    private protected ModelVector[] RunIds(IEnumerable<ModelRow> rows, string? prompt) => During(() =>
     {
         Arguments.CheckPrompt(prompt);
         return Model.Run(Arguments.CheckRows(rows), prompt);
@@ -85,7 +85,7 @@ public abstract class OpenModel : IDisposable
 
     /// <summary>Run texts in batches of similar length.</summary>
     /// <returns>One vector a text, in the order of the texts, and how many tokens they have.</returns>
-    private protected (float[][] Vectors, long Tokens) RunTexts(
+    private protected (ModelVector[] Vectors, long Tokens) RunTexts(
         IEnumerable<ModelText> texts, string? prompt, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
         During(() =>
         {
@@ -94,14 +94,14 @@ public abstract class OpenModel : IDisposable
         });
 
     /// <summary>Run texts one after another, however many there are.</summary>
-    private protected IEnumerable<float[]> RunEach(IEnumerable<ModelText> texts, string? prompt) => During(() =>
+    private protected IEnumerable<ModelVector> RunEach(IEnumerable<ModelText> texts, string? prompt) => During(() =>
     {
         Arguments.CheckPrompt(prompt);
         return Stream(prompt).Each(Arguments.CheckTexts(texts));
     });
 
     /// <summary>Run texts as they come, however many there are.</summary>
-    private protected IAsyncEnumerable<float[]> RunEachAsync(
+    private protected IAsyncEnumerable<ModelVector> RunEachAsync(
         IAsyncEnumerable<ModelText> texts, string? prompt, CancellationToken cancellationToken) => During(() =>
         {
             Arguments.CheckPrompt(prompt);

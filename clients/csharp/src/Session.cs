@@ -6,7 +6,6 @@ namespace AllMinilmL6V2;
 /// <summary>The graph, opened on the device asked for, or not at all.</summary>
 internal sealed class Session : IDisposable
 {
-    private static readonly string[] OutputNames = [ModelContract.Expected.Output.Name];
     private static readonly string[] InputNames = [.. ModelContract.Expected.Inputs.Select(input => input.Name)];
 
     private readonly string _path;
@@ -68,18 +67,18 @@ internal sealed class Session : IDisposable
 
     /// <summary>Run rows of token ids as one batch.</summary>
     /// <returns>One vector a row.</returns>
-    /// <exception cref="ModelException">ONNX Runtime cannot run the graph.</exception>
+    /// <exception cref="ModelException">ONNX Runtime cannot run the graph, or it gives what it should not.</exception>
     /// <exception cref="DeviceException">It cannot on the device, whose memory may be full.</exception>
     /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-    internal float[][] Run(int[][] rows, string? prompt, CancellationToken cancellationToken)
+    internal ModelVector[] Run(int[][] rows, string? prompt, CancellationToken cancellationToken)
     {
         using var batch = new PaddedBatch(rows, prompt);
         using var options = new RunOptions();
         using var cancellation = cancellationToken.Register(() => options.Terminate = true);
         try
         {
-            using var outputs = _session.Run(options, InputNames, batch.Inputs, OutputNames);
-            return Rows(outputs[0].GetTensorDataAsSpan<float>(), rows.Length);
+            using var outputs = _session.Run(options, InputNames, batch.Inputs, Outputs.Names);
+            return Outputs.Read(outputs, rows.Length);
         }
         catch (OnnxRuntimeException error)
         {
@@ -97,16 +96,4 @@ internal sealed class Session : IDisposable
         : new DeviceException(
             $"device \"{_provider.Device}\" cannot {verb} the graph ({error.Message}); check the GPU driver, its memory, CUDA and cuDNN",
             error);
-
-    private static float[][] Rows(ReadOnlySpan<float> values, int count)
-    {
-        var dimension = ModelContract.Expected.Output.Dimension;
-        var rows = new float[count][];
-        for (var row = 0; row < count; row++)
-        {
-            rows[row] = values.Slice(row * dimension, dimension).ToArray();
-        }
-
-        return rows;
-    }
 }

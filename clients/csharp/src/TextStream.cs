@@ -9,11 +9,11 @@ namespace AllMinilmL6V2;
 /// <param name="size">The texts of a window.</param>
 internal sealed class TextStream(
     Func<ModelText[], CancellationToken, int[][]> tokenize,
-    Func<int[][], CancellationToken, float[][]> run,
+    Func<int[][], CancellationToken, ModelVector[]> run,
     int size)
 {
     /// <summary>Take texts, and run them, on the caller's thread.</summary>
-    internal IEnumerable<float[]> Each(IEnumerable<ModelText> texts)
+    internal IEnumerable<ModelVector> Each(IEnumerable<ModelText> texts)
     {
         using var windows = texts.Chunk(size).GetEnumerator();
         var next = TokenizeNextAsync();
@@ -33,7 +33,7 @@ internal sealed class TextStream(
     }
 
     /// <summary>Take texts as they come, and run them on threads of the pool.</summary>
-    internal async IAsyncEnumerable<float[]> EachAsync(
+    internal async IAsyncEnumerable<ModelVector> EachAsync(
         IAsyncEnumerable<ModelText> texts, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var left = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);

@@ -39,6 +39,8 @@
  * @property {string} output.dtype
  * @property {number} output.dimension
  * @property {boolean} output.packed_bits
+ * @property {string | null} output.counts the output that says how many vectors each text has; null for
+ *   one each
  * @property {number} vocab_size
  * @property {number} max_length
  * @property {number} pad_id
@@ -74,6 +76,7 @@ export const CONTRACT = {
     dtype: "float32",
     dimension: 384,
     packed_bits: false,
+    counts: null,
   },
   vocab_size: 30522,
   max_length: 256,

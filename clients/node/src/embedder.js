@@ -3,8 +3,9 @@
 import { checkedCourse, checkedText } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 import { OpenModel, openModel } from "./open-model.js";
+import { copyOf } from "./outputs.js";
 import { DOCUMENT_PROMPT, QUERY_PROMPT } from "./prompts.js";
-import { copyOf, vectorsOf } from "./windows.js";
+import { vectorsOf } from "./windows.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Model } from "./model.js" */

@@ -4,14 +4,16 @@ import { BPE, Tokenizer } from "tokenizers";
 import { batches, TOKENS_PER_BATCH } from "./batches.js";
 import { ModelError } from "./errors.js";
 import { checkTail, located, readHead } from "./modelfile.js";
+import { copyOf } from "./outputs.js";
 import { packed } from "./rows.js";
 import { checkCases, parseFixture } from "./self-check.js";
 import { rowsOf } from "./tokens.js";
-import { copyOf, vectorsOf } from "./windows.js";
+import { vectorsOf } from "./windows.js";
 
-/** @import { Device, Vector } from "./api.d.ts" */
+/** @import { Device } from "./api.d.ts" */
 /** @import { OpenOptions } from "./open-options.js" */
 /** @import { Graph } from "./graph.js" */
+/** @import { Batch } from "./outputs.js" */
 /** @import { Rows } from "./rows.js" */
 /** @import { Text } from "./tokens.js" */
 
@@ -90,8 +92,8 @@ export class Model {
    *
    * @param {Rows} rows are used up
    * @param {string | null} prompt
-   * @param {(places: number[], data: Vector) => void} take receives the rows of each batch, and
-   *   their vectors one after another; what it throws ends the run
+   * @param {(places: number[], batch: Batch) => void} take receives the rows of each batch, and
+   *   what the graph gives for them; what it throws ends the run
    * @param {number} [budget] the most tokens of a batch
    */
   async run(rows, prompt, take, budget = TOKENS_PER_BATCH[this.#device]) {
@@ -107,10 +109,10 @@ export class Model {
       const calls = {
         device: this.#device,
         tokenize: this.tokenize.bind(this),
-        run: (/** @type {number[][]} */ rows, /** @type {string | null} */ prompt) =>
-          vectorsOf(this, packed(rows), prompt, copyOf, { budget: Infinity }),
+        run: async (/** @type {number[][]} */ rows, /** @type {string | null} */ prompt) =>
+          (await vectorsOf(this, packed(rows), prompt, copyOf, { budget: Infinity })).flat(),
         vectors: async (/** @type {Text[]} */ texts, /** @type {string | null} */ prompt) =>
-          vectorsOf(this, await this.pack(texts, prompt), prompt, copyOf),
+          (await vectorsOf(this, await this.pack(texts, prompt), prompt, copyOf)).flat(),
       };
       return await checkCases(calls, parseFixture(head.fixture));
     } catch (error) {

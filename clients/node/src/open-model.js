@@ -4,9 +4,10 @@ import { checkedRows, checkedSource, checkedText, checkedTexts } from "./argumen
 import { CONTRACT } from "./contract.js";
 import { ClosedError } from "./errors.js";
 import { checkedOpenOptions, checkedPath } from "./open-options.js";
+import { copyOf } from "./outputs.js";
 import { packed } from "./rows.js";
 import { warnOfTelemetry } from "./telemetry.js";
-import { copyOf, vectorsOf, vectorsOfEach, windowsOf } from "./windows.js";
+import { vectorsOf, vectorsOfEach, windowsOf } from "./windows.js";
 
 /** @import * as api from "./api.d.ts" */
 /** @import { Model } from "./model.js" */

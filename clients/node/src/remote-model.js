@@ -6,9 +6,9 @@ import { Gate } from "./gate.js";
 import { Rows } from "./rows.js";
 import { BaseError, CALLED } from "./words.js";
 
-/** @import { Vector } from "./api.d.ts" */
 /** @import { OpenOptions } from "./open-options.js" */
 /** @import { Facts, Model } from "./model.js" */
+/** @import { Batch } from "./outputs.js" */
 /** @import { Text } from "./tokens.js" */
 
 /** The gates of the threads that this one has started. @type {Set<Gate>} */
@@ -147,9 +147,9 @@ export class RemoteModel {
   }
 
   /** @param {any} message an answer, or a batch of a run */
-  #receive({ id, places, data, error, result }) {
+  #receive({ id, places, batch, error, result }) {
     const question = /** @type {Question} */ (this.#questions.get(id));
-    if (places) this.#take(id, question, places, data);
+    if (places) this.#take(id, question, places, batch);
     else if (question.failure) question.reject(question.failure.error);
     else if (error) question.reject(unpackedError(error));
     else question.resolve(result);
@@ -159,12 +159,12 @@ export class RemoteModel {
    * @param {number} id
    * @param {Question} question
    * @param {number[]} places
-   * @param {Vector} data
+   * @param {Batch} batch
    */
-  #take(id, question, places, data) {
+  #take(id, question, places, batch) {
     if (question.failure) return;
     try {
-      question.take?.(places, data);
+      question.take?.(places, batch);
     } catch (error) {
       question.failure = { error };
       this.#worker.postMessage({ id, method: "cancel" });

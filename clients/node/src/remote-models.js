@@ -60,12 +60,12 @@ export class RemoteModels {
     const failures = [];
     const runOn = async (/** @type {RemoteModel} */ model, /** @type {number[]} */ places) => {
       /** @type {typeof take} */
-      const takeBack = (order, data) => {
+      const takeBack = (order, batch) => {
         if (failures.length > 0) return;
         try {
           take(
             order.map((row) => places[row]),
-            data,
+            batch,
           );
         } catch (error) {
           failures.push(error);

@@ -31,7 +31,7 @@ import { parseJson } from "./modelfile.js";
  */
 
 /**
- * float32 `[texts, dimension]`.
+ * float32 `[vectors, dimension]`.
  *
  * @typedef {object} Golden
  * @property {string} data base64 of little-endian numbers, row by row
@@ -87,6 +87,8 @@ export async function checkCases(model, fixture) {
       const fail = (difference, limit) => {
         throw new SelfCheckError(id, stage, difference, limit);
       };
+      const missing = Math.abs(golden.length / dimension - vectors.length);
+      if (missing > 0) fail(missing, 0);
       for (const [row, vector] of vectors.entries()) {
         const place = [row * dimension, (row + 1) * dimension];
         const expected = golden.subarray(...place);
@@ -136,7 +138,7 @@ function dot(one, other) {
  */
 function elementsOf({ data, places }, size) {
   const numbers = new Float32Array(bytesOf(data));
-  if (!places) return numbers;
+  if (typeof places !== "string") return numbers;
   const filled = new Int32Array(bytesOf(places));
   const isPlace = (/** @type {number} */ place) => place >= 0 && place < size;
   if (filled.length !== numbers.length || !filled.every(isPlace)) throw damaged();

@@ -3,6 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { packedError } from "./error-transfer.js";
 import { Gate } from "./gate.js";
+import { buffersOf } from "./outputs.js";
 import { Rows } from "./rows.js";
 
 /** @import { MessagePort } from "node:worker_threads" */
@@ -38,10 +39,9 @@ const METHODS = {
   pack: (_, texts, prompt) => model.pack(texts, prompt),
   run: (id, { ids, starts }, prompt, budget) => {
     /** @type {Parameters<Model["run"]>[2]} */
-    const give = (places, data) => {
+    const give = (places, batch) => {
       if (!running.has(id)) throw new Error("cancelled");
-      // An output of onnxruntime-node has its buffer to itself.
-      port.postMessage({ id, places, data }, [/** @type {ArrayBuffer} */ (data.buffer)]);
+      port.postMessage({ id, places, batch }, /** @type {ArrayBuffer[]} */ (buffersOf(batch)));
     };
     running.add(id);
     return model.run(new Rows(ids, starts), prompt, give, budget);

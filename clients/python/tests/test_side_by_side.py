@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from all_minilm_l6_v2 import graph
-from all_minilm_l6_v2.contract import CONTRACT
 from all_minilm_l6_v2.model import Model
+from all_minilm_l6_v2.results import empty, matrix
 from all_minilm_l6_v2.session import Session
 from all_minilm_l6_v2.side_by_side import side_by_side
 
@@ -93,7 +93,7 @@ def test_long_rows_run_alone(opened: Model, monkeypatch: pytest.MonkeyPatch) -> 
 
     def run(session: Session, rows: list[list[int]], prompt: str | None) -> object:
         with running.batch(len(rows[0])):
-            return np.zeros((len(rows), CONTRACT["output"]["dimension"]))
+            return empty(len(rows))
 
     monkeypatch.setattr(Session, "run", run)
     session = opened._shared._session
@@ -112,7 +112,7 @@ def test_vectors_are_the_same_bits(opened: Model, monkeypatch: pytest.MonkeyPatc
     found = []
     for concurrency in (1, 3):
         monkeypatch.setattr(session, "_concurrency", concurrency)
-        found.append(opened._vectors(texts, None))
+        found.append(matrix(opened._vectors(texts, None)))
     assert np.array_equal(*found)
 
 

@@ -9,13 +9,26 @@ from all_minilm_l6_v2.contract import CONTRACT
 
 
 @pytest.mark.parametrize(
-    ("dimension", "expected"), [(1, 8192), (384, 8192), (30_522, 549), (2**25, 1)]
+    ("dimension", "counts", "expected"),
+    [
+        (1, None, 8192),
+        (384, None, 8192),
+        (30_522, None, 549),
+        (2**25, None, 1),
+        (1, "row_counts", 8192),
+        (128, "row_counts", 256),
+    ],
 )
 def test_a_window_is_short_where_vectors_are_long(
-    dimension: int, expected: int, monkeypatch: pytest.MonkeyPatch
+    dimension: int, counts: str | None, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has 8,192 texts, or fewer whose vectors have 2^24 elements together, and one at least."""
+    """It has 8,192 texts, or fewer whose vectors have 2^24 elements together, and one at least.
+
+    Where vectors are counted, a text may have as many as it has tokens.
+    """
     monkeypatch.setitem(CONTRACT["output"], "dimension", dimension)
+    monkeypatch.setitem(CONTRACT["output"], "counts", counts)
+    monkeypatch.setitem(CONTRACT, "max_length", 512)
     spec = importlib.util.find_spec(windows.__name__)
     anew = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(anew)

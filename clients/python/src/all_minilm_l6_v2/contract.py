@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-#: ``[texts, dimension]``.
+#: ``[vectors, dimension]``.
 Vectors = NDArray[np.float32]
 
 CONTRACT: Final[dict[str, Any]] = {
@@ -31,6 +31,7 @@ CONTRACT: Final[dict[str, Any]] = {
         "dtype": "float32",
         "dimension": 384,
         "packed_bits": False,
+        "counts": None,
     },
     "vocab_size": 30522,
     "max_length": 256,

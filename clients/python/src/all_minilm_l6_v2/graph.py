@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .batches import feeds
-from .contract import CONTRACT, Vectors
+from .contract import CONTRACT
 from .errors import DeviceError, ModelError
 from .processors import default_threads, processors
+from .results import OUTPUTS, Results, results_of
 from .runtime import onnxruntime
 
 
@@ -83,10 +84,9 @@ def open_graph(path: str, settings: Settings) -> Any:
     return graph
 
 
-def run_graph(graph: Any, rows: Sequence[Sequence[int]], prompt: str | None) -> Vectors:
+def run_graph(graph: Any, rows: Sequence[Sequence[int]], prompt: str | None) -> Results:
     """Run at least one row of token ids as one batch."""
-    vectors: Vectors = graph.run([CONTRACT["output"]["name"]], feeds(rows, prompt))[0]
-    return vectors
+    return results_of(graph.run(OUTPUTS, feeds(rows, prompt)), len(rows))
 
 
 def _load(path: str, settings: Settings) -> Any:

@@ -6,8 +6,6 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from .arguments import (
     checked_count,
     checked_device,
@@ -21,11 +19,10 @@ from .arguments import (
 from .contract import CONTRACT, Vectors
 from .graph import DEVICES, Settings
 from .modelfile import check_tail, read_head
+from .results import Results, empty
 from .self_check import check_cases
 from .shared import SharedSession
 from .windows import vectors_of, windows
-
-_OUTPUT = CONTRACT["output"]
 
 #: Called with the number of texts that are done.
 Progress = Callable[[int], object]
@@ -142,27 +139,27 @@ class Model:
         with self._shared.opened() as session:
             return [row for window in windows(checked) for row in session.tokenize(window, prompt)]
 
-    def _run(self, rows: Any, prompt: str | None) -> Vectors:
+    def _run(self, rows: Any, prompt: str | None) -> Results:
         """Run rows of token ids as one batch, padded to the longest."""
         checked = self._checked_rows(rows)
         with self._shared.opened() as session:
-            return session.run(checked, prompt) if checked else _empty()
+            return session.run(checked, prompt) if checked else empty(0)
 
     def _vectors(
         self, texts: Iterable[Any], prompt: str | None, progress: Progress | None = None
-    ) -> Vectors:
+    ) -> Results:
         """What the graph gives for texts, in their order."""
-        vectors, coming = _empty(), self._windows(texts, prompt, progress)
+        vectors, coming = empty(0), self._windows(texts, prompt, progress)
         with self._shared.opened():
             for found in coming:
                 # In place, so that a long list is not held twice.
-                vectors.resize((len(vectors) + len(found), vectors.shape[1]), refcheck=False)
+                vectors.resize((len(vectors) + len(found), *vectors.shape[1:]), refcheck=False)
                 vectors[-len(found) :] = found
         return vectors
 
     def _windows(
         self, texts: Iterable[Any], prompt: str | None, progress: Progress | None = None
-    ) -> Generator[Vectors, None, None]:
+    ) -> Generator[Results, None, None]:
         """The same, one window of texts after another, to one who keeps the session open."""
         checked, told = self._checked(texts), checked_progress(progress)
         return vectors_of(self._shared, checked, prompt, told)
@@ -174,11 +171,7 @@ class Model:
         return _one_by_one(vectors_of(self._shared, checked, prompt))
 
 
-def _one_by_one(found: Iterable[Vectors]) -> Generator[Vectors, None, None]:
+def _one_by_one(found: Iterable[Results]) -> Generator[Vectors, None, None]:
     for vectors in found:
         for vector in vectors:
             yield vector.copy()  # whoever keeps a view keeps its whole window
-
-
-def _empty() -> Vectors:
-    return np.empty((0, _OUTPUT["dimension"]), _OUTPUT["dtype"])

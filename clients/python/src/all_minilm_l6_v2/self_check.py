@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .contract import CONTRACT, Vectors
 from .errors import ModelError, SelfCheckError
 from .modelfile import Head, json_object
+from .results import Results, matrix
 from .tokens import Text
 
 
@@ -17,8 +18,8 @@ class Checked(Protocol):
     """What is checked: a Model."""
 
     def _tokenize(self, texts: Iterable[Any], prompt: str | None) -> list[list[int]]: ...
-    def _run(self, rows: Any, prompt: str | None) -> Vectors: ...
-    def _vectors(self, texts: Iterable[Any], prompt: str | None) -> Vectors: ...
+    def _run(self, rows: Any, prompt: str | None) -> Results: ...
+    def _vectors(self, texts: Iterable[Any], prompt: str | None) -> Results: ...
 
 
 class Case(NamedTuple):
@@ -61,8 +62,8 @@ def check_cases(model: Checked, head: Head, device: str) -> float:
         if wrong:
             raise SelfCheckError(case.id, "tokenize", wrong, 0)
         for stage, vectors in (
-            ("embed_ids", model._run(case.rows, prompt)),
-            ("embed", model._vectors(case.texts, prompt)),
+            ("embed_ids", matrix(model._run(case.rows, prompt))),
+            ("embed", matrix(model._vectors(case.texts, prompt))),
         ):
             difference = _check(case, stage, vectors, max_abs, one_minus_cosine)
             largest = max(largest, difference)

@@ -3,18 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
 from tokenizers import Tokenizer
 
 from .batches import batches
-from .contract import CONTRACT, Vectors
 from .errors import DeviceError, Error, ModelError
 from .graph import DEVICES, Settings, default_concurrency, open_graph, run_graph
 from .modelfile import Head
+from .results import Results, empty
 from .side_by_side import side_by_side
 from .tokens import Text, rows_of
-
-_OUTPUT = CONTRACT["output"]
 
 
 class Session:
@@ -44,7 +41,7 @@ class Session:
         with _raising(Error, "tokenizers cannot tokenize the texts"):
             return rows_of(self.tokenizer, texts, prompt)
 
-    def run(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Vectors:
+    def run(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Results:
         """Run at least one row of token ids as one batch."""
         with _raising(self._failure, "onnxruntime cannot run the graph"):
             return run_graph(self._graph, rows, prompt)
@@ -54,9 +51,9 @@ class Session:
         rows: Sequence[Sequence[int]],
         prompt: str | None,
         progress: Callable[[int], object],
-    ) -> Vectors:
+    ) -> Results:
         """Run rows in batches of similar length; ``progress`` gets the number of each one's rows."""
-        vectors = np.empty((len(rows), _OUTPUT["dimension"]), _OUTPUT["dtype"])
+        vectors = empty(len(rows))
         lengths = [len(row) for row in rows]
 
         def run(batch: list[int]) -> None:

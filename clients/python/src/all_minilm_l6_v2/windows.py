@@ -5,13 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
 
-from .contract import CONTRACT, Vectors
+from .contract import CONTRACT
+from .results import Results
 from .shared import SharedSession
 from .side_by_side import started
 from .tokens import Text
 
+_OUTPUT = CONTRACT["output"]
+
+#: Vectors of one text: one, or as many as its tokens.
+_MOST: int = 1 if _OUTPUT["counts"] is None else CONTRACT["max_length"]
+
 #: How many texts are in memory at a time, as token ids and as vectors of at most 64 MiB.
-WINDOW: int = max(1, min(8192, 2**24 // CONTRACT["output"]["dimension"]))
+WINDOW: int = max(1, min(8192, 2**24 // (_OUTPUT["dimension"] * _MOST)))
 
 
 def windows(texts: Iterator[Text]) -> Iterator[list[Text]]:
@@ -25,7 +31,7 @@ def vectors_of(
     texts: Iterator[Text],
     prompt: str | None,
     progress: Callable[[int], object] | None = None,
-) -> Generator[Vectors, None, None]:
+) -> Generator[Results, None, None]:
     """The vectors of one window after another; a thread tokenises the next one while one runs.
 
     Between two of them it uses neither the session nor a thread, so that a stream may be left

@@ -25,7 +25,8 @@ module AllMinilmL6V2
       "name" => "sentence_embedding",
       "dtype" => "float32",
       "dimension" => 384,
-      "packed_bits" => false
+      "packed_bits" => false,
+      "counts" => nil
     },
     "vocab_size" => 30522,
     "max_length" => 256,

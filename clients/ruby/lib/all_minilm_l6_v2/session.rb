@@ -59,32 +59,6 @@ module AllMinilmL6V2
       raise ModelError, "#{@path}: onnxruntime cannot load the graph: #{text(error)}"
     end
 
-    # Other Ruby threads go on while the graph runs; the gem's own +run+ would hold Ruby's global lock.
-    # The output is memory of ours, not of the session's arena, whose lock a forked child may find
-    # held by one of the parent's threads when it ends and frees what it inherited.
-    #
-    # @param feeds [Hash{String => OnnxRuntime::OrtValue}] by the input's name; they are freed
-    # @param rows [Integer]
-    # @return [Array<Array<Float>>] a vector for each row
-    # @raise [ModelError] the graph stops
-    def vectors(feeds, rows)
-      name, dtype, dimension = CONTRACT["output"].values_at("name", "dtype", "dimension")
-      type, bytes = ELEMENTS.fetch(dtype)
-      output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], type)
-      inputs, outputs = strings(feeds.keys), strings([name])
-      check_status(
-        @run.call(
-          @session, nil, pointers(inputs), pointers(feeds.values), feeds.size, pointers(outputs), 1, pointers([output])
-        )
-      )
-      memory = output.data_ptr
-      Array.new(rows) { |row| memory.public_send(:"get_array_of_#{type}", row * dimension * bytes, dimension) }
-    rescue OnnxRuntime::Error => error
-      raise ModelError, "#{@path}: onnxruntime cannot run the graph: #{text(error)}"
-    ensure
-      [*feeds.values, output].each { |value| value&.to_ptr&.free }
-    end
-
     # Frees the graph. No call may be in flight.
     def close
       @release.call
@@ -103,6 +77,25 @@ module AllMinilmL6V2
       ObjectSpace.undefine_finalizer(env)
       run = ::FFI::Pointer.new(OnnxRuntime::FFI.api[:Run].address)
       @run = ::FFI::Function.new(:pointer, RUN_PARAMETERS, run, blocking: true)
+    end
+
+    # Other Ruby threads go on while the graph runs; the gem's own +run+ would hold Ruby's global lock.
+    #
+    # @param feeds [Hash{String => OnnxRuntime::OrtValue}] by the input's name; they are freed
+    # @param names [Array<String>] of outputs
+    # @param outputs [FFI::Pointer] to the value of each; the graph makes one where it is null
+    # @raise [ModelError] the graph stops
+    def run_graph(feeds, names, outputs)
+      inputs, asked = strings(feeds.keys), strings(names)
+      check_status(
+        @run.call(
+          @session, nil, pointers(inputs), pointers(feeds.values), feeds.size, pointers(asked), names.size, outputs
+        )
+      )
+    rescue OnnxRuntime::Error => error
+      raise ModelError, "#{@path}: onnxruntime cannot run the graph: #{text(error)}"
+    ensure
+      feeds.each_value { |value| value.to_ptr.free }
     end
 
     def strings(texts)

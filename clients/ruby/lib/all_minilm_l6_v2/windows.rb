@@ -10,18 +10,18 @@ module AllMinilmL6V2
     # @raise [InvalidTextError] after the windows before it
     def self.each(texts)
       before = 0
-      texts.each_slice(size(CONTRACT["output"]["dimension"])) do |window|
+      texts.each_slice(size(Session::LARGEST)) do |window|
         yield window.each_with_index.map { |text, place| Arguments.text(text, before + place) }, before
         before += window.size
       end
     end
 
-    # Fewer where vectors are as long as a vocabulary: those of a window are in memory together.
+    # Fewer where vectors are as long as a vocabulary, or many: those of a window are in memory together.
     #
-    # @param dimension [Integer]
+    # @param elements [Integer] of what the graph gives for one, at most
     # @return [Integer] the most of a window
-    def self.size(dimension)
-      [8_192, 2**24 / dimension].min.clamp(1..)
+    def self.size(elements)
+      [8_192, 2**24 / elements].min.clamp(1..)
     end
   end
 
