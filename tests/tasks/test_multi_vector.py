@@ -38,7 +38,19 @@ def test_rows_and_answers_are_in_the_file(tmp_path: Path) -> None:
             assert all(found <= most for found, most in zip(rows, tokens, strict=True))
             short += sum(tokens) - sum(rows)
     assert short > 10
-    assert polybake.Embedder(tmp_path / "tiny.onnx").self_check() == 0
+    model = polybake.Embedder(tmp_path / "tiny.onnx")
+    assert model.self_check() == 0
+    with pytest.raises(InputError, match="gives a text several vectors; ask it by a client"):
+        model.embed(["the boat"])
+
+
+def test_rows_do_not_depend_on_batches(tmp_path: Path) -> None:
+    """Those of many texts, in batches of similar length, are those of each text alone."""
+    polybake.bake(write_colbert(tmp_path / "m"), tmp_path / "tiny.onnx", name="tiny")
+    runner = polybake.Embedder(tmp_path / "tiny.onnx").runner
+    rows = runner.ids([word * (place % 9 + 1) for place in range(99) for word in ("a.", "the ")])
+    alone = np.concatenate([runner.vectors([row]) for row in rows])
+    assert runner.embed(rows) == pytest.approx(alone, abs=1e-6)
 
 
 @pytest.mark.parametrize("precision", ["float16", "int8"])

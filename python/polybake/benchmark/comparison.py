@@ -42,9 +42,13 @@ class Candidate:
 
     def embed(self, texts: Sequence[Text]) -> None:
         """Embed texts as one call."""
-        embed = self.running.embed if self.running else self.embedder.embed
+        embed = self.running.embed if self.running else self._run
         if not self.failure:
             self._unless_it_fails(partial(embed, texts))
+
+    def _run(self, texts: Sequence[Text]) -> object:
+        runner = self.embedder.runner
+        return runner.embed(runner.ids(texts))
 
     def _unless_it_fails(self, call: Callable[[], object]) -> None:
         try:

@@ -78,8 +78,13 @@ class Embedder:
         """Embed texts: ``[texts, dimension]`` of the model's dtype, in their order.
 
         Raises:
-            InputError: a text where a list is wanted, or the model has no such prompt.
+            InputError: a text where a list is wanted, the model has no such prompt, or it gives a
+                text several vectors.
         """
+        if self.manifest.contract.output.counts is not None:
+            raise InputError(
+                f"{self.path}: gives a text several vectors; ask it by a client: polybake generate"
+            )
         return self.runner.embed(self.tokenize(texts, prompt=prompt), prompt)
 
     def embed_ids(self, rows: Rows, *, prompt: str | None = None) -> NDArray[Any]:

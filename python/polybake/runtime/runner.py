@@ -74,11 +74,19 @@ class Runner:
         return run(self.session, names, feeds(self.contract, rows, self._name(prompt), length))
 
     def vectors(self, rows: Rows, prompt: str | None = None, length: int = 0) -> NDArray[Any]:
-        """Run rows as one batch: ``[rows, dimension]``, of the contract's dtype."""
+        """Run rows as one batch: ``[vectors, dimension]``, of the contract's dtype."""
         return self.outputs(rows, [self.contract.output.name], prompt, length)[0]
 
+    def of_each(self, rows: Rows, prompt: str | None = None) -> list[NDArray[Any]]:
+        """Run rows as one batch: ``[vectors, dimension]`` of each row, mostly one."""
+        output = self.contract.output
+        if output.counts is None:
+            return [*self.vectors(rows, prompt)[:, None]]
+        vectors, counts = self.outputs(rows, [output.name, output.counts], prompt)
+        return np.split(vectors, np.cumsum(counts)[:-1])
+
     def embed(self, rows: Rows, prompt: str | None = None) -> NDArray[Any]:
-        """Run any number of rows in batches of similar length: ``[rows, dimension]``.
+        """Run any number of rows in batches of similar length: ``[vectors, dimension]``.
 
         Equal rows give equal batches, whatever ``at_once`` is. A row that is longer than a batch
         runs alone where the session has several threads: there is work for all of them in it.
@@ -86,10 +94,12 @@ class Runner:
         8,192, whose attention a machine must hold.
         """
         output = self.contract.output
-        vectors = np.empty((len(rows), output.dimension), output.dtype)
+        found = [np.empty((0, output.dimension), output.dtype)] * (len(rows) + 1)
 
         def fill(batch: list[int]) -> None:
-            vectors[batch] = self.vectors([rows[place] for place in batch], prompt)
+            given = self.of_each([rows[place] for place in batch], prompt)
+            for place, vectors in zip(batch, given, strict=True):
+                found[place] = vectors
 
         cut = _batches(rows, self.budget)
         for at_once, group in groupby(cut, lambda batch: self._at_once(len(rows[batch[0]]))):
@@ -100,7 +110,7 @@ class Runner:
             else:
                 for batch in batches:
                     fill(batch)
-        return vectors
+        return np.concatenate(found)
 
     def _at_once(self, longest: int) -> int:
         """Batches that run side by side, by the tokens of their longest row."""
