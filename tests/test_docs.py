@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from models.network_numpy import draw, linear_shapes
-from models.task_models import write_classifier
+from models.task_models import TASK_MODELS
 from polybake.config import load_config
 from polybake.generation import LANGUAGES, render_client
 from polybake.modelfile.container import read_head
@@ -32,6 +32,15 @@ PAGES = [
     *sorted((REPOSITORY / "docs").glob("*.md")),
     EXAMPLES / "README.md",
 ]
+
+#: What docs/tasks.md calls the model of each task.
+TASK_NAMES = {
+    "classify": "moods",
+    "rerank": "ranker",
+    "zero-shot": "topics",
+    "sparse": "splade",
+    "multi-vector": "colbert",
+}
 
 #: Inputs and outputs of the layers in examples/mlp.py.
 MLP = [(6, 16), (16, 8), (8, 3)]
@@ -58,7 +67,8 @@ def project(tmp_path_factory: pytest.TempPathFactory, minilm: Path) -> Path:
     shapes = [linear_shapes(f"layers.{n}", *sizes) for n, sizes in enumerate(MLP)]
     save_file(draw(dict(ChainMap(*shapes))), folder / "mlp.safetensors")
     np.save(folder / "corpus-mean.npy", np.zeros(384, np.float32))
-    write_classifier(folder / "moods.onnx")
+    for task, name in TASK_NAMES.items():
+        TASK_MODELS[task](folder / f"{name}.onnx")
     (folder / "texts.txt").write_text("one text\nanother\n")
     return folder
 
@@ -135,14 +145,19 @@ def run_yaml(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
                 assert option in done.stdout
 
 
+def readme(project: Path, task: str, language: str) -> str:
+    """That of the client of a task's model."""
+    manifest = read_head(project / f"{TASK_NAMES[task]}.onnx").manifest
+    return render_client(manifest, language).files["README.md"]
+
+
 def compare_with_client(language: str) -> Callable[[str, Path], None]:
     """The three lines are those of the client's own README, which its tests run."""
 
     def compare(code: str, project: Path) -> None:
-        manifest = read_head(project / "moods.onnx").manifest
         readmes = [
             (REPOSITORY / "clients" / language / "README.md").read_text(encoding="utf-8"),
-            render_client(manifest, language).files["README.md"],
+            *(readme(project, task, language) for task in TASK_NAMES),
         ]
         lines = [line for line in code.splitlines() if line][:2]
         assert any(all(line in readme for line in lines) for readme in readmes), lines
@@ -189,6 +204,18 @@ RUNNERS: dict[str, Callable[[str, Path], None]] = {
 def test_a_code_block_works(language: str, code: str, project: Path) -> None:
     """A block in a language that nothing here can run fails, too."""
     RUNNERS[language](code, project)
+
+
+@pytest.mark.parametrize("task", TASK_MODELS)
+def test_each_task_has_the_lines_of_its_clients(task: str, project: Path) -> None:
+    """Word for word, as the clients' own tests run them."""
+    page = (REPOSITORY / "docs" / "tasks.md").read_text(encoding="utf-8")
+    section = page.partition(f"## {task}: ")[2].partition("\n## ")[0]
+    shown = re.findall(r"^```(\w+)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    fences = {"python": "python", "ts": "node", "ruby": "ruby", "csharp": "csharp"}
+    assert [fences[fence] for fence, _ in shown] == list(fences.values())
+    for fence, code in shown:
+        assert code in readme(project, task, fences[fence])
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:
