@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import polybake
 from conftest import REQUIRED
 from polybake.baking.bake import bake
 from polybake.errors import InputError
 from polybake.fixtures.texts import user_cases
+from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import Case, encode_vectors
 from polybake.recipe.resolve import resolve
 from polybake.sources import Source, open_source
@@ -77,6 +79,22 @@ def bake_export(
     return bake(source, resolved, out, name="tiny").manifest.steps
 
 
+def expected(export: Export) -> list[Case]:
+    """What the library computes, as golden cases."""
+    return [
+        Case(
+            id=text.id,
+            why=text.why,
+            texts=text.texts,
+            input_ids=tuple(tuple(export.input_ids[one]) for one in text.texts),
+            embeddings=encode_vectors(
+                np.stack([export.vectors[one] for one in text.texts]).astype(np.float32)
+            ),
+        )
+        for text in user_cases(export.texts)
+    ]
+
+
 @pytest.mark.parametrize(
     ("export", "kind", "steps", "shown"),
     [
@@ -105,19 +123,20 @@ def test_agrees_with_its_library(
     out = tmp_path / "out.onnx"
     baked = bake_export(open_source(export.file), steps, out)
     assert " ".join(step.partition("(")[0] for step in baked) == shown
-    expected = [
-        Case(
-            id=text.id,
-            why=text.why,
-            texts=text.texts,
-            input_ids=tuple(tuple(export.input_ids[one]) for one in text.texts),
-            embeddings=encode_vectors(
-                np.stack([export.vectors[one] for one in text.texts]).astype(np.float32)
-            ),
-        )
-        for text in user_cases(export.texts)
-    ]
-    proven(kind, agreement(out, expected), source=export.source)
+    proven(kind, agreement(out, expected(export)), source=export.source)
+
+
+@pytest.mark.parametrize(
+    "export", ["optimum_classifier-bert", "txtai_classifier-bert"], indirect=True
+)
+def test_a_classifier_agrees_with_its_library(
+    export: Export, tmp_path: Path, proven: Proven
+) -> None:
+    """What makes scores of the logits is what the config.json beside the file says."""
+    out = tmp_path / "out.onnx"
+    polybake.bake(export.file, out, name="tiny")
+    assert read_head(out).manifest.contract.settings == {"labels": ["joy", "fear", "none"]}
+    proven("bert classifier", agreement(out, expected(export)), source=export.source, kept=False)
 
 
 @pytest.mark.parametrize("export", ["txtai_pooling-bert", "optimum_whole-bert"], indirect=True)

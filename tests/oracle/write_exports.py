@@ -87,6 +87,49 @@ def write_case(folder: Path, model: SentenceTransformer, export: Path, source: s
     (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
 
 
+def classifier(folder: Path) -> Any:
+    """Save a tiny BERT with three labels, and give transformers' pipeline of it."""
+    config = transformers.BertConfig(**CONFIG, id2label=dict(enumerate(["joy", "fear", "none"])))
+    model = transformers.BertForSequenceClassification(config)
+    randomise(model)
+    model.save_pretrained(folder)
+    write_tokenizer(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return transformers.pipeline("text-classification", model=model.eval(), tokenizer=tokenizer)
+
+
+def write_scores(folder: Path, classify: Any, export: Path, source: str) -> None:
+    """Write the scores of every text alone, in the labels' order, and of its tokens."""
+    found = [classify([text], top_k=None, truncation=True)[0] for text in TEXTS]
+    scores = [{one["label"]: one["score"] for one in text} for text in found]
+    labels = [*classify.model.config.id2label.values()]
+    case = {
+        "source": source,
+        "export": str(export.relative_to(folder)),
+        "texts": TEXTS,
+        "input_ids": [classify.tokenizer(text, truncation=True)["input_ids"] for text in TEXTS],
+        "vectors": [[text[label] for label in labels] for text in scores],
+    }
+    (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
+
+
+def optimum_classifier(folder: Path, kind: str) -> None:  # noqa: ARG001 - as every other
+    """Optimum's export of a classifier: its logits."""
+    classify = classifier(folder / "body")
+    main_export(str(folder / "body"), folder / "export", task="text-classification")
+    source = "Optimum text-classification export"
+    write_scores(folder, classify, folder / "export" / "model.onnx", source)
+
+
+def txtai_classifier(folder: Path, kind: str) -> None:  # noqa: ARG001
+    """That of txtai's HFOnnx, beside the model's own files."""
+    classify = classifier(folder / "body")
+    export = folder / "body" / "model.onnx"
+    HFOnnx()(str(folder / "body"), "text-classification", str(export))
+    write_scores(folder, classify, export, "txtai HFOnnx, task text-classification")
+
+
 def optimum(folder: Path, kind: str) -> None:
     """Optimum's export of an encoder: token embeddings, in the root of the folder."""
     model = sentence_transformer(folder, kind, pooling())
@@ -166,6 +209,8 @@ CASES: list[tuple[Callable[[Path, str], None], str]] = [
     (txtai, "bert"),
     (txtai_pooling, "bert"),
     (txtai_cls, "bert"),
+    (optimum_classifier, "bert"),
+    (txtai_classifier, "bert"),
 ]
 
 
