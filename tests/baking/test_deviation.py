@@ -31,6 +31,21 @@ def test_each_text_is_compared_with_itself() -> None:
     assert deviation.mean_cosine == pytest.approx((1 + 1 + 24 / 25) / 3)
 
 
+def test_answers_are_compared_by_their_words() -> None:
+    """Scores may differ; another order, and another word, is another answer."""
+
+    def ranked(name: str, *labels: str) -> Case:
+        answer = [
+            [{"label": label, "score": 1 / (2 + len(name) + n)} for n, label in enumerate(labels)]
+        ]
+        return case(name, (1, 0)).model_copy(update={"call": {"texts": ["a"]}, "answer": answer})
+
+    exact = [ranked("a", "x", "y"), ranked("b", "x", "y"), ranked("c", "x", "y"), case("d", (1, 0))]
+    found = [ranked("a", "x", "y"), ranked("b", "y", "x"), ranked("c", "x", "z"), case("d", (1, 0))]
+    deviation = measure_deviation(exact, found)
+    assert (deviation.answers, deviation.reordered) == (3, 2)
+
+
 def test_there_is_room_for_other_roundings_and_never_less_than_for_float32() -> None:
     tolerances = rounding_tolerances(Deviation(max_abs=2e-3, mean_cosine=1, min_cosine=1 - 1e-4))
     assert set(tolerances) == {"cpu", "cuda"}

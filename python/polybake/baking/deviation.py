@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from pydantic import JsonValue
 
 from polybake.errors import CheckFailed
 from polybake.modelfile.fixture import DEVICES, TOLERANCES, Case, Tolerance, decode_vectors
@@ -23,12 +24,25 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
         exact: What the float32 graph gave.
         found: What the graph of lower precision gives.
     """
-    golden = {case.id: decode_vectors(case.embeddings) for case in exact}
-    pairs = [
-        (golden[case.id], decode_vectors(case.embeddings)) for case in found if case.id in golden
-    ]
-    before, after = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    return deviation(before, after)
+    golden = {case.id: case for case in exact}
+    pairs = [(golden[case.id], case) for case in found if case.id in golden]
+    before, after = (
+        np.concatenate([decode_vectors(case.embeddings) for case in side])
+        for side in zip(*pairs, strict=True)
+    )
+    answers = [(_words(one.answer), _words(other.answer)) for one, other in pairs if one.call]
+    moved = {"answers": len(answers), "reordered": sum(one != other for one, other in answers)}
+    return deviation(before, after).model_copy(update=moved)
+
+
+def _words(answer: JsonValue) -> JsonValue:
+    """An answer without its scores: what it says, and in which order."""
+    if isinstance(answer, list):
+        return [_words(one) for one in answer]
+    if isinstance(answer, dict):
+        kept = {key: value for key, value in answer.items() if not isinstance(value, float)}
+        return {key: _words(value) for key, value in kept.items()}
+    return answer
 
 
 def deviation(before: Embeddings, after: Embeddings) -> Deviation:

@@ -137,6 +137,10 @@ class Deviation(Record):
     max_abs: float = Field(description="Largest absolute difference of one element.")
     mean_cosine: float
     min_cosine: float
+    answers: int = Field(default=0, description="How many golden answers the task's call has.")
+    reordered: int = Field(
+        default=0, description="How many of them have other words or places, or another order."
+    )
 
 
 class Dequantized(Record):
