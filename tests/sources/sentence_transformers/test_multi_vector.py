@@ -61,23 +61,6 @@ def test_the_library_s_own(tmp_path: Path) -> None:
     assert source.similarity == "maxsim"
 
 
-@pytest.mark.parametrize(
-    ("settings", "limits", "widths"),
-    [
-        ({"query_expansion": None}, (24, 32), (0, 0)),
-        ({"query_expansion": None, "query_length": 7}, (24, 7), (0, 0)),
-        ({"query_expansion": {"strategy": "min", "length": 9, "token": "a"}}, (24, 32), (0, 9)),
-        ({"document_length": 500}, (32, 9), (0, 9)),
-    ],
-)
-def test_limits(
-    settings: dict[str, Any], limits: tuple[int, int], widths: tuple[int, int], tmp_path: Path
-) -> None:
-    """None is beyond what the model takes."""
-    found = expansion(open_source(write_colbert(tmp_path / "m", **settings)))
-    assert (found.limits, found.widths) == (limits, widths)
-
-
 @pytest.mark.parametrize("kind", [{"model_type": "ColBERT"}, {}], ids=["ColBERT", "older"])
 def test_pylate_s(kind: dict[str, str], tmp_path: Path) -> None:
     """What it does besides its modules is what its settings say, else its defaults."""
@@ -105,32 +88,6 @@ def test_pylate_s_own_settings(tmp_path: Path) -> None:
     left_out = {"step": "leave_out", "ids": [VOCABULARY.index("the")]}
     assert source.recipe[0]["routes"] == {"document": (left_out,), "query": ()}
     assert source.prompts["query"] == "[Q] the "
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"query_expansion": {"strategy": "fixed", "length": 99, "token": "a"}}, "99 tokens"),
-        ({"query_expansion": {"strategy": "fixed", "length": 9}}, "'the mask token', which is no"),
-        (
-            {"query_expansion": {"strategy": "fixed", "length": 9, "token": "no"}},
-            "filled up with 'no'",
-        ),
-        ({"query_expansion": {"strategy": "other", "length": 9}}, "strategy"),
-    ],
-)
-def test_what_cannot_be_baked(settings: dict[str, Any], message: str, tmp_path: Path) -> None:
-    """Each with its value."""
-    with pytest.raises(InputError, match=message):
-        open_source(write_colbert(tmp_path / "m", **settings))
-
-
-def test_padding_on_the_left_is_refused(tmp_path: Path) -> None:
-    """Queries are filled up where they end."""
-    folder = write_colbert(tmp_path / "m")
-    write_json(folder / "tokenizer_config.json", {"padding_side": "left", "pad_token": "[PAD]"})
-    with pytest.raises(InputError, match="padding_side is left"):
-        open_source(folder)
 
 
 def test_tokens_chosen_for_images_are_refused(tmp_path: Path) -> None:

@@ -10,14 +10,8 @@ from polybake.encoders import ENCODERS
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.checkpoint import checkpoint_files
-from polybake.sources.expanded_encoder import ExpandedEncoder
 from polybake.sources.heads.layers import Layers
-from polybake.sources.sentence_transformers.multi_vector import (
-    ROUTES,
-    built,
-    expansion_of,
-    row_recipe,
-)
+from polybake.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.sources.sentence_transformers.transformer import QueryExpansion
 from polybake.sources.source import Head, HeadKind, OpenEncoder, Source
 from polybake.steps import Step
@@ -58,23 +52,21 @@ def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Sou
     saved = folder.read("artifact.metadata", _Metadata)
     prompts = {"query": f"{saved.query_token_id} ", "document": f"{saved.doc_token_id} "}
     tokenizer = with_prefix_tokens(bake_tokenizer(folder), prompts.values())
-    encoder = built(folder, open_encoder(folder, tokenizer))
-    filled = QueryExpansion(
-        strategy="fixed", attend=saved.attend_to_mask_tokens, length=saved.query_maxlen
-    )
-    expansion = expansion_of(folder, tokenizer, saved.doc_maxlen, None, filled)
-    skipped = [*string.punctuation] if saved.mask_punctuation else []
-    return Source(
-        encoder=ExpandedEncoder(encoder.name, encoder, expansion, ROUTES),
-        tokenizer=tokenizer,
-        folder=folder,
-        recipe=row_recipe(
-            tokenizer, skipped, ["document"], ({"step": "head"}, {"step": "normalize"})
+    return TokenVectors(
+        prompts,
+        ({"step": "head"}, {"step": "normalize"}),
+        saved.doc_maxlen,
+        None,
+        QueryExpansion(
+            strategy="fixed", attend=saved.attend_to_mask_tokens, length=saved.query_maxlen
         ),
-        prompts=prompts,
-        similarity="maxsim",
-        head=Head(_ARCHITECTURE, partial(_projection, folder)),
-        saved_as="MultiVectorEncoder",
+        [*string.punctuation] if saved.mask_punctuation else [],
+    ).source(
+        folder,
+        folder,
+        open_encoder(folder, tokenizer),
+        tokenizer,
+        Head(_ARCHITECTURE, partial(_projection, folder)),
     )
 
 
