@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert, write_json, write_sentence_transformers
+from models.task_models import masked_lm_weights
+from models.tiny_folders import CONFIG, write_bert, write_json, write_sentence_transformers
 from models.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.config import load_config
+from polybake.modelfile.container import read_head
 from polybake.sources import open_source
 from support.commandline import polybake
 
@@ -29,6 +32,21 @@ def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None
     text = (tmp_path / "polybake.toml").read_text()
     assert "# Assumed: the source names no steps, and sentence-transformers takes the m" in text
     polybake("bake", cwd=tmp_path)
+
+
+def test_a_task_may_be_named(tmp_path: Path) -> None:
+    """One that the source does not say itself: many encoders have a masked language model."""
+    config = CONFIG | {"architectures": ["BertForMaskedLM"]}
+    write_bert(tmp_path / "bert", config, masked_lm_weights())
+    found = settings(tmp_path, "bert", "--task", "sparse")
+    assert found["steps"] == [{"step": "head"}, {"step": "splade"}]
+    polybake("bake", cwd=tmp_path)
+    named = polybake(
+        "bake", "bert", "--task", "sparse", "--output", "named.onnx", "--json", cwd=tmp_path
+    )
+    manifest = json.loads(named)["manifest"]
+    assert manifest["contract"]["task"] == "sparse"
+    assert manifest["fingerprint"] == read_head(tmp_path / "build/bert.onnx").manifest.fingerprint
 
 
 def test_an_export_gets_it_only_where_it_does_not_pool(tmp_path: Path) -> None:

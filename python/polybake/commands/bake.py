@@ -15,6 +15,7 @@ from polybake.commands.target import (
     DequantizeOption,
     EncoderOption,
     JsonOption,
+    TaskOption,
     config_for,
 )
 
@@ -31,6 +32,7 @@ def bake(
     target: ConfigOrSource = DEFAULT_CONFIG,
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
     output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
+    task: TaskOption = None,
     functions: Annotated[
         bool, typer.Option("--functions", help="Make each step one node: a named ONNX function.")
     ] = False,
@@ -61,6 +63,7 @@ def bake(
     config = config_for(target, name=name, output=output, encoder=encoder, dequantize=dequantize)
     model = config.model.model_copy(
         update={
+            "task": task or config.model.task,
             "precision": precision or config.model.precision,
             "storage": storage or config.model.storage,
             "functions": functions or config.model.functions,

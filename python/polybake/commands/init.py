@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polybake.commands.target import DequantizeOption, EncoderOption, usable_name
+from polybake.commands.target import DequantizeOption, EncoderOption, TaskOption, usable_name
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
 from polybake.files.hub_reference import HubReference, parse_source
@@ -32,6 +32,7 @@ def init(
     ] = None,
     output: Annotated[Path, typer.Option(help="The file to write.")] = Path("polybake.toml"),
     name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    task: TaskOption = None,
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -62,6 +63,7 @@ def init(
             name or model_name(given),
             output.parent,
             encoder,
+            task,
             dequantize=dequantize,
         )
         _write(output, text)
@@ -84,6 +86,7 @@ def settings_text(
     name: str,
     folder: Path,
     encoder: EncoderMaker,
+    task: str | None = None,
     *,
     dequantize: bool = False,
 ) -> str:
@@ -100,9 +103,9 @@ def settings_text(
         "dequantize": dequantize or None,
         "default_prompt": opened.default_prompt,
     }
-    task = task_of(opened)
-    model["task"] = None if task.name == "embed" else task.name
-    recipe = task.recipe(opened)
+    made = task_of(opened, task)
+    model["task"] = None if made.name == "embed" else made.name
+    recipe = made.recipe(opened)
     document = tomlkit.document()
     document["model"] = {key: value for key, value in model.items() if value is not None}
     steps = tomlkit.aot()

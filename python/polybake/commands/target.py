@@ -37,6 +37,12 @@ DequantizeOption = Annotated[
         "--dequantize", help="Rebuild an .onnx file that was quantized dynamically in float32."
     ),
 ]
+TaskOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What the file is for, such as classify; else what the model was trained for."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
