@@ -170,8 +170,10 @@ def oracle(session: nox.Session) -> None:
     install(session, "bake,cpu,hub,oracle,torch", *TEST_TOOLS, "model2vec>=0.10")
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
-        "pytest", "-m", "oracle", "-s", "--keep-models", str(KINDS), *session.posargs,
-        env={"HF_HUB_OFFLINE": "1"},
+        "pytest", "-n", "2", "--dist", "loadfile", "-m", "oracle", "--keep-models", str(KINDS),
+        *session.posargs,
+        # Each of the two has a processor: threads would wait for each other.
+        env={"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
 
 

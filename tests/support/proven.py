@@ -83,4 +83,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(SupportPages(config))
+    if not hasattr(config, "workerinput"):  # which has only its own part of the rows
+        config.pluginmanager.register(SupportPages(config))

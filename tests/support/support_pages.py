@@ -25,6 +25,11 @@ class SupportPages:
         if item.get_closest_marker("oracle"):
             self.collected.add(item.nodeid)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """The same where workers collect what runs; without the oracle nothing is proven."""
+        self.collected.update(ids)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" and report.passed:
             self.passed.add(report.nodeid)
@@ -34,7 +39,7 @@ class SupportPages:
                     self.rows[row] = max(self.rows.get(row, 0.0), difference)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        whole = self.all_tests and bool(self.collected) and self.collected <= self.passed
+        whole = self.all_tests and bool(self.rows) and self.collected <= self.passed
         if self.write and whole:
             self.page.write_text(render(self.rows), encoding="utf-8")
             readme = self.readme.read_text(encoding="utf-8")
