@@ -134,20 +134,15 @@ def decode_vectors(vectors: Vectors) -> Embeddings:
     if vectors.data is None:
         raise ValueError("the vectors lie in a sidecar file; read them with read_fixture")
     kind = np.dtype(vectors.dtype)
-    places = None if vectors.places is None else _decoded("places", vectors.places, np.dtype("<i4"))
-    size = vectors.shape[0] * vectors.shape[1]
-    expected = size if places is None else len(places)
-    found = _decoded("data", vectors.data, kind.newbyteorder("<"))
-    if len(found) != expected:
-        raise ValueError(
-            f"data has {len(found)} numbers, expected {expected} for {[*vectors.shape]}"
-        )
-    if places is None:
-        return found.reshape(vectors.shape).astype(kind)
-    if len(places) and not 0 <= places.min() <= places.max() < size:
-        raise ValueError(f"places has one that is not below {size}")
+    rows, dimension = vectors.shape
+    size = rows * dimension
+    places = np.arange(size) if vectors.places is None else _places(vectors.places, size)
+    raw = _decoded("data", vectors.data)
+    expected = kind.itemsize * len(places)
+    if len(raw) != expected:
+        raise ValueError(f"data has {len(raw)} bytes, expected {expected} for {[*vectors.shape]}")
     array = np.zeros(size, kind)
-    array[places] = found
+    array[places] = np.frombuffer(raw, kind.newbyteorder("<"))
     return array.reshape(vectors.shape)
 
 
@@ -166,11 +161,21 @@ def decode_slack(vectors: Vectors) -> Slack | None:
     return Slack(values, packed_bits=vectors.slack.packed_bits)
 
 
-def _decoded(name: str, text: str, kind: np.dtype[Any]) -> NDArray[Any]:
+def _places(text: str, size: int) -> NDArray[Any]:
+    raw = _decoded("places", text)
+    if len(raw) % 4:
+        raise ValueError(f"places has {len(raw)} bytes, expected 4 for each")
+    places = np.frombuffer(raw, "<i4")
+    if ((places < 0) | (places >= size)).any():
+        raise ValueError(f"places has one that is not below {size}")
+    return places
+
+
+def _decoded(name: str, text: str) -> bytes:
     try:
-        return np.frombuffer(base64.b64decode(text, validate=True), kind)
+        return base64.b64decode(text, validate=True)
     except ValueError as error:
-        raise ValueError(f"{name} is not base64 of whole numbers of {kind}: {error}") from error
+        raise ValueError(f"{name} is not base64: {error}") from error
 
 
 def _base64(array: NDArray[Any]) -> str:
