@@ -9,6 +9,7 @@ from models import bert, rotary
 from models.saved import MAX_LENGTH, randomise
 from models.tiny_folders import change_json, write_tokenizer
 
+SEQUENCE = "SequenceClassification"
 LABELS = ("joy", "anger", "\u65e0 \U0001f600")
 BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
 DECODERS = [
@@ -17,23 +18,30 @@ DECODERS = [
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 
 
-def saved_bert(folder: Path, kind: str, labels: tuple[str, ...], **settings: Any) -> Path:
+def saved_bert(
+    folder: Path, kind: str, labels: tuple[str, ...], head: str = SEQUENCE, **settings: Any
+) -> Path:
     """A folder of transformers' own, with a head of so many labels."""
     model, tokenizer = bert.KINDS[kind]()
-    save(folder, model.config, labels, **settings)
+    save(folder, model.config, labels, head, **settings)
     tokenizer.model_max_length = MAX_LENGTH
     tokenizer.save_pretrained(folder)
     return folder
 
 
 def saved_rotary(
-    folder: Path, kind: str, labels: tuple[str, ...] = LABELS, **settings: Any
+    folder: Path,
+    kind: str,
+    labels: tuple[str, ...] = LABELS,
+    head: str = SEQUENCE,
+    **settings: Any,
 ) -> Path:
     """The same of a model with rotary positions."""
     import transformers
 
     made = rotary.KINDS[kind]
-    save(folder, getattr(transformers, f"{made.model}Config")(**made.settings), labels, **settings)
+    config = getattr(transformers, f"{made.model}Config")(**made.settings)
+    save(folder, config, labels, head, **settings)
     change_json(folder / "config.json", **made.rewritten)
     write_tokenizer(folder)
     # What transformers makes of it is what it saves, and then reads alike.
@@ -41,12 +49,13 @@ def saved_rotary(
     return folder
 
 
-def save(folder: Path, config: Any, labels: tuple[str, ...], **settings: Any) -> None:
-    """Draw the weights of a classifier, and let its library save them."""
-    from transformers import AutoModelForSequenceClassification
+def save(folder: Path, config: Any, labels: tuple[str, ...], head: str, **settings: Any) -> None:
+    """Draw the weights of a model with a head, and let its library save them."""
+    import transformers
 
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: place for place, label in enumerate(labels)}
     for name, value in settings.items():
         setattr(config, name, value)
-    randomise(AutoModelForSequenceClassification.from_config(config)).save_pretrained(folder)
+    made = getattr(transformers, f"AutoModelFor{head}").from_config(config)
+    randomise(made).save_pretrained(folder)

@@ -20,6 +20,9 @@ from models.tiny_folders import (
 from polybake.baking.bake_config import bake_config
 from polybake.config import Config
 
+#: Those of a tagger.
+TAGS = ("O", "B-PER", "I-PER", "B-LOC", "L-LOC", 'say "no" #{1 + 1} ${x}', "`{{ 1 }}` \u65e0 \\n")
+
 #: Names that source code of every language must encode.
 LABELS = ("joy", 'say "no" #{1 + 1} ${x}', "\u65e0 \U0001f600 \\n", "`{{ 1 }}`")
 
@@ -51,11 +54,25 @@ def write_multi_vector(path: Path) -> Path:
         return _bake(path, write_colbert(Path(folder)))
 
 
+def write_tagger(path: Path) -> Path:
+    """Labels of BIO and BILOU, and plain ones that source code must encode."""
+    with TemporaryDirectory() as folder:
+        return _bake(path, write_labelled_tokens(Path(folder)))
+
+
+def write_answerer(path: Path) -> Path:
+    """Beginnings and ends."""
+    with TemporaryDirectory() as folder:
+        return _bake(path, write_spans(Path(folder)))
+
+
 TASK_MODELS: dict[str, Callable[[Path], Path]] = {
+    "answer": write_answerer,
     "classify": write_classifier,
     "multi-vector": write_multi_vector,
     "rerank": write_reranker,
     "sparse": write_sparse,
+    "tag": write_tagger,
     "zero-shot": write_zero_shot,
 }
 
@@ -82,6 +99,28 @@ def write_labelled(folder: Path, *labels: str) -> Path:
         "id2label": {str(place): label for place, label in enumerate(labels)},
     }
     return write_bert(folder, config, bert_weights() | head_weights(len(labels)))
+
+
+def write_labelled_tokens(folder: Path, tags: tuple[str, ...] = TAGS) -> Path:
+    """A plain Hugging Face folder of a BERT with a number of each token for each label."""
+    config = CONFIG | {
+        "architectures": ["BertForTokenClassification"],
+        "id2label": {str(place): label for place, label in enumerate(tags)},
+    }
+    return write_bert(folder, config, lively_bert() | linear_weights("classifier", len(tags)))
+
+
+def write_spans(folder: Path) -> Path:
+    """A plain Hugging Face folder of a BERT with a beginning and an end for each token."""
+    config = CONFIG | {"architectures": ["BertForQuestionAnswering"]}
+    return write_bert(folder, config, lively_bert() | linear_weights("qa_outputs", 2))
+
+
+def linear_weights(name: str, outputs: int) -> Arrays:
+    """A linear layer behind BERT."""
+    random = np.random.default_rng(7)
+    weight = random.normal(0.0, 1.0, (outputs, CONFIG["hidden_size"])).astype(np.float32)
+    return {f"{name}.weight": weight, f"{name}.bias": np.zeros(outputs, np.float32)}
 
 
 def masked_lm_weights() -> Arrays:

@@ -25,6 +25,7 @@ from polybake.baking.prompts import bake_prompts
 from polybake.baking.proof import prove_steps
 from polybake.baking.rebuilt import measure_rebuilt
 from polybake.baking.size import check_fits, too_large
+from polybake.baking.split import check_split
 from polybake.errors import InputError
 from polybake.files.scratch import Scratch
 from polybake.fixtures.embedded import embedded_cases
@@ -154,6 +155,8 @@ def bake(
             exact = texts.run(tail)
             if built.contract.pair is not None:
                 check_joined(built.whole, built.contract.pair, exact.golden)
+            if "words" in built.contract.settings:
+                check_split(built.tokenizer, exact.golden)
         with timed("prove"):
             found = encoder.reference(Path(scratch))
             proven = _prove(exact, built.contract, encoder, found, steps)

@@ -8,6 +8,7 @@ from onnxscript import ir
 from polybake.baking.expose import expose_values
 from polybake.baking.fold import fold
 from polybake.baking.prompts import Prompts
+from polybake.baking.seek import seek
 from polybake.baking.vocabulary import fitted, table_rows
 from polybake.graph.check import check_graph
 from polybake.graph.slow_fusions import avoid_slow_fusions, rounds
@@ -51,13 +52,13 @@ def build(
         InputError: a step does not fit, or an exposed name is unknown.
         CheckFailed: the graph is not valid ONNX.
     """
-    graph = encoder.place()
+    graph = seek(encoder.place()) if task.seeks else encoder.place()
     folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
     whole, pair = tokenizer, None
     if task.cut is not None:
-        tokenizer, pair = for_pairs(whole, task.cut)
+        tokenizer, pair = for_pairs(whole, task.cut, sought=task.seeks)
     avoid_slow_fusions(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.modelfile.manifest import Contract
+from polybake.modelfile.manifest import SOUGHT, Contract
 from polybake.sources.source import Reference
 
 
@@ -17,11 +17,13 @@ class Taken(NamedTuple):
         fed: By the name of the encoder's input.
         ids: The tokens that it sees.
         counted: 1 where a token counts.
+        sought: 1 where answers are sought; None where no input says so.
     """
 
     fed: Mapping[str, NDArray[np.int64]]
     ids: NDArray[np.int64]
     counted: NDArray[np.int64]
+    sought: NDArray[np.int64] | None = None
 
 
 def expanded(
@@ -36,6 +38,10 @@ def expanded(
     """
     names = {one.feed: one.name for one in contract.inputs}
     ids, mask = fed[names["input_ids"]], fed[names["attention_mask"]]
+    if "token_type_ids" in names:
+        types = fed[names["token_type_ids"]]
+        own = {names["token_type_ids"]: types % SOUGHT}
+        return Taken({**fed, **own}, ids, mask, types // SOUGHT)
     if reference.expansion is None:
         return Taken(fed, ids, mask)
     tokens = reference.expansion.numpy(ids, mask, fed["route"])

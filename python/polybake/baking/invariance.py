@@ -17,6 +17,7 @@ from polybake.runtime.runner import Runner
 from polybake.runtime.session import run_encoder
 from polybake.sources.source import Reference
 from polybake.steps import Step
+from polybake.tasks import TASKS
 
 #: Texts that go together, the shortest ones, to see whether neighbours matter.
 _NEIGHBOURS = 7
@@ -86,7 +87,9 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
         alone = np.concatenate([run([row], 0, prompt)[0] for row in rows])
         found = {"batch": run(rows[::-1], 0, prompt)[::-1], "padding": run(rows, wide, prompt)}
         for way, vectors in found.items():
-            difference = relative_difference(np.concatenate(vectors), alone)
+            difference = relative_difference(
+                np.concatenate(vectors), alone, probabilities=TASKS[contract.task].probabilities
+            )
             largest[way] = float(np.maximum(largest[way], difference))  # max() may drop NaN
     return largest
 

@@ -15,6 +15,7 @@ from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run_encoder
 from polybake.sources.source import Reference
 from polybake.steps import Arrays, Floats, State, Step
+from polybake.tasks import TASKS
 
 #: Tokens, padding included, of the cases that the steps are proven with, most telling first; more
 #: where a prompt needs a case of its own.
@@ -52,7 +53,7 @@ def prove_steps(
         for step in steps:
             states.append(step.numpy(states[-1]))
         found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
-        difference, fault = _difference(found, states[-1].x, slack)
+        difference, fault = _difference(found, states[-1].x, slack, contract)
         if fault:
             raise CheckFailed(
                 f"the baked graph differs from its source in case {case.id} by {fault}; "
@@ -93,10 +94,13 @@ def encoded(
         prompt_length=fed.get("prompt_length"),
         route=fed.get("route"),
         hidden_states=tuple(states),
+        sought=taken.sought,
     )
 
 
-def _difference(found: Embeddings, expected: Embeddings, slack: Slack | None) -> tuple[float, str]:
+def _difference(
+    found: Embeddings, expected: Embeddings, slack: Slack | None, contract: Contract
+) -> tuple[float, str]:
     """How far two sets of vectors are apart, and where that is too far, by how much."""
     if found.shape != expected.shape:
         raise CheckFailed(
@@ -104,7 +108,8 @@ def _difference(found: Embeddings, expected: Embeddings, slack: Slack | None) ->
             f"{list(expected.shape)}; nothing was written; make both forms of each step agree"
         )
     if slack is None:
-        difference = relative_difference(found, expected)
+        probabilities = TASKS[contract.task].probabilities
+        difference = relative_difference(found, expected, probabilities=probabilities)
         return difference, "" if difference <= LIMIT else f"{difference:.3g}, more than {LIMIT:g}"
     difference = float(differences(expected, found, packed_bits=slack.packed_bits).max())
     exceeded = int(slack.exceeded(expected, found).sum())

@@ -47,23 +47,27 @@ def compare_ids(
     return None
 
 
-def relative_difference(found: Embeddings, expected: Embeddings) -> float:
+def relative_difference(
+    found: Embeddings, expected: Embeddings, *, probabilities: bool = False
+) -> float:
     """The largest difference of one element, relative to the expected row's L2 norm.
 
     Args:
         found: ``[rows, dimension]``.
         expected: The same shape; a row of zeros is compared absolutely, and so is a row of one or
             two numbers whose norm is below 1, as these may be small differences of large ones.
+        probabilities: Whether the elements are; these are compared absolutely, too.
 
     Returns:
-        NaN when either holds a NaN.
+        NaN when either holds a NaN; 0 where there is no row.
     """
     # In float32 the squares of a norm would overflow, or vanish, long before the elements do.
     found, expected = found.astype(np.float64), expected.astype(np.float64)
     norms = np.linalg.norm(expected, axis=-1, keepdims=True)
-    if expected.shape[-1] <= _NUMBERS:
+    if probabilities or expected.shape[-1] <= _NUMBERS:
         norms = np.maximum(norms, 1.0)
-    return float(np.max(np.abs(found - expected) / np.where(norms > 0, norms, 1.0)))
+    relative = np.abs(found - expected) / np.where(norms > 0, norms, 1.0)
+    return float(np.max(relative, initial=0.0))
 
 
 def largest_difference(golden: Embeddings, found: Embeddings, slack: Slack | None = None) -> float:

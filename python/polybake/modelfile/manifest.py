@@ -15,6 +15,9 @@ FORMAT = 1
 #: The output of a quantized graph beside the one that clients ask for: what is quantized.
 UNQUANTIZED = "unquantized_embedding"
 
+#: Added to the type of each token of the text in which answers are sought.
+SOUGHT = 2
+
 Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
 Similarity = Literal["cosine", "dot", "euclidean", "hamming", "maxsim"]
 #: What a graph's large products are computed in.
@@ -90,7 +93,10 @@ class Piece(Record):
 
     id: int | None = Field(default=None, ge=0, description="Of a special token.")
     text: Literal[0, 1] | None = Field(default=None, description="Which text stands here.")
-    type_id: int = Field(ge=0, description="Of each of its tokens.")
+    type_id: int = Field(
+        ge=0,
+        description="Of each of its tokens; 2 more where answers are sought among them.",
+    )
 
 
 class Pair(Record):

@@ -100,7 +100,13 @@ OpenEncoder = Callable[[ModelFolder, BakedTokenizer], Encoder]
 
 
 #: What a head gives: the ending of transformers' name of the architecture.
-HeadKind = Literal["ForSequenceClassification", "ForMaskedLM", "HF_ColBERT"]
+HeadKind = Literal[
+    "ForSequenceClassification",
+    "ForTokenClassification",
+    "ForQuestionAnswering",
+    "ForMaskedLM",
+    "HF_ColBERT",
+]
 
 
 @dataclass(frozen=True)
@@ -109,9 +115,10 @@ class Head:
 
     Attributes:
         kind: What they give.
-        steps: Reads them; from token embeddings to a number for each label, ``[batch, labels]``, or
-            to one for each token of the vocabulary, ``[batch, sequence, tokens]``.
-        labels: What each number is called; empty where they are the vocabulary's tokens.
+        steps: Reads them; from token embeddings to a number for each label, ``[batch, labels]`` or
+            ``[batch, sequence, labels]``, to two for a beginning and an end, or to one for each
+            token of the vocabulary, ``[batch, sequence, tokens]``.
+        labels: What each number is called; empty where the user has no names for them.
         scores: What makes scores of the numbers; None leaves them as they are.
         relevance: What makes a relevance of a pair's only number; ``identity`` leaves it as it is.
     """

@@ -7,6 +7,7 @@ from polybake.steps.dropout import Dropout
 from polybake.steps.keep_largest import KeepLargest
 from polybake.steps.layer_norm import LayerNorm
 from polybake.steps.leave_out import LeaveOut
+from polybake.steps.leave_out_ends import LeaveOutEnds
 from polybake.steps.lstm import Lstm
 from polybake.steps.normalize import Normalize
 from polybake.steps.onnx_fragment import OnnxFragment
@@ -18,6 +19,7 @@ from polybake.steps.remove_components import RemoveComponents
 from polybake.steps.route import Route
 from polybake.steps.scale import Scale
 from polybake.steps.select import Select
+from polybake.steps.spans import Spans
 from polybake.steps.splade import Splade
 from polybake.steps.state import Arrays, Floats, State, Values
 from polybake.steps.step import Step
@@ -40,6 +42,7 @@ _ALL: tuple[type[Step], ...] = (
     Cnn,
     Lstm,
     LeaveOut,
+    LeaveOutEnds,
     WordWeights,
     WeightedLayerPooling,
     Truncate,
@@ -52,6 +55,7 @@ _ALL: tuple[type[Step], ...] = (
     Select,
     Splade,
     KeepLargest,
+    Spans,
     Unpad,
     Quantize,
     Route,
@@ -70,6 +74,7 @@ __all__ = [
     "KeepLargest",
     "LayerNorm",
     "LeaveOut",
+    "LeaveOutEnds",
     "Lstm",
     "Normalize",
     "OnnxFragment",
@@ -81,6 +86,7 @@ __all__ = [
     "Route",
     "Scale",
     "Select",
+    "Spans",
     "Splade",
     "State",
     "Step",

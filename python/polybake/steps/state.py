@@ -27,6 +27,8 @@ class State(Generic[Value]):
             0 at padding; None where none did.
         hidden_states: float32 ``[batch, sequence, hidden]`` each: the input of the encoder's first
             layer, then the output of each layer; empty where the encoder does not give them.
+        sought: int64 ``[batch, sequence]``, 1 at a token of the text in which answers are sought;
+            None where rows are not of a question and a text.
         counts: int64 ``[batch]``, how many rows of ``x`` are each text's; None where it is one.
     """
 
@@ -37,6 +39,7 @@ class State(Generic[Value]):
     route: Value | None = None
     weights: Value | None = None
     hidden_states: tuple[Value, ...] = ()
+    sought: Value | None = None
     counts: Value | None = None
 
     def becomes(self, x: Value, **changes: Any) -> Self:

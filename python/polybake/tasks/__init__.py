@@ -2,17 +2,30 @@
 
 from polybake.errors import InputError
 from polybake.sources.source import Source
+from polybake.tasks.answer import Answer
 from polybake.tasks.classify import Classify
 from polybake.tasks.embed import Embed
 from polybake.tasks.multi_vector import MultiVector
 from polybake.tasks.rerank import Rerank
 from polybake.tasks.sparse import Sparse
-from polybake.tasks.task import Found, Task
+from polybake.tasks.tag import Tag
+from polybake.tasks.task import Found, Known, Task
+from polybake.tasks.text_words import known_of
 from polybake.tasks.zero_shot import ZeroShot
 
 #: In the order in which a source is asked what it was trained for; every one can embed.
 TASKS: dict[str, Task] = {
-    task.name: task for task in (Rerank(), ZeroShot(), Classify(), Sparse(), MultiVector(), Embed())
+    task.name: task
+    for task in (
+        Rerank(),
+        ZeroShot(),
+        Classify(),
+        Tag(),
+        Answer(),
+        Sparse(),
+        MultiVector(),
+        Embed(),
+    )
 }
 
 
@@ -31,13 +44,17 @@ def task_of(source: Source, name: str | None = None) -> Task:
 
 __all__ = [
     "TASKS",
+    "Answer",
     "Classify",
     "Embed",
     "Found",
+    "Known",
     "MultiVector",
     "Rerank",
     "Sparse",
+    "Tag",
     "Task",
     "ZeroShot",
+    "known_of",
     "task_of",
 ]

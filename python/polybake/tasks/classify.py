@@ -4,12 +4,11 @@ from typing import ClassVar, cast
 
 from pydantic import JsonValue
 
-from polybake.errors import InputError
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
-from polybake.tasks.head import labels_of, needed_head
+from polybake.tasks.head import checked_labels, labels_of, needed_head
 from polybake.tasks.ranked import ranked
-from polybake.tasks.task import Found, Task
+from polybake.tasks.task import Found, Known, Task
 
 _PURPOSE = "classify texts"
 
@@ -43,26 +42,12 @@ class Classify(Task):
         Raises:
             InputError: there are not as many labels as columns, or one is there twice.
         """
-        labels, place = source.labels, "model.labels"
-        if not labels:
-            labels, place = needed_head(source, _PURPOSE).labels, "id2label of config.json"
-        if len(labels) != columns:
-            raise InputError(
-                f"{source.folder.path}: {place} names {len(labels)} labels, and the steps give "
-                f"{columns} numbers; name as many"
-            )
-        for label in labels:
-            if labels.count(label) > 1:
-                raise InputError(
-                    f"{source.folder.path}: the label {label!r} stands twice in {place}; give "
-                    "each number a name of its own"
-                )
-        return {"labels": list(labels)}
+        return {"labels": [*checked_labels(source, columns, _PURPOSE)]}
 
-    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
         """All texts at once."""
         return {"texts": [*texts]}
 
     def answer(self, found: Found) -> JsonValue:
         """Each text's labels with their scores, best first; equal scores in the labels' order."""
-        return ranked(cast(list[str], found.settings["labels"]), found.vectors)
+        return ranked(cast(list[str], found.known.settings["labels"]), found.vectors)

@@ -20,6 +20,31 @@ def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> Head:
     return source.head
 
 
+def checked_labels(
+    source: Source, columns: int, purpose: str, kind: HeadKind = LABELS
+) -> tuple[str, ...]:
+    """The labels of an output's columns, in their order: the user's, or those of the head.
+
+    Raises:
+        InputError: there are not as many labels as columns, or one is there twice.
+    """
+    labels, place = source.labels, "model.labels"
+    if not labels:
+        labels, place = needed_head(source, purpose, kind).labels, "id2label of config.json"
+    if len(labels) != columns:
+        raise InputError(
+            f"{source.folder.path}: {place} names {len(labels)} labels, and the steps give "
+            f"{columns} numbers; name as many"
+        )
+    for label in labels:
+        if labels.count(label) > 1:
+            raise InputError(
+                f"{source.folder.path}: the label {label!r} stands twice in {place}; give "
+                "each number a name of its own"
+            )
+    return labels
+
+
 def labels_of(source: Source) -> tuple[str, ...]:
     """The labels of a source's head; empty where it has none, or lists steps of its own."""
     head = source.head

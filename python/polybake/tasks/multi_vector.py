@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from polybake.errors import InputError
 from polybake.modelfile.slack import Embeddings
 from polybake.sources.source import Recipe, Source
-from polybake.tasks.task import Found, Task
+from polybake.tasks.task import Found, Known, Task
 
 
 class MultiVector(Task):
@@ -39,14 +39,13 @@ class MultiVector(Task):
             )
         return source.recipe
 
-    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
         """The relevance of each text to the first one."""
         return {"texts": [*texts]}
 
     def answer(self, found: Found) -> JsonValue:
         """How many rows each text has, and its relevance to the first text as a query."""
-        counts = np.ones(len(found.vectors), np.int64) if found.counts is None else found.counts
-        texts = np.split(found.vectors, np.cumsum(counts)[:-1])
+        texts = found.rows
         return [{"rows": len(text), "max_sim": max_sim(texts[0], text)} for text in texts]
 
 

@@ -11,7 +11,7 @@ from polybake.modelfile.manifest import Cut
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
-from polybake.tasks.task import Found, Task
+from polybake.tasks.task import Found, Known, Task
 
 #: Stands behind the documents of every golden case, so that there is an order, and one is short.
 _DOCUMENT = "The lock is closed at night."
@@ -27,11 +27,11 @@ class Rerank(Task):
     output: ClassVar[str] = "scores"
     cut: ClassVar[Cut | None] = "longest_first"
 
-    def texts(self, texts: tuple[str, ...]) -> tuple[Text, ...]:
+    def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:
         """The first text as the query, with each of all and one more as a document."""
         return tuple((texts[0], document) for document in (*texts, _DOCUMENT))
 
-    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
         """The same as one query and its documents."""
         return {"query": texts[0], "documents": [*texts, _DOCUMENT]}
 

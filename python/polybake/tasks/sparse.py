@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import needed_head
-from polybake.tasks.task import Found, Task
+from polybake.tasks.task import Found, Known, Task
 
 #: How many of each text's tokens golden answers have.
 _TOP = 8
@@ -41,7 +41,7 @@ class Sparse(Task):
         needed_head(source, "weigh tokens", "ForMaskedLM")
         return ({"step": HEAD}, {"step": "splade"})
 
-    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
         """The tokens of all texts that weigh most."""
         return {"texts": [*texts], "top": _TOP}
 
@@ -49,7 +49,7 @@ class Sparse(Task):
         """Each text's tokens by name with their weights, the largest first, and none of 0."""
         return [
             [
-                {"token": found.token(int(place)), "score": float(row[place])}
+                {"token": found.known.token(int(place)), "score": float(row[place])}
                 for place in np.argsort(-row, kind="stable")[:_TOP]
                 if row[place] > 0
             ]

@@ -12,6 +12,22 @@ from pydantic import JsonValue
 from polybake.modelfile.fixture import Text
 from polybake.modelfile.manifest import Cut
 from polybake.sources.source import Recipe, Source
+from polybake.tokenization.words import Chunk
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a client knows besides the graph.
+
+    Attributes:
+        settings: Of the contract.
+        token: Names a token by its id.
+        chunks: The words of a text.
+    """
+
+    settings: Mapping[str, JsonValue] = field(default_factory=dict)
+    token: Callable[[int], str] = str
+    chunks: Callable[[str], list[Chunk]] = lambda _: []
 
 
 @dataclass(frozen=True)
@@ -21,16 +37,20 @@ class Found:
     Attributes:
         vectors: ``[rows, columns]``.
         call: What `Task.call` gave.
-        settings: What clients know besides.
-        token: Names a token by its id.
+        known: What a client makes an answer with.
         counts: How many of the rows are each text's; None where it is one.
     """
 
     vectors: NDArray[np.number[Any]]
     call: Mapping[str, JsonValue] = field(default_factory=dict)
-    settings: Mapping[str, JsonValue] = field(default_factory=dict)
-    token: Callable[[int], str] = str
+    known: Known = Known()
     counts: NDArray[np.int64] | None = None
+
+    @property
+    def rows(self) -> list[NDArray[np.number[Any]]]:
+        """Those of each text: ``[rows, columns]``."""
+        counts = np.ones(len(self.vectors), np.int64) if self.counts is None else self.counts
+        return np.split(self.vectors, np.cumsum(counts)[:-1])
 
 
 class Task(abc.ABC):
@@ -41,18 +61,22 @@ class Task(abc.ABC):
         output: The graph's first output.
         prompted: Whether its clients put prompts before texts.
         cut: Which text of a pair is cut where both are too long; None where rows are single texts.
+        seeks: Whether answers are sought in the second text of a pair.
+        probabilities: Whether its output is of these, of which small ones mean little.
     """
 
     name: ClassVar[str]
     output: ClassVar[str]
     prompted: ClassVar[bool] = False
     cut: ClassVar[Cut | None] = None
+    seeks: ClassVar[bool] = False
+    probabilities: ClassVar[bool] = False
 
-    def texts(self, texts: tuple[str, ...]) -> tuple[Text, ...]:
-        """What the rows of a golden case are made of; a task of pairs makes these of its texts."""
+    def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:  # noqa: ARG002
+        """What the rows of a golden case are made of, such as pairs, or parts of long texts."""
         return texts
 
-    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue] | None:  # noqa: ARG002
+    def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:  # noqa: ARG002
         """What a client's own call is given for a golden case; None where vectors are all."""
         return None
 

@@ -12,7 +12,7 @@ from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import labels_of, needed_head
 from polybake.tasks.ranked import ranked
-from polybake.tasks.task import Found, Task
+from polybake.tasks.task import Found, Known, Task
 
 #: What golden cases ask for.
 _LABELS = ("weather", "sailing", "\u03ba\u03b1\u03b9\u03c1\u03cc\u03c2 \U0001f327")
@@ -31,12 +31,12 @@ class ZeroShot(Task):
     output: ClassVar[str] = "entailment"
     cut: ClassVar[Cut | None] = "only_first"
 
-    def texts(self, texts: tuple[str, ...]) -> tuple[Text, ...]:
+    def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:
         """Each text with each hypothesis."""
         hypotheses = [_TEMPLATE.replace("{}", label) for label in _LABELS]
         return tuple((text, hypothesis) for text in texts for hypothesis in hypotheses)
 
-    def call(self, texts: tuple[str, ...]) -> dict[str, JsonValue]:
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
         """The same as texts, labels and a template; several texts may have several labels."""
         return {
             "texts": [*texts],

@@ -12,27 +12,32 @@ from typing import Literal
 from tokenizers import Tokenizer
 
 from polybake.errors import InputError
-from polybake.modelfile.manifest import Cut, Pair, Piece
+from polybake.modelfile.manifest import SOUGHT, Cut, Pair, Piece
 from polybake.tokenization.tokenizer import BakedTokenizer
 
 #: One of them is a token of every tokenizer.
 _PROBES = ("a", "the", "0", ".", "\u4e2d")
 
 
-def for_pairs(baked: BakedTokenizer, cut: Cut) -> tuple[BakedTokenizer, Pair]:
+def for_pairs(
+    baked: BakedTokenizer, cut: Cut, *, sought: bool = False
+) -> tuple[BakedTokenizer, Pair]:
     """The tokenizer of bare texts, and how it joined two.
 
     Args:
         baked: As it is for single texts.
         cut: Which text is cut where both are too long together.
+        sought: Whether the types of the second text's tokens say that answers are sought in it.
 
     Raises:
-        InputError: it does not join two texts.
+        InputError: it does not join two texts, or puts nothing before a question.
     """
     data = json.loads(baked.json)
     cuts = data["truncation"]
     whole = Tokenizer.from_str(json.dumps(data | {"truncation": None}))
     pair = pair_of(whole, "left" if cuts and cuts["direction"] == "Left" else "right")
+    if sought:
+        pair = _sought(pair)
     bare = data | {"truncation": None, "post_processor": None}
     text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
     return replace(baked, json=text), pair.model_copy(update={"truncate": cut})
@@ -64,6 +69,24 @@ def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
         "the tokenizer does not join two texts, expected a post-processor for pairs in "
         "tokenizer.json; save the tokenizer again with transformers"
     )
+
+
+def _sought(pair: Pair) -> Pair:
+    """The same, which says of its second text's tokens that answers are sought among them.
+
+    Raises:
+        InputError: no token stands before the first text, which would mean that there is none.
+    """
+    if pair.pieces[0].id is None:
+        raise InputError(
+            "the tokenizer puts no token before a question, expected one that stands for no "
+            "answer, such as [CLS]; save the tokenizer with which the model was trained"
+        )
+    pieces = (
+        piece.model_copy(update={"type_id": piece.type_id + SOUGHT}) if piece.text == 1 else piece
+        for piece in pair.pieces
+    )
+    return pair.model_copy(update={"pieces": tuple(pieces)})
 
 
 def join(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
@@ -51,9 +51,13 @@ class BakedTokenizer:
         """Turn each text into token ids, special tokens included, cut at ``max_length``."""
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
+    def bare(self, texts: Sequence[str]) -> list[Encoding]:
+        """Turn each text into tokens without special ones, cut at ``max_length``."""
+        return self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+
     def count(self, text: str) -> int:
         """Count a text's tokens, special tokens included, without cutting it."""
-        return len(self._untruncated.encode(text).ids)
+        return len(self.untruncated.encode(text).ids)
 
     def beginning(self, text: str) -> list[int]:
         """The ids of a text alone, without a special token behind it."""
@@ -72,12 +76,13 @@ class BakedTokenizer:
     @property
     def special_tokens(self) -> tuple[int, int]:
         """How many stand before a text, and how many behind it."""
-        found = self._untruncated.encode("a")
+        found = self.untruncated.encode("a")
         own = [place for place, text in enumerate(found.sequence_ids) if text is not None]
         return (own[0], len(found.ids) - 1 - own[-1]) if own else (0, 0)
 
     @cached_property
-    def _untruncated(self) -> Tokenizer:
+    def untruncated(self) -> Tokenizer:
+        """The same without a limit."""
         tokenizer = Tokenizer.from_str(self.json)
         tokenizer.no_truncation()
         return tokenizer

@@ -12,7 +12,8 @@ _SCORE = "score"
 def compare_answers(golden: object, found: object, place: str = "answer") -> str | None:
     """The first difference, with its place; None where there is none.
 
-    Entries with scores are ranks, and those of equal score may stand in any order.
+    Entries with scores are ranks, and those of equal score may stand in any order. Of several that
+    are equal to the last one, any may be there: which others there were is not known.
 
     Args:
         golden: What JSON holds.
@@ -23,7 +24,7 @@ def compare_answers(golden: object, found: object, place: str = "answer") -> str
         if len(golden) != len(found):
             return f"{place} has {len(found)} entries, expected {len(golden)}"
         if _ranked(golden) and _ranked(found):
-            found = _in_order_of(golden, found)
+            found = _without_ties(golden, _in_order_of(golden, found))
         parts = (
             compare_answers(one, other, f"{place}[{number}]")
             for number, (one, other) in enumerate(zip(golden, found, strict=True))
@@ -55,6 +56,19 @@ def _in_order_of(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
             group = []
         group.append(entry)
     return ordered + sorted(group, key=lambda one: places.get(_without_score(one), -1))
+
+
+def _without_ties(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
+    """The same, a golden entry in the place of one that is none but has the last one's score."""
+    known = {_without_score(entry) for entry in golden}
+    last = golden[-1][_SCORE] if golden else 0.0
+    return [
+        expected
+        if _without_score(entry) not in known
+        and max(abs(one[_SCORE] - last) for one in (entry, expected)) <= LIMIT
+        else entry
+        for expected, entry in zip(golden, found, strict=True)
+    ]
 
 
 def _without_score(entry: dict[str, Any]) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.heads.masked_lm import masked_lm
+from polybake.sources.heads.question_answering import question_answering
 from polybake.sources.heads.sequence_classification import sequence_classification
+from polybake.sources.heads.token_classification import token_classification
 from polybake.sources.source import Head, HeadKind
 from polybake.tokenization.model_config import ModelConfig
 
@@ -13,6 +15,8 @@ __all__ = ["masked_lm", "open_head"]
 _KINDS: dict[HeadKind, Callable[[ModelFolder], Head]] = {
     "ForSequenceClassification": sequence_classification,
     "ForMaskedLM": masked_lm,
+    "ForQuestionAnswering": question_answering,
+    "ForTokenClassification": token_classification,
 }
 
 

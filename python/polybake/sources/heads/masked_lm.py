@@ -3,21 +3,15 @@
 Source: transformers, ``ForMaskedLM`` of each family, in evaluation.
 """
 
-from collections.abc import Callable
 from functools import partial
 
-from pydantic import ValidationError
-
-from polybake.encoders import ENCODERS
 from polybake.encoders.architecture import Epsilon, HiddenAct
-from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.files.validation import JsonModel, first_fault
-from polybake.sources.checkpoint import checkpoint_files
+from polybake.files.validation import JsonModel
+from polybake.sources.heads.families import Families, head_steps
 from polybake.sources.heads.layers import Layers
 from polybake.sources.source import Head
 from polybake.steps import Step
-from polybake.tokenization.model_config import ModelConfig
 
 _TABLE = "embeddings.word_embeddings.weight"
 
@@ -35,30 +29,8 @@ class MaskedLMConfig(JsonModel):
 
 def masked_lm(folder: ModelFolder) -> Head:
     """The head of a folder that transformers saved as ``ForMaskedLM``; nothing is read yet."""
-    return Head("ForMaskedLM", partial(_steps, folder))
-
-
-def _steps(folder: ModelFolder) -> list[Step]:
-    """The steps from token embeddings to numbers of tokens, ``[batch, sequence, tokens]``.
-
-    Raises:
-        InputError: no head is known for the architecture, or a setting or a weight of it is not
-            there, is damaged, or does not fit.
-    """
-    name = folder.read("config.json", ModelConfig).model_type
-    if name not in _HEADS:
-        raise InputError(
-            f"{folder.path / 'config.json'}: the masked language model of {name!r} is not known; "
-            f"known are: {', '.join(_HEADS)}; export the whole model to ONNX and give the .onnx "
-            "file"
-        )
-    layers = Layers(checkpoint_files(folder), ENCODERS[name].prefix)
-    try:
-        return _HEADS[name](folder.read("config.json", MaskedLMConfig), layers)
-    except ValidationError as error:
-        raise InputError(
-            f"{layers.files[0]}: {first_fault(error)}; save the model again"
-        ) from error
+    steps = partial(head_steps, folder, "masked language model", _FAMILIES, MaskedLMConfig)
+    return Head("ForMaskedLM", steps)
 
 
 def _vocabulary(
@@ -87,8 +59,7 @@ def _roberta(config: MaskedLMConfig, head: Layers) -> list[Step]:
     ]
 
 
-#: By ``model_type``.
-_HEADS: dict[str, Callable[[MaskedLMConfig, Layers], list[Step]]] = {
+_FAMILIES: Families[MaskedLMConfig] = {
     "albert": lambda config, head: [
         head.dense("predictions.dense", config.hidden_act),
         head.layer_norm("predictions.LayerNorm", config.layer_norm_eps),

@@ -3,23 +3,19 @@
 Source: transformers, ``ForSequenceClassification`` of each family, in evaluation.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
-from polybake.encoders import ENCODERS
 from polybake.encoders.architecture import Epsilon, HiddenAct
-from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.files.validation import JsonModel, first_fault
-from polybake.sources.checkpoint import checkpoint_files
+from polybake.files.validation import JsonModel
+from polybake.sources.heads.families import Families, head_steps
 from polybake.sources.heads.layers import Layers
 from polybake.sources.source import Head
 from polybake.sources.torch_classes import activation_of
 from polybake.steps import LeaveOut, Pool, Step
-from polybake.tokenization.model_config import ModelConfig
 
 ProblemType = Literal["regression", "single_label_classification", "multi_label_classification"]
 
@@ -87,31 +83,8 @@ def sequence_classification(folder: ModelFolder) -> Head:
         InputError: its settings are not valid.
     """
     config = folder.read("config.json", HeadConfig)
-    steps = partial(_steps, folder, config)
+    steps = partial(head_steps, folder, "head", _FAMILIES, HeadConfig)
     return Head("ForSequenceClassification", steps, config.labels, config.scores, config.relevance)
-
-
-def _steps(folder: ModelFolder, config: HeadConfig) -> list[Step]:
-    """The steps from token embeddings to a number for each label, ``[batch, labels]``.
-
-    Raises:
-        InputError: no head is known for the architecture, or a weight of it is not there, is
-            damaged, or does not fit.
-    """
-    file = folder.path / "config.json"
-    name = folder.read("config.json", ModelConfig).model_type
-    if name not in _HEADS:
-        raise InputError(
-            f"{file}: the head of {name!r} is not known; known are: {', '.join(_HEADS)}; "
-            "export the whole model to ONNX and give the .onnx file"
-        )
-    layers = Layers(checkpoint_files(folder), ENCODERS[name].prefix)
-    try:
-        return _HEADS[name](config, layers)
-    except ValidationError as error:
-        raise InputError(
-            f"{layers.files[0]}: {first_fault(error)}; save the model again"
-        ) from error
 
 
 _FIRST = Pool(mode="cls")
@@ -127,8 +100,7 @@ def _last_token(config: HeadConfig, head: Layers) -> list[Step]:
     return [*padding, Pool(mode="lasttoken"), head.dense("score")]
 
 
-#: By ``model_type``.
-_HEADS: dict[str, Callable[[HeadConfig, Layers], list[Step]]] = {
+_FAMILIES: Families[HeadConfig] = {
     "albert": lambda _, head: [_FIRST, head.dense("pooler", "tanh"), head.dense("classifier")],
     "bert": lambda _, head: [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")],
     "camembert": _roberta,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-from .contract import Vectors
 from .model import Model, Progress
 from .pair_arguments import checked_pairs, checked_tokens
+from .results import Results
 from .tokens import Text, Tokens, packed, unpacked
 
 
@@ -16,11 +16,11 @@ class PairModel(Model):
         """The tokens of each pair, cut and joined, not padded."""
         return [unpacked(row) for row in self._tokenize(pairs, None)]
 
-    def score_pairs(self, pairs: Iterable[Text], *, progress: Progress | None = None) -> Vectors:
+    def score_pairs(self, pairs: Iterable[Text], *, progress: Progress | None = None) -> Results:
         """What the graph gives for each pair: ``[pairs, numbers]``."""
         return self._vectors(pairs, None, progress)
 
-    def score_ids(self, rows: Sequence[Tokens]) -> Vectors:
+    def score_ids(self, rows: Sequence[Tokens]) -> Results:
         """Run the tokens of pairs as one batch, padded to the longest: ``[pairs, numbers]``.
 
         Raises:

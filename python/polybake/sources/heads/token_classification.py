@@ -1,0 +1,53 @@
+"""The head that gives each token of a text a number for each label.
+
+Source: transformers, ``ForTokenClassification`` of each family, in evaluation.
+"""
+
+from functools import partial
+
+from polybake.files.model_folder import ModelFolder
+from polybake.sources.heads.families import Families, head_steps
+from polybake.sources.heads.layers import Layers
+from polybake.sources.heads.sequence_classification import HeadConfig
+from polybake.sources.source import Head
+from polybake.steps import Step
+
+
+def token_classification(folder: ModelFolder) -> Head:
+    """The head of a folder that transformers saved as ``ForTokenClassification``.
+
+    Raises:
+        InputError: its settings are not valid.
+    """
+    labels = folder.read("config.json", HeadConfig).labels
+    steps = partial(head_steps, folder, "head of tokens", _FAMILIES, HeadConfig)
+    return Head("ForTokenClassification", steps, labels)
+
+
+def _classifier(_: HeadConfig, head: Layers) -> list[Step]:
+    return [head.dense("classifier")]
+
+
+def _score(_: HeadConfig, head: Layers) -> list[Step]:
+    return [head.dense("score")]
+
+
+_FAMILIES: Families[HeadConfig] = {
+    "albert": _classifier,
+    "bert": _classifier,
+    "camembert": _classifier,
+    "deberta-v2": _classifier,
+    "distilbert": _classifier,
+    "electra": _classifier,
+    "mistral": _score,
+    "modernbert": lambda config, head: [
+        head.dense("head.dense", config.classifier_activation),
+        head.layer_norm("head.norm", config.norm_eps),
+        head.dense("classifier"),
+    ],
+    "mpnet": _classifier,
+    "qwen2": _score,
+    "qwen3": _score,
+    "roberta": _classifier,
+    "xlm-roberta": _classifier,
+}

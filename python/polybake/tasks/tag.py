@@ -1,0 +1,202 @@
+"""Labels for the words of texts, and the spans that they make."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from polybake.modelfile.fixture import Text
+from polybake.recipe.resolve import HEAD
+from polybake.sources.source import HeadKind, Recipe, Source
+from polybake.tasks.head import checked_labels, needed_head
+from polybake.tasks.task import Found, Known, Task
+from polybake.tasks.text_words import Rows, parts, room, word_settings, words_of
+from polybake.tokenization.windows import windows
+from polybake.tokenization.words import Chunk
+
+_KIND: HeadKind = "ForTokenClassification"
+_PURPOSE = "tag words"
+
+#: How the scores of a word's tokens become the word's.
+AGGREGATIONS = ("first", "mean", "max")
+
+#: BIO, BILOU and BIOES: where a span begins, goes on and ends.
+_SCHEME = re.compile(r"([BILUES])-(.+)", re.DOTALL)
+_OUTSIDE = "O"
+
+
+class Mark(NamedTuple):
+    """What a label says of a word.
+
+    Attributes:
+        name: Of the span; empty where the word is in none.
+        begins: Whether a span begins with the word.
+        ends: Whether it ends with it.
+    """
+
+    name: str
+    begins: bool
+    ends: bool
+
+
+class WordRows(NamedTuple):
+    """A word of a text and the scores of its tokens: ``[tokens, labels]``."""
+
+    start: int
+    end: int
+    rows: Rows
+
+
+class Span(NamedTuple):
+    """Words that stand together, and the mean of their scores."""
+
+    label: str
+    score: float
+    start: int
+    end: int
+
+
+class Tag(Task):
+    """Probabilities of each token's labels, of which clients make spans of words.
+
+    Source: transformers ``TokenClassificationPipeline``.
+    """
+
+    name: ClassVar[str] = "tag"
+    output: ClassVar[str] = "token_scores"
+    probabilities: ClassVar[bool] = True
+
+    def fits(self, source: Source) -> bool:
+        """It was, where its head has numbers of labels for each token."""
+        return source.head is not None and source.head.kind == _KIND and not source.recipe
+
+    def recipe(self, source: Source) -> Recipe:
+        """The model's head, probabilities, and the rows of what is no special token.
+
+        Raises:
+            InputError: the model has no such head.
+        """
+        needed_head(source, _PURPOSE, _KIND)
+        first, last = source.tokenizer.special_tokens
+        return (
+            {"step": HEAD},
+            {"step": "activation", "function": "softmax"},
+            {"step": "leave_out_ends", "first": first, "last": last},
+            {"step": "unpad"},
+        )
+
+    def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
+        """The labels with what each says of a word, and where words end.
+
+        Raises:
+            InputError: there are not as many labels as columns, or one is there twice.
+        """
+        labels = checked_labels(source, columns, _PURPOSE, _KIND)
+        special = source.tokenizer.special_tokens
+        return {
+            "labels": [*labels],
+            "marks": [mark_of(label)._asdict() for label in labels],
+            "special": [*special],
+            **word_settings(source, sum(special), finest=False),
+        }
+
+    def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
+        """Each text, or the parts of one that is too long."""
+        held = room(known.settings)
+        return tuple(part for text in texts for part in parts(text, known.chunks(text), held))
+
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
+        """All texts at once, in every way to aggregate."""
+        return {"texts": [*texts], "aggregations": [*AGGREGATIONS]}
+
+    def answer(self, found: Found) -> JsonValue:
+        """The spans of each text, by the way to aggregate."""
+        marks = [Mark(**mark) for mark in cast(list[dict[str, Any]], found.known.settings["marks"])]
+        held, rows = room(found.known.settings), iter(found.rows)
+        texts = [
+            (text, [*_words(found.known.chunks(text), held, rows)])
+            for text in cast(list[str], found.call["texts"])
+        ]
+        return [
+            [
+                [span._asdict() | {"text": text[span.start : span.end]} for span in spans]
+                for text, words in texts
+                for spans in [[*spans_of(marks, words, aggregation)]]
+            ]
+            for aggregation in AGGREGATIONS
+        ]
+
+
+def mark_of(label: str) -> Mark:
+    """What a label says of a word: by BIO, BILOU or BIOES, or plainly the span that it is in."""
+    found = _SCHEME.fullmatch(label)
+    if found is None:
+        return Mark("" if label == _OUTSIDE else label, begins=False, ends=False)
+    place, name = found.groups()
+    return Mark(name, begins=place in "BUS", ends=place in "LUSE")
+
+
+def spans_of(marks: Sequence[Mark], words: Sequence[WordRows], aggregation: str) -> Iterator[Span]:
+    """The spans of a text, from the best label of each word.
+
+    Neighbours with one name make a span, unless one begins or ends between them.
+
+    Args:
+        marks: Of each column.
+        words: In their order.
+        aggregation: One of `AGGREGATIONS`.
+
+    Source: transformers ``TokenClassificationPipeline.group_entities``.
+    """
+    name, ended, start, end = "", True, 0, 0
+    scores: list[float] = []
+    for word in words:
+        row = aggregated(word.rows, aggregation)
+        best = int(row.argmax())
+        mark = marks[best]
+        if mark.name != name or mark.begins or ended:
+            if name:
+                yield Span(name, float(np.mean(scores)), start, end)
+            name, start, scores = mark.name, word.start, []
+        end, ended = word.end, mark.ends
+        scores.append(float(row[best]))
+    if name:
+        yield Span(name, float(np.mean(scores)), start, end)
+
+
+def aggregated(rows: Rows, aggregation: str) -> NDArray[np.float64]:
+    """A word's scores, ``[labels]``: its first token's, the mean, or those of the surest token.
+
+    Source: transformers ``TokenClassificationPipeline.aggregate_word``.
+    """
+    scores = rows.astype(np.float64)
+    if aggregation == "mean":
+        mean: NDArray[np.float64] = scores.mean(axis=0)
+        return mean
+    surest: NDArray[np.float64] = scores[scores.max(axis=1).argmax()]
+    return scores[0] if aggregation == "first" else surest
+
+
+def _words(found: Sequence[Chunk], held: int, rows: Iterator[Rows]) -> Iterator[WordRows]:
+    """The words of a text; of what two windows share, each gives the half that is further within.
+
+    Args:
+        found: The text's chunks.
+        held: Tokens of a window.
+        rows: What the graph gives for each window, one where there is no chunk.
+    """
+    cut = windows(found, held)
+    if not cut:
+        next(rows)
+        return
+    middles = [(one.last + other.first + 1) // 2 for one, other in pairwise(cut)]
+    for window, begin, end in zip(cut, [0, *middles], [*middles, len(found)], strict=True):
+        given = next(rows)
+        first, last = found[begin].start, found[end - 1].end
+        for word in words_of(found[window.first : window.last], len(given)):
+            if first <= word.start < last:
+                yield WordRows(word.start, word.end, given[word.first : word.last])

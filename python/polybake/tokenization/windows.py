@@ -1,0 +1,44 @@
+"""The windows in which a text that is too long goes through a model."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from polybake.tokenization.words import Chunk
+
+#: Tokens that two windows share, at most.
+#: Source: transformers ``QuestionAnsweringPipeline``, ``doc_stride``.
+OVERLAP = 128
+
+
+class Window(NamedTuple):
+    """A part of a text.
+
+    Attributes:
+        first: Its first chunk.
+        last: The one behind its last.
+    """
+
+    first: int
+    last: int
+
+
+def windows(chunks: Sequence[Chunk], room: int) -> list[Window]:
+    """Cut a text between chunks, into as few windows as hold no more tokens than there is room.
+
+    Two of them share as many chunks as have up to `OVERLAP` tokens, or half the room; a chunk that
+    is longer than the room is a window.
+    """
+    ends = [0, *accumulate(chunk.tokens for chunk in chunks)]
+    shared = min(OVERLAP, room // 2)
+    found: list[Window] = []
+    first = last = 0
+    while last < len(chunks):
+        last = first + 1
+        while last < len(chunks) and ends[last + 1] - ends[first] <= room:
+            last += 1
+        found.append(Window(first, last))
+        first += 1
+        while ends[last] - ends[first] > shared:
+            first += 1
+    return found

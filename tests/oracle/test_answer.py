@@ -1,0 +1,145 @@
+"""Answers against transformers' models, and against the words of its tokenizers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.heads import BERT, MODERN, saved_bert, saved_rotary
+from polybake.baking.bake_config import bake_config
+from polybake.config import Config
+from polybake.fixtures.golden import golden_cases
+from polybake.fixtures.texts import CaseText
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import encode_vectors
+from polybake.runtime.embedder import Embedder
+from polybake.verification.answers import compare_answers
+from support.agreement import Agreement, agreement_of_pairs
+from support.proven import Proven
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("transformers")
+
+SAVED = "Hugging Face folder"
+HEAD = "QuestionAnswering"
+#: Whose models every language verifies.
+KEPT = ("roberta", "deberta-v3")
+#: Tokens of the longest answer, and answers of a golden case.
+MOST, TOP = 15, 3
+TEXTS = (
+    "the water is over there",
+    "Ada, the ferry (a boat): sails!",
+    "the weather was as ever, 12 days",
+    "we saw it there. we saw her",
+)
+
+
+def named(kind: str) -> str:
+    """The kind of an answerer, its variant behind a comma."""
+    model, comma, variant = kind.partition(",")
+    return f"{model} answerer{comma}{variant}"
+
+
+def spans_of(logits: np.ndarray, context: np.ndarray) -> np.ndarray:
+    """The probability of each span: ``[1 + tokens of the context, MOST]``.
+
+    Source: transformers 4.57 ``QuestionAnsweringPipeline``, ``select_starts_ends``.
+    """
+    legal = context.copy()
+    legal[0] = True  # no answer
+    powers = np.where(legal[:, None], np.exp(logits - logits.max(axis=0)), 0.0)
+    begins, ends = (powers / powers.sum(axis=0)).T
+    outer = np.triu(begins[:, None] * ends)
+    rows = [np.array([outer[0, 0]])] + [outer[place, place:] for place in np.flatnonzero(context)]
+    given = np.zeros((len(rows), MOST))
+    for row, values in zip(given, rows, strict=True):
+        row[: min(MOST, len(values))] = values[:MOST]
+    return given
+
+
+def answers_of(encoding: Any, context: str, spans: np.ndarray) -> list[dict[str, Any]]:
+    """The best spans of whole words, as the tokenizer itself counts these, or that there is none.
+
+    Source: transformers 4.57 ``QuestionAnsweringPipeline``, ``get_indices``.
+    """
+    places = [place for place, text in enumerate(encoding.sequence_ids) if text == 1]
+    words = {place: encoding.word_ids[place] for place in places}
+    begins: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    for place in places:
+        start, end = encoding.offsets[place]
+        begins.setdefault(words[place], start + (context[start : start + 1] == " "))
+        ends[words[place]] = end
+    best: dict[tuple[int, int], float] = {}
+    for row, place in zip(spans[1:], places, strict=True):
+        for longer, score in enumerate(row):
+            if place + longer in words:
+                found = begins[words[place]], ends[words[place + longer]]
+                best[found] = max(score, best.get(found, 0.0))
+    best[0, 0] = spans[0, 0]
+    ordered = sorted(best, key=lambda found: (-best[found], found))[:TOP]
+    return [
+        {"score": float(best[a, b]), "start": a, "end": b, "text": context[a:b]} for a, b in ordered
+    ]
+
+
+def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
+    """Bake a folder; compare every span of every case, and the answers in plain texts."""
+    import torch
+    from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+    table = {"name": "tiny-answerer", "source": folder, "output": out}
+    bake_config(Config.model_validate({"model": table}))
+    head = read_head(out)
+    assert head.manifest.contract.task == "answer"
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForQuestionAnswering.from_pretrained(folder).eval()
+
+    def row(question: str, context: str) -> tuple[Any, np.ndarray, np.ndarray]:
+        """The tokens of a pair, which of them are sought, and the spans."""
+        # In a list, as an empty context alone would be none.
+        fed = tokenizer([question], [context], truncation="only_second", return_tensors="pt")
+        sought = np.array([text == 1 for text in fed.encodings[0].sequence_ids])
+        with torch.no_grad():
+            found = model(**fed)
+        logits = torch.stack([found.start_logits[0], found.end_logits[0]], -1).double().numpy()
+        return fed.encodings[0], sought, spans_of(logits, sought)
+
+    expected = []
+    for case in head.fixture.cases:
+        rows = [row(*pair) for pair in case.texts]
+        types = [np.array(tokens.type_ids) + 2 * sought for tokens, sought, _ in rows]
+        spans = np.concatenate([spans for *_, spans in rows]).astype(np.float32)
+        changed = {
+            "input_ids": tuple(tuple(tokens.ids) for tokens, *_ in rows),
+            "type_ids": tuple(tuple(one.tolist()) for one in types),
+            "embeddings": encode_vectors(spans),
+        }
+        expected.append(case.model_copy(update=changed))
+    assert len(expected) > 10
+    found = agreement_of_pairs(out, expected)
+    plain = CaseText("answers", "", (), None, TEXTS)
+    (case,) = golden_cases([plain], Embedder(out).runner, None)
+    for text, answers in zip(TEXTS, case.answer, strict=True):
+        encoding, _, spans = row(case.call["question"], text)
+        assert compare_answers(answers_of(encoding, text, spans), answers) is None
+    return found
+
+
+@pytest.mark.parametrize("kind", BERT)
+def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """Every span's score, and the best answers."""
+    folder = saved_bert(tmp_path / "model", kind, ("begins", "ends"), HEAD)
+    found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
+    proven(named(kind), found, source=SAVED, kept=kind in KEPT)
+
+
+@pytest.mark.parametrize("kind", MODERN)
+def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """The same of an encoder whose head has a layer more."""
+    folder = saved_rotary(tmp_path / "model", kind, ("begins", "ends"), HEAD)
+    found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
+    proven(named(kind), found, source=SAVED, kept=False)

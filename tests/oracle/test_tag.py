@@ -1,0 +1,132 @@
+"""Taggers against transformers: its models token by token, and its pipeline span by span."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.heads import BERT, DECODERS, MODERN, saved_bert, saved_rotary
+from polybake.baking.bake_config import bake_config
+from polybake.config import Config
+from polybake.fixtures.golden import golden_cases
+from polybake.fixtures.texts import CaseText
+from polybake.modelfile.container import read_head
+from polybake.modelfile.fixture import encode_vectors
+from polybake.runtime.embedder import Embedder
+from polybake.verification.answers import compare_answers
+from support.agreement import Agreement, agreement
+from support.proven import Proven
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("transformers")
+
+SAVED = "Hugging Face folder"
+HEAD = "TokenClassification"
+#: Whose models every language verifies.
+KEPT = ("roberta", "xlm-roberta")
+LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-\u65e0 \U0001f600")
+PLAIN = ("B", "NOUN", "VERB", "O", "ADJ", "B-X-Y")
+
+#: Texts of one part, whose words the pipeline finds alike: gaps are single spaces, no letter is
+#: unknown, and no token is a gap alone, which it takes for words.
+TEXTS = (
+    "the water there, the waters: theft!",
+    "water the waterer: the theory? water.",
+    "theatre water the waterways",
+    "the theme? watermill, water the thesis",
+)
+AGGREGATIONS = {"first": "first", "mean": "average", "max": "max"}
+
+
+def named(kind: str) -> str:
+    """The kind of a tagger, its variant behind a comma."""
+    model, comma, variant = kind.partition(",")
+    return f"{model} tagger{comma}{variant}"
+
+
+def bake_tagger(folder: Path, out: Path) -> None:
+    table = {"name": "tiny-tagger", "source": folder, "output": out}
+    bake_config(Config.model_validate({"model": table}))
+    assert read_head(out).manifest.contract.task == "tag"
+
+
+def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
+    """Bake a folder, and compare the scores of each token."""
+    import torch
+    from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+    bake_tagger(folder, out)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForTokenClassification.from_pretrained(folder).eval()
+    expected = []
+    for case in read_head(out).fixture.cases:
+        rows, ids = [], []
+        for text in case.texts:
+            fed = tokenizer(
+                text, truncation=True, return_tensors="pt", return_special_tokens_mask=True
+            )
+            special = fed.pop("special_tokens_mask")[0].numpy() == 1
+            ids.append(tuple(fed.input_ids[0].tolist()))
+            with torch.no_grad():
+                scores = torch.softmax(model(**fed).logits[0].double(), dim=-1).numpy()
+            inner = np.flatnonzero(~special)
+            # Special tokens that stand in the text itself have scores, too.
+            rows.append(scores[inner[0] : inner[-1] + 1] if len(inner) else scores[:0])
+        vectors = np.concatenate(rows).astype(np.float32)
+        changed = {"input_ids": tuple(ids), "embeddings": encode_vectors(vectors)}
+        expected.append(case.model_copy(update=changed))
+    assert len(expected) > 10
+    return agreement(out, expected)
+
+
+def compare_spans(folder: Path, out: Path) -> None:
+    """The spans of the golden answer are the pipeline's, in every aggregation."""
+    from transformers import pipeline
+
+    case = CaseText("spans", "", (), None, TEXTS)
+    (found,) = golden_cases([case], Embedder(out).runner, None)
+    for way, spans in zip(AGGREGATIONS.values(), found.answer, strict=True):
+        library = pipeline("token-classification", str(folder), aggregation_strategy=way)
+        expected = [
+            [
+                {
+                    "label": one["entity_group"],
+                    "score": float(one["score"]),
+                    "start": start,
+                    "end": one["end"],
+                    "text": text[start : one["end"]],
+                }
+                for one in library(text)
+                # Its spans begin with the gap before the word where the tokenizer's offsets do.
+                for start in [one["start"] + (text[one["start"]] == " ")]
+            ]
+            for text in TEXTS
+        ]
+        assert compare_answers(expected, spans) is None
+
+
+@pytest.mark.parametrize("kind", BERT)
+def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """Every token's scores, and every span."""
+    folder = saved_bert(tmp_path / "model", kind, LABELS, HEAD)
+    found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
+    compare_spans(folder, tmp_path / "tiny.onnx")
+    proven(named(kind), found, source=SAVED, kept=kind in KEPT)
+
+
+@pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
+def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """Decoders have no special tokens to leave out; their tokenizers here give gaps tokens."""
+    folder = saved_rotary(tmp_path / "model", kind, LABELS, HEAD)
+    found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
+    proven(named(kind), found, source=SAVED, kept=False)
+
+
+def test_labels_of_no_scheme(tmp_path: Path, proven: Proven) -> None:
+    """Neighbours with the same one are a span."""
+    folder = saved_bert(tmp_path / "model", "bert", PLAIN, HEAD)
+    found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
+    compare_spans(folder, tmp_path / "tiny.onnx")
+    proven(f"{named('bert')}, plain labels", found, source=SAVED, kept=False)
