@@ -18,10 +18,12 @@ import polybake
 from conftest import REQUIRED
 from polybake.baking.bake import bake
 from polybake.errors import InputError
-from polybake.fixtures.texts import user_cases
+from polybake.fixtures.golden import golden_cases
+from polybake.fixtures.texts import CaseText, user_cases
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import Case, encode_vectors
 from polybake.recipe.resolve import resolve
+from polybake.runtime.embedder import Embedder
 from polybake.sources import Source, open_source
 from support.agreement import agreement
 from support.proven import Proven
@@ -50,15 +52,21 @@ class Export:
     vectors: dict[str, NDArray[np.float64]]
 
 
-@pytest.fixture
-def export(request: pytest.FixtureRequest, repository: Path) -> Export:
-    """The export of the name that the test is given."""
-    folder = repository / "build" / "exports" / request.param
+def exports_folder(name: str, repository: Path) -> Path:
+    """Where the nox session left an export."""
+    folder = repository / "build" / "exports" / name
     if not folder.is_dir():
         reason = f"{folder} is missing; write it with: nox -s exports"
         if any(REQUIRED):
             pytest.fail(reason)
         pytest.skip(reason)
+    return folder
+
+
+@pytest.fixture
+def export(request: pytest.FixtureRequest, repository: Path) -> Export:
+    """The export of the name that the test is given."""
+    folder = exports_folder(request.param, repository)
     found: dict[str, Any] = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     texts = found["texts"]
     return Export(
@@ -137,6 +145,49 @@ def test_a_classifier_agrees_with_its_library(
     polybake.bake(export.file, out, name="tiny")
     assert read_head(out).manifest.contract.settings == {"labels": ["joy", "fear", "none"]}
     proven("bert classifier", agreement(out, expected(export)), source=export.source, kept=False)
+
+
+def exported(name: str, repository: Path) -> tuple[Path, dict[str, Any]]:
+    """What a tool wrote, and what transformers' pipeline finds in contexts."""
+    folder = exports_folder(name, repository)
+    found: dict[str, Any] = json.loads((folder / "case.json").read_text(encoding="utf-8"))
+    return folder / found["export"], found
+
+
+def answered(out: Path, contexts: list[str]) -> Any:
+    """The golden answer of a baked file for these texts."""
+    case = CaseText("contexts", "", (), None, tuple(contexts))
+    (found,) = golden_cases([case], Embedder(out).runner, None)
+    return found.answer
+
+
+def test_a_tagger_finds_the_pipelines_spans(repository: Path, tmp_path: Path) -> None:
+    """The graph ends in logits of tokens, which config.json names."""
+    file, found = exported("optimum_tagger-bert", repository)
+    out = tmp_path / "out.onnx"
+    polybake.bake(file, out, name="tiny")
+    assert read_head(out).manifest.contract.settings["labels"][:2] == ["O", "B-PER"]
+    first, *_ = answered(out, found["contexts"])
+    spans = [[[one["label"], one["start"], one["end"]] for one in text] for text in first]
+    assert spans == found["spans"]
+    assert any(spans)
+
+
+@pytest.mark.parametrize("name", ["optimum_answerer-bert", "txtai_answerer-bert"])
+def test_an_answerer_finds_the_pipelines_answers(
+    name: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The best tokens lie in the best words; their score is equal."""
+    file, found = exported(name, repository)
+    monkeypatch.setattr("polybake.tasks.answer._QUESTION", found["question"])
+    out = tmp_path / "out.onnx"
+    polybake.bake(file, out, name="tiny")
+    for answers, (score, start, end) in zip(
+        answered(out, found["contexts"]), found["answers"], strict=True
+    ):
+        best = answers[0]
+        assert best["score"] == pytest.approx(score, rel=1e-4)
+        assert best["start"] <= start < end <= best["end"]
 
 
 @pytest.mark.parametrize("export", ["txtai_pooling-bert", "optimum_whole-bert"], indirect=True)

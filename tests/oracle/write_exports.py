@@ -32,6 +32,10 @@ TEXTS = [
     "a " * 60,
 ]
 
+QUESTION = "where?"
+TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"]
+CONTEXTS = ["the river, the boat: waters", "boats water the river"]
+
 
 def encoder(folder: Path, kind: str) -> Path:
     """Save a tiny encoder with random weights as transformers does."""
@@ -130,6 +134,70 @@ def txtai_classifier(folder: Path, kind: str) -> None:  # noqa: ARG001
     write_scores(folder, classify, export, "txtai HFOnnx, task text-classification")
 
 
+def saved(folder: Path, head: str, **settings: Any) -> tuple[Any, Any]:
+    """Save a tiny BERT with a head, and give its model and its tokenizer."""
+    model = getattr(transformers, f"BertFor{head}")(transformers.BertConfig(**CONFIG, **settings))
+    randomise(model)
+    with torch.no_grad():  # so that tokens differ
+        for layer in (getattr(model, "classifier", None), getattr(model, "qa_outputs", None)):
+            if layer is not None:
+                layer.weight.normal_(0, 2)
+    model.save_pretrained(folder)
+    write_tokenizer(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return model.eval(), tokenizer
+
+
+def optimum_tagger(folder: Path, kind: str) -> None:  # noqa: ARG001
+    """Optimum's export of a tagger: its logits, beside transformers' pipeline."""
+    labels = dict(enumerate(TAGS))
+    model, tokenizer = saved(folder / "body", "TokenClassification", id2label=labels)
+    main_export(str(folder / "body"), folder / "export", task="token-classification")
+    tag = transformers.pipeline(
+        "token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="first"
+    )
+    spans = [[(one["entity_group"], one["start"], one["end"]) for one in tag(x)] for x in CONTEXTS]
+    write_answers(folder, "export/model.onnx", "Optimum token-classification export", spans=spans)
+
+
+def optimum_answerer(folder: Path, kind: str) -> None:  # noqa: ARG001
+    """Optimum's export of an answerer: the logits of beginnings and of ends."""
+    answerer(folder)
+    main_export(str(folder / "body"), folder / "export", task="question-answering")
+    write_answers(folder, "export/model.onnx", "Optimum question-answering export")
+
+
+def txtai_answerer(folder: Path, kind: str) -> None:  # noqa: ARG001
+    """That of txtai's HFOnnx."""
+    answerer(folder)
+    HFOnnx()(str(folder / "body"), "question-answering", str(folder / "body" / "model.onnx"))
+    write_answers(folder, "body/model.onnx", "txtai HFOnnx, task question-answering")
+
+
+def answerer(folder: Path) -> None:
+    """Save an answerer, and what the pipeline finds, which newer transformers no longer have."""
+    model, tokenizer = saved(folder / "body", "QuestionAnswering")
+    ask = transformers.pipeline("question-answering", model=model, tokenizer=tokenizer)
+    # Not aligned to words: it would add up the scores of equal ones, of as many as it took.
+    options = {"align_to_words": False, "handle_impossible_answer": False}
+    found = [ask(question=QUESTION, context=context, **options) for context in CONTEXTS]
+    case = {
+        "question": QUESTION,
+        "contexts": CONTEXTS,
+        "answers": [(one["score"], one["start"], one["end"]) for one in found],
+    }
+    (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
+
+
+def write_answers(folder: Path, export: str, source: str, **found: object) -> None:
+    """Write where the export lies, and what the pipeline finds in the contexts."""
+    file = folder / "case.json"
+    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    case = {"source": source, "export": export, "contexts": CONTEXTS, **known, **found}
+    file.write_text(json.dumps(case), encoding="utf-8")
+
+
 def optimum(folder: Path, kind: str) -> None:
     """Optimum's export of an encoder: token embeddings, in the root of the folder."""
     model = sentence_transformer(folder, kind, pooling())
@@ -211,6 +279,9 @@ CASES: list[tuple[Callable[[Path, str], None], str]] = [
     (txtai_cls, "bert"),
     (optimum_classifier, "bert"),
     (txtai_classifier, "bert"),
+    (optimum_tagger, "bert"),
+    (optimum_answerer, "bert"),
+    (txtai_answerer, "bert"),
 ]
 
 

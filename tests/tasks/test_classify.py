@@ -15,7 +15,7 @@ from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import decode_vectors
 from polybake.sources import open_source
-from polybake.tasks import Classify, Found, task_of
+from polybake.tasks import Classify, Found, Known, task_of
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_labels_and_answers_are_in_the_file(folder: Path, tmp_path: Path) -> Non
 def test_equal_scores_keep_the_order_of_the_labels() -> None:
     """A sort that is not stable would turn them from language to language."""
     found = np.array([[0.25, 0.5, 0.25]], np.float32)
-    (answer,) = Classify().answer(Found(found, settings={"labels": ["a", "b", "c"]}))
+    (answer,) = Classify().answer(Found(found, known=Known({"labels": ["a", "b", "c"]})))
     assert [one["label"] for one in answer] == ["b", "a", "c"]
 
 
@@ -134,7 +134,7 @@ def test_an_unknown_task_is_refused(folder: Path, tmp_path: Path) -> None:
     """With those that there are."""
     with pytest.raises(
         InputError,
-        match="unknown task 'label'; choose one of: rerank, zero-shot, classify, sparse, ",
+        match="unknown task 'label'; choose one of: rerank, zero-shot, classify, tag, ",
     ):
         polybake.bake(folder, tmp_path / "m.onnx", name="m", task="label")
 

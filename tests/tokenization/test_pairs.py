@@ -7,7 +7,8 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from polybake.errors import InputError
-from polybake.tokenization.pairs import join, pair_of
+from polybake.tokenization.pairs import for_pairs, join, pair_of
+from polybake.tokenization.tokenizer import BakedTokenizer
 
 WORDS = ["<pad>", "<s>", "</s>", *"abcdefg", ".", "</s></s>"]
 BERT = processors.TemplateProcessing(
@@ -51,6 +52,20 @@ def test_joins_as_the_library(processor: object, side: str, truncate: str, limit
         assert join(pair, first, second, limit) == (expected.ids, expected.type_ids)
         compared += 1
     assert compared > 50
+
+
+def baked(processor: object) -> BakedTokenizer:
+    return BakedTokenizer(tokenizer(processor).to_str(), 12, 0, "right")
+
+
+def test_types_say_where_answers_are_sought() -> None:
+    """Two more for the tokens of the second text, and for no others."""
+    _, pair = for_pairs(baked(BERT), "only_second", sought=True)
+    assert [piece.type_id for piece in pair.pieces] == [0, 0, 0, 3, 1]
+    _, pair = for_pairs(baked(ROBERTA), "only_second", sought=True)
+    assert [piece.type_id for piece in pair.pieces] == [0, 0, 0, 0, 2, 0]
+    with pytest.raises(InputError, match="puts no token before a question, expected one that"):
+        for_pairs(baked(ENDS), "only_second", sought=True)
 
 
 def test_a_tokenizer_that_joins_otherwise_is_refused() -> None:

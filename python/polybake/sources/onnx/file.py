@@ -20,7 +20,7 @@ from polybake.sources.onnx.remaining_steps import remaining_steps
 from polybake.sources.onnx.signature import (
     EmbeddingOutputs,
     embedding_outputs,
-    head_output,
+    head_outputs,
     input_feeds,
 )
 from polybake.sources.sentence_transformers.folder import open_sentence_transformers
@@ -30,6 +30,9 @@ from polybake.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
 from polybake.tokenization.tokenizer import bake_tokenizer
 
 
+_STACKED = "start_and_end_logits"
+
+
 @dataclass(frozen=True)
 class OnnxFile:
     """An encoder as an ONNX file.
@@ -37,12 +40,14 @@ class OnnxFile:
     Attributes:
         path: The file.
         output: The output that steps begin with.
+        second: One that is stacked behind it, both ``[batch, sequence]``; mostly None.
         dequantize: Whether what was quantized dynamically is rebuilt in float32.
     """
 
     path: Path
     output: str
     dequantize: bool = False
+    second: str | None = None
     name: str = "onnx"
 
     @property
@@ -88,17 +93,24 @@ class OnnxFile:
         model = self._load()
         write_to_run(model, copy)
         if not self.dequantize:
-            return Reference(copy, self.output)
+            return Reference(copy, self._given)
         rebuilt = rebuild_dynamic(model, self.path)
         path = folder / "rebuilt.onnx"
         write_to_run(model, path)
-        return Reference(path, self.output, rebuilt=RebuiltFrom(copy, rebuilt))
+        return Reference(path, self._given, rebuilt=RebuiltFrom(copy, rebuilt))
+
+    @property
+    def _given(self) -> str:
+        return self.output if self.second is None else _STACKED
 
     def _load(self) -> ir.Model:
         """The graph, without what its other outputs need."""
         model = load_graph(self.path)
         graph = model.graph
-        graph.outputs[:] = [value for value in graph.outputs if value.name == self.output]
+        named = {value.name: value for value in graph.outputs}
+        graph.outputs[:] = [named[self.output]]
+        if self.second is not None:
+            graph.outputs[:] = [_stacked(graph, named[self.output], named[self.second])]
         RemoveUnusedNodesPass()(model)
         return model
 
@@ -129,14 +141,14 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
             f"{path}: wants position_ids as {kind} counts them, which clients do not; "
             "export it without this input"
         )
-    numbers = head_output(model.graph)
+    numbers = head_outputs(model.graph)
     head = open_head(folder) if numbers else None
     try:
         outputs = embedding_outputs(model.graph, path)
     except InputError:
         if head is None or numbers is None:
             raise
-        outputs = EmbeddingOutputs(numbers, numbers)
+        outputs = EmbeddingOutputs(numbers.first, numbers.first if numbers.pooled else None)
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
@@ -148,7 +160,9 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
     if head is not None and numbers is not None:
         # The graph has the head already; config.json says what its numbers are.
-        pooled, head = OnnxFile(path, numbers, dequantize), dataclasses.replace(head, steps=list)
+        head = dataclasses.replace(head, steps=list)
+        given = OnnxFile(path, numbers.first, dequantize, numbers.second)
+        encoder, pooled = (encoder, given) if numbers.pooled else (given, None)
     return Source(
         encoder=encoder,
         pooled=pooled,
@@ -157,6 +171,16 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
         assumed=MEAN if pooled is None else (),
         head=head,
     )
+
+
+def _stacked(graph: ir.Graph, first: ir.Value, second: ir.Value) -> ir.Value:
+    """Numbers of each token side by side, ``[batch, sequence, 2]``."""
+    op = GraphBuilder(graph).op
+    columns = [op.Unsqueeze(one, axes=[-1]) for one in (first, second)]
+    both: ir.Value = op.Concat(*columns, axis=-1)
+    both.name, both.dtype = _STACKED, ir.DataType.FLOAT
+    both.shape = ir.Shape([*(first.shape or ()), 2])
+    return both
 
 
 def _name_axes(graph: ir.Graph) -> None:

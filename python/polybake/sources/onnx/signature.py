@@ -98,13 +98,34 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     )
 
 
-def head_output(graph: ir.Graph) -> str | None:
-    """The output that has a number for each label, ``[batch, labels]``; None where there is none.
+class HeadOutputs(NamedTuple):
+    """Names of the outputs that a head's numbers come from.
 
-    Source: transformers' name of it, which Optimum and txtai keep.
+    Attributes:
+        first: Numbers of labels, or of beginnings, ``[batch, sequence]``.
+        second: Of ends, ``[batch, sequence]``; None where the first are of labels.
+        pooled: Whether they are of a text, ``[batch, labels]``, and not of its tokens.
     """
-    found = (value for value in graph.outputs if value.dtype == ir.DataType.FLOAT)
-    return _named([value for value in found if _rank(value) == 2], ("logits",))
+
+    first: str
+    second: str | None = None
+    pooled: bool = False
+
+
+def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
+    """The outputs of a task's head; None where there are none.
+
+    Source: transformers' names of them, which Optimum and txtai keep.
+    """
+    found = {str(value.name): value for value in graph.outputs if value.dtype == ir.DataType.FLOAT}
+    begins, ends = (found.get(f"{place}_logits") for place in ("start", "end"))
+    if begins is not None and ends is not None:
+        both = _rank(begins) == 2 and _rank(ends) == 2
+        return HeadOutputs(str(begins.name), str(ends.name)) if both else None
+    numbers = found.get("logits")
+    if numbers is None or last_axis(numbers) is None or _rank(numbers) not in (2, 3):
+        return None
+    return HeadOutputs("logits", pooled=_rank(numbers) == 2)
 
 
 def _is_head(value: ir.Value) -> bool:

@@ -89,7 +89,9 @@ class Tagger(Model):
         self._shared.check()
         return (spans for window in self._tagged(checked, how) for spans in window)
 
-    def scores(self, texts: Iterable[str], *, progress: Progress | None = None) -> list[TokenScores]:
+    def scores(
+        self, texts: Iterable[str], *, progress: Progress | None = None
+    ) -> list[TokenScores]:
         """The scores of each text's tokens, truncated, without special ones: ``[tokens, labels]``."""
         return list(self._vectors(texts, None, progress))
 
@@ -125,7 +127,9 @@ def checked_aggregation(aggregation: Aggregation) -> Aggregation:
     """A way to make one score of several."""
     known: tuple[Aggregation, ...] = get_args(Aggregation)
     if aggregation not in known:
-        raise ValueError(f'unknown aggregation "{aggregation!s:.80}"; choose one of: {", ".join(known)}')
+        raise ValueError(
+            f'unknown aggregation "{aggregation!s:.80}"; choose one of: {", ".join(known)}'
+        )
     return aggregation
 
 
