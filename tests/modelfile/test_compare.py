@@ -185,6 +185,13 @@ def test_a_zero_row_is_compared_absolutely() -> None:
     assert relative_difference(LONG_ROW * 0.1, LONG_ROW * 0) == 0.4
 
 
+def test_probabilities_are_compared_absolutely() -> None:
+    """A small one means little; no row at all does not differ."""
+    small = np.full((1, 5), 1e-4, np.float32)
+    assert np.isclose(relative_difference(small * 1.1, small, probabilities=True), 1e-5, rtol=1e-3)
+    assert relative_difference(LONG_ROW[:0], LONG_ROW[:0]) == 0.0
+
+
 def test_nan_is_never_small() -> None:
     """NaN on either side gives NaN, which no limit admits."""
     assert np.isnan(relative_difference(LONG_ROW * np.nan, LONG_ROW))

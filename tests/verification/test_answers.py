@@ -67,3 +67,32 @@ def test_other_answers(found: object, message: str) -> None:
 def test_kinds_are_not_mixed(golden: object, found: object) -> None:
     """A place is a whole number, and a text is a text."""
     assert compare_answers(golden, found)
+
+
+CUT = [ranks(("a", 0.5), ("b", 4e-6), ("c", 1e-6))]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [ranks(("a", 0.5), ("b", 4e-6), ("d", 1e-6))],
+        [ranks(("a", 0.5), ("d", 3e-6), ("e", 2e-6))],
+        [ranks(("a", 0.5), ("c", 4e-6), ("d", 3e-6))],
+    ],
+)
+def test_what_was_left_out_may_stand_for_the_last(found: object) -> None:
+    """Where scores are equal, which of them are the best ones is chance."""
+    assert compare_answers(CUT, found) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ([ranks(("d", 0.5), ("b", 4e-6), ("c", 1e-6))], "answer[0][0].label is 'd', expected 'a'"),
+        ([ranks(("a", 0.5), ("b", 4e-6), ("d", 0.1))], "answer[0][2].label is 'd', expected 'c'"),
+        ([ranks(("a", 0.5), ("b", 4e-6), ("b", 4e-6))], "answer[0][2].label is 'b', expected 'c'"),
+    ],
+)
+def test_what_is_no_tie_is_another_answer(found: object, message: str) -> None:
+    """Another best one, a score that is not the last one's, and one that stands twice."""
+    assert compare_answers(CUT, found) == message

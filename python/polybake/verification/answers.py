@@ -1,6 +1,6 @@
 """Whether a client's answer is the golden one: words and places exactly, numbers nearly."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: How far a score may lie from the golden one.
@@ -47,15 +47,23 @@ def _ranked(entries: Sequence[object]) -> bool:
 
 
 def _in_order_of(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
-    """The entries of ``found``, those of nearly equal scores in the order of the golden ones."""
+    """The entries of ``found``, those of nearly equal scores in the places of the golden ones."""
     places = {_without_score(entry): number for number, entry in enumerate(golden)}
     ordered, group = list[Any](), list[Any]()
     for entry in found:
         if group and abs(group[-1][_SCORE] - entry[_SCORE]) > LIMIT:
-            ordered += sorted(group, key=lambda one: places.get(_without_score(one), -1))
+            ordered += _placed(group, places, len(ordered))
             group = []
         group.append(entry)
-    return ordered + sorted(group, key=lambda one: places.get(_without_score(one), -1))
+    return ordered + _placed(group, places, len(ordered))
+
+
+def _placed(group: Sequence[Any], places: Mapping[str, int], first: int) -> list[Any]:
+    """Entries of one score, each in its place if that is among theirs, the others between them."""
+    known = {places.get(_without_score(entry), -1): entry for entry in group}
+    here = range(first, first + len(group))
+    others = iter([entry for entry in group if places.get(_without_score(entry), -1) not in here])
+    return [known[place] if place in known else next(others, group[0]) for place in here]
 
 
 def _without_ties(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
