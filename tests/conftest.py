@@ -11,7 +11,14 @@ import hypothesis
 import pytest
 
 from models.every_feed import write_every_feed_model
-from models.task_models import write_multi_vector, write_reranker, write_sparse, write_zero_shot
+from models.task_models import (
+    write_answerer,
+    write_multi_vector,
+    write_reranker,
+    write_sparse,
+    write_tagger,
+    write_zero_shot,
+)
 from support.commandline import polybake
 
 pytest_plugins = ["support.proven", "faulty.fixtures"]
@@ -93,6 +100,12 @@ def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_answer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that finds answers in contexts."""
+    return write_answerer(tmp_path_factory.mktemp("a model") / "tiny-answer.onnx")
+
+
+@pytest.fixture(scope="session")
 def tiny_multi_vector(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that gives a text several vectors."""
     return write_multi_vector(tmp_path_factory.mktemp("a model") / "tiny-multi-vector.onnx")
@@ -108,6 +121,12 @@ def tiny_rerank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_sparse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of sparse embeddings."""
     return write_sparse(tmp_path_factory.mktemp("a model") / "tiny-sparse.onnx")
+
+
+@pytest.fixture(scope="session")
+def tiny_tag(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that labels words."""
+    return write_tagger(tmp_path_factory.mktemp("a model") / "tiny-tag.onnx")
 
 
 @pytest.fixture(scope="session")
