@@ -6,9 +6,12 @@ import numpy as np
 import onnx
 import pytest
 
+from models.task_models import write_labelled, write_labelled_tokens, write_spans
 from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake_config import bake_config
 from polybake.baking.lower import EXACT, Lowering
+from polybake.config import Config
 from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import TOLERANCES, decode_vectors
@@ -49,6 +52,19 @@ def test_float16_storage_says_what_it_changed(tmp_path: Path) -> None:
     assert (report.manifest.storage, exact.manifest.storage) == ("float16", "checkpoint")
     assert read_head(report.path).fixture.tolerances == TOLERANCES
     assert report.manifest.fingerprint != exact.manifest.fingerprint
+
+
+@pytest.mark.parametrize("task", ["answer", "rerank", "tag", "zero-shot"])
+def test_int8_of_other_tasks(task: str, tmp_path: Path) -> None:
+    """Calibrated by pairs where rows are these, of which one text may not be cut."""
+    write = {"answer": write_spans, "tag": write_labelled_tokens}.get(task)
+    labels = ("entailment", "neutral", "contradiction") if task == "zero-shot" else ("one",)
+    source = write(tmp_path / "m") if write else write_labelled(tmp_path / "m", *labels)
+    table = {"name": "tiny", "source": source, "output": tmp_path / "a.onnx", "precision": "int8"}
+    bake_config(Config.model_validate({"model": table | {"task": task}}))
+    deviation = read_head(tmp_path / "a.onnx").manifest.deviation
+    assert deviation is not None
+    assert deviation.answers > 20
 
 
 def test_what_cannot_be_stored_leaves_nothing(tmp_path: Path) -> None:

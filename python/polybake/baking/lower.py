@@ -60,14 +60,30 @@ class Lowering:
         """
         if self.precision == "int8":
             texts = self.calibration or random_texts(contract, tokenizer)
-            taken: Sequence[Text] = texts
-            if contract.pair is not None:
-                taken = [*zip(texts, [*texts[1:], texts[0]], strict=True)]
+            taken = texts if contract.pair is None else _pairs(texts, contract, tokenizer)
             quantize(model, contract, tokenized(contract, tokenizer, taken), folder)
         if self.precision == "float16":
             rows = [row for case in golden for row in case.rows(contract.vocab_size)]
             narrow(model, contract, rows, folder)
         store_narrow(model, self.stored)
+
+
+def _pairs(texts: Sequence[str], contract: Contract, tokenizer: BakedTokenizer) -> Sequence[Text]:
+    """Each text beside the next one; one that may not be cut is short enough for another."""
+    others = [*texts[1:], texts[0]]
+    if contract.pair is None or contract.pair.truncate == "longest_first":
+        return [*zip(texts, others, strict=True)]
+    shorter = [_half(text, contract.max_length, tokenizer) for text in texts]
+    if contract.pair.truncate == "only_second":
+        return [*zip(shorter, others, strict=True)]
+    return [*zip(others, shorter, strict=True)]
+
+
+def _half(text: str, limit: int, tokenizer: BakedTokenizer) -> str:
+    """The beginning of a text, of no more than half as many tokens as a row has."""
+    while text and 2 * len(tokenizer.bare([text])[0].ids) > limit:
+        text = text[: len(text) // 2]
+    return text
 
 
 EXACT = Lowering()

@@ -29,7 +29,6 @@ from polybake.steps.state import State
 from polybake.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
 from polybake.tokenization.tokenizer import bake_tokenizer
 
-
 _STACKED = "start_and_end_logits"
 
 
