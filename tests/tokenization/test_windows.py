@@ -31,6 +31,7 @@ def test_windows_overlap_by_half_their_room() -> None:
 def test_a_chunk_that_is_too_long_is_a_window() -> None:
     """Whatever stands beside it."""
     assert windows(of(1, 30, 1), 6) == [Window(0, 1), Window(1, 2), Window(2, 3)]
+    assert windows(of(*[1] * 5, 6, 1), 6) == [Window(0, 5), Window(5, 6), Window(6, 7)]
 
 
 @given(st.lists(st.integers(0, 12)), st.integers(1, 600))
@@ -42,4 +43,5 @@ def test_every_chunk_is_in_a_window(tokens: list[int], room: int) -> None:
         assert sum(tokens[one.first : one.last]) <= room or one.last == one.first + 1
     for before, after in pairwise(found):
         assert before.first < after.first <= before.last < after.last
+        assert not {*range(*after)} <= {*range(*before)}
         assert sum(tokens[after.first : before.last]) <= min(OVERLAP, room // 2)

@@ -112,6 +112,12 @@ def test_where_words_end(name: str, text: str, expected: list[str]) -> None:
     assert words_of(text, chunks(tokenizer, text, rule)) == expected
 
 
+@pytest.mark.parametrize("text", [" " * 10**6, "a" + "\n" * 10**6, "\t" * 10**6 + "a"])
+def test_long_gaps_take_no_time(text: str) -> None:
+    """A search that begins anew at each of a million blanks would not end today."""
+    assert "".join(stretches(text)) in (text, "")
+
+
 def test_tokens_of_gaps_belong_to_no_word() -> None:
     """Unless the tokenizer begins a word with them, as it does with a single space."""
     text = "a\n\n b  "

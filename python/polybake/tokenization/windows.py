@@ -26,8 +26,8 @@ class Window(NamedTuple):
 def windows(chunks: Sequence[Chunk], room: int) -> list[Window]:
     """Cut a text between chunks, into as few windows as hold no more tokens than there is room.
 
-    Two of them share as many chunks as have up to `OVERLAP` tokens, or half the room; a chunk that
-    is longer than the room is a window.
+    Two of them share as many chunks as have up to `OVERLAP` tokens, or half the room, as far as the
+    next chunk fits beside them; a chunk that is longer than the room is a window.
     """
     ends = [0, *accumulate(chunk.tokens for chunk in chunks)]
     shared = min(OVERLAP, room // 2)
@@ -39,6 +39,9 @@ def windows(chunks: Sequence[Chunk], room: int) -> list[Window]:
             last += 1
         found.append(Window(first, last))
         first += 1
-        while ends[last] - ends[first] > shared:
+        while first < last and (
+            ends[last] - ends[first] > shared
+            or (last < len(chunks) and ends[last + 1] - ends[first] > room)
+        ):
             first += 1
     return found

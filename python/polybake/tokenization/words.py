@@ -96,17 +96,25 @@ def word_rule(tokenizer: BakedTokenizer, *, finest: bool) -> WordRule:
 
 def stretches(text: str) -> list[str]:
     """What a text's chunks are made of, in their order."""
-    return _CHUNK.findall(text)
+    return [match.group() for match in _matches(text)]
 
 
 def chunks(tokenizer: BakedTokenizer, text: str, rule: Rule) -> list[Chunk]:
     """The chunks of a text, in their order; none where it is blank."""
-    found = [*_CHUNK.finditer(text)]
+    found = [*_matches(text)]
     encodings = tokenizer.bare([match.group() for match in found])
     return [
         Chunk(match.start(), match.end(), len(one.ids), tuple(_words(match, one, rule)))
         for match, one in zip(found, encodings, strict=True)
     ]
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """One behind another, as a search would begin anew at each character of a long gap."""
+    end = 0
+    while match := _CHUNK.match(text, end):
+        yield match
+        end = match.end()
 
 
 def _words(match: re.Match[str], encoding: Encoding, rule: Rule) -> Iterator[Word]:

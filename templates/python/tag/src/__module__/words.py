@@ -54,7 +54,7 @@ class Window(NamedTuple):
 
 def chunks_of(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[Chunk]]:
     """The chunks of each text."""
-    found = [list(_CHUNK.finditer(text)) for text in texts]
+    found = [list(_matches(text)) for text in texts]
     matches = [match for text in found for match in text]
     encodings = iter(
         tokenizer.encode_batch([match.group() for match in matches], add_special_tokens=False)
@@ -74,7 +74,10 @@ def windows_of(chunks: Sequence[Chunk], room: int) -> list[Window]:
             last += 1
         found.append(Window(first, last))
         first += 1
-        while ends[last] - ends[first] > shared:
+        while first < last and (
+            ends[last] - ends[first] > shared
+            or (last < len(chunks) and ends[last + 1] - ends[first] > room)
+        ):
             first += 1
     return found
 
@@ -101,6 +104,14 @@ def words_of(chunks: Sequence[Chunk], tokens: int) -> Iterator[Word]:
             if before + first < tokens:
                 yield Word(start, end, before + first, min(before + last, tokens))
         before += chunk.tokens
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """One behind another, as a search would begin anew at each character of a long gap."""
+    end = 0
+    while match := _CHUNK.match(text, end):
+        yield match
+        end = match.end()
 
 
 def _chunk(match: re.Match[str], encoding: Encoding) -> Chunk:
