@@ -3,7 +3,6 @@
 import { CONTRACT } from "./contract.js";
 import { ModelError } from "./errors.js";
 
-/** @import { MultiVector } from "../index.d.ts" */
 /** @import { Vector } from "./api.d.ts" */
 
 /**
@@ -14,9 +13,8 @@ import { ModelError } from "./errors.js";
  * @property {Uint32Array} starts where each text starts in `data`, and where the last one ends
  */
 
-const { name: VECTORS, counts: COUNTS } = /** @type {{ name: string, counts: string }} */ (
-  CONTRACT.output
-);
+const VECTORS = CONTRACT.output.name;
+const COUNTS = /** @type {string} */ (CONTRACT.output.counts);
 
 /** The outputs that are asked for. */
 export const NAMES = [VECTORS, COUNTS];
@@ -71,7 +69,7 @@ export function mostElements() {
  * The vectors of a text, each with memory of its own.
  *
  * @param {Vector} elements
- * @returns {MultiVector}
+ * @returns {Vector[]}
  */
 export function copyOf(elements) {
   const { dimension } = CONTRACT.output;

@@ -15,7 +15,8 @@ function check(numbers, golden) {
   const found = numbers.map(vectorOf);
   const tolerance = { max_abs: 0.1, one_minus_cosine: 0.001 };
   const elements = Float32Array.from(golden.flatMap((number) => [...vectorOf(number)]));
-  const embeddings = { data: Buffer.from(elements.buffer).toString("base64") };
+  const shape = [golden.length, CONTRACT.output.dimension];
+  const embeddings = { shape, data: Buffer.from(elements.buffer).toString("base64") };
   const input_ids = [[1], [2]];
   const one = { id: "one", prompt: null, texts: ["a", "b"], input_ids, embeddings };
   return checkCases(

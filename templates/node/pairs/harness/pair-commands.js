@@ -16,7 +16,7 @@ export const PAIR_COMMANDS = {
   },
   embed_ids: async (model, { input_ids, type_ids }) => {
     const rows = input_ids.map((ids, place) => ({ ids, typeIds: type_ids[place] }));
-    return encoded(await model.scoreIds(rows));
+    return encoded((await model.scoreIds(rows)).flat());
   },
-  embed: async (model, { texts }) => encoded(await model.scorePairs(texts)),
+  embed: async (model, { texts }) => encoded((await model.scorePairs(texts)).flat()),
 };

@@ -18,21 +18,21 @@ export interface Tokens {
 }
 
 /** A model file whose rows are pairs of texts, opened. */
-export class PairModel extends OpenModel {
+export class PairModel<T = Vector> extends OpenModel {
   protected constructor();
 
   /** The tokens of each pair, cut and joined, not padded. */
   tokenize(pairs: Pairs): Promise<Tokens[]>;
 
   /** What the graph gives for each pair, in their order. */
-  scorePairs(pairs: Pairs, options?: CallOptions): Promise<Vector[]>;
+  scorePairs(pairs: Pairs, options?: CallOptions): Promise<T[]>;
 
   /**
    * Run the tokens of pairs as one batch, padded to the longest: what the graph gives for each.
    *
    * @throws {InvalidIdsError} an id or a type that the model does not have, or too many of them
    */
-  scoreIds(rows: readonly Tokens[]): Promise<Vector[]>;
+  scoreIds(rows: readonly Tokens[]): Promise<T[]>;
 }
 
 /** A text that is not cut leaves no room for the one beside it. */

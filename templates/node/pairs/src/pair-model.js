@@ -7,7 +7,7 @@ import { checkedPairs, checkedTokens } from "./pair-arguments.js";
 import { tokensOf } from "./tokens.js";
 
 /** @import * as api from "./pair-api.d.ts" */
-/** @import { CallOptions } from "./api.d.ts" */
+/** @import { CallOptions, Vector } from "./api.d.ts" */
 
 /** How the calls go on that have no options. */
 const COURSE = { prompt: CONTRACT.default_prompt };
@@ -15,7 +15,9 @@ const COURSE = { prompt: CONTRACT.default_prompt };
 /**
  * The base of the class of each task of pairs.
  *
- * @implements {api.PairModel}
+ * @template [T=Vector] what callers get of a pair
+ * @extends {OpenModel<T>}
+ * @implements {api.PairModel<T>}
  */
 export class PairModel extends OpenModel {
   /** @param {api.Pairs} pairs */

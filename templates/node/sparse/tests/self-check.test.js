@@ -16,6 +16,7 @@ function check(vectors, data, places) {
   const found = vectors.map((vector) => Float32Array.from(vector));
   const tolerance = { max_abs: 0.1, one_minus_cosine: 0.001 };
   const embeddings = {
+    shape: [vectors.length, CONTRACT.output.dimension],
     data: base64(Float32Array.from(data)),
     places: base64(Int32Array.from(places)),
   };
