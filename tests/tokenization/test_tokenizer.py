@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,16 @@ def test_truncates_on_the_left(folder: Path) -> None:
     """truncation_side left drops the beginning and keeps the first special token."""
     change_json(folder / "tokenizer_config.json", truncation_side="left")
     assert baked(folder, 4).encode(["the water river"]) == [[2, 6, 7, 3]]
+
+
+def test_cuts_the_end_where_that_is_wanted(folder: Path) -> None:
+    """Whatever the configuration says; a tokenizer without a limit has none to turn."""
+    change_json(folder / "tokenizer_config.json", truncation_side="left")
+    left = baked(folder, limit=6)
+    whole = left.bare(["the river water boat the river"])[0].ids
+    assert left.cut_right().encode(["the river water boat the river"])[0][1:-1] == whole[:4]
+    unlimited = replace(left, json=left.untruncated.to_str())
+    assert unlimited.cut_right().encode(["the river"]) == unlimited.encode(["the river"])
 
 
 def test_pads_as_configured(folder: Path) -> None:

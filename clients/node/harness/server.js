@@ -27,6 +27,10 @@ import { COMMANDS, open } from "./commands.js";
  * @property {string} template
  * @property {boolean} multi_label
  * @property {number} top
+ * @property {string[]} aggregations
+ * @property {string} question
+ * @property {string[]} contexts
+ * @property {boolean} no_answer
  */
 
 /**

@@ -34,6 +34,7 @@ import { parseJson } from "./modelfile.js";
  * float32 `[vectors, dimension]`.
  *
  * @typedef {object} Golden
+ * @property {number[]} shape
  * @property {string} data base64 of little-endian numbers, row by row
  * @property {string | null} [places] where `data` has only the elements that are not 0: base64 of
  *   little-endian int32, their places, counted through all rows
@@ -79,7 +80,7 @@ export async function checkCases(model, fixture) {
     const ids = await model.tokenize(texts, used);
     const wrong = input_ids.filter((row, index) => row.join() !== ids[index].join()).length;
     if (wrong > 0) throw new SelfCheckError(id, "tokenize", wrong, 0);
-    const golden = elementsOf(embeddings, texts.length * dimension);
+    const golden = elementsOf(embeddings);
     const limits = fixture.tolerances[model.device];
     /** @type {(stage: Stage, vectors: Vector[]) => void} */
     const check = (stage, vectors) => {
@@ -133,12 +134,14 @@ function dot(one, other) {
 }
 
 /**
+ * The elements of all rows.
+ *
  * @param {Golden} golden
- * @param {number} size how many elements all rows have
  */
-function elementsOf({ data, places }, size) {
+function elementsOf({ shape: [rows, dimension], data, places }) {
   const numbers = new Float32Array(bytesOf(data));
   if (typeof places !== "string") return numbers;
+  const size = rows * dimension;
   const filled = new Int32Array(bytesOf(places));
   const isPlace = (/** @type {number} */ place) => place >= 0 && place < size;
   if (filled.length !== numbers.length || !filled.every(isPlace)) throw damaged();

@@ -23,7 +23,7 @@ const MODEL = {
  */
 function check(model, golden = vectorOf()) {
   const tolerance = { max_abs: 0.1, one_minus_cosine: 0.001 };
-  const embeddings = { data: base64(golden) };
+  const embeddings = { shape: [1, golden.length], data: base64(golden) };
   const one = { id: "one", prompt: null, texts: ["a"], input_ids: [[1, 2]], embeddings };
   const tolerances = { cpu: tolerance, cuda: tolerance };
   return checkCases({ ...MODEL, ...model }, { tolerances, cases: [one] });

@@ -56,6 +56,9 @@ def build(
     folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    settings = task.settings(source, folded.output.dimension)
+    if "words" in settings:
+        tokenizer = tokenizer.cut_right()  # a word is known by its first tokens
     whole, pair = tokenizer, None
     if task.cut is not None:
         tokenizer, pair = for_pairs(whole, task.cut, sought=task.seeks)
@@ -63,7 +66,7 @@ def build(
     check_graph(graph.model, source.folder.path)
     contract = Contract(
         task=task.name,
-        settings=task.settings(source, folded.output.dimension),
+        settings=settings,
         pair=pair,
         inputs=(*graph.inputs, *prompts.inputs),
         output=folded.output,

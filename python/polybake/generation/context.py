@@ -53,9 +53,9 @@ class Context:
 
     ``model``, ``package``, ``module``, ``path`` (the package in snake case), ``version`` and
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the type ``element``
-    of the language, and ``dimensions`` dimensions: eight an element with ``packed_bits``. ``name``
-    to ``document_prompt`` are literals of the language. ``description`` is encoded for the project
-    file.
+    of the language, and ``dimensions`` dimensions: eight an element with ``packed_bits``. ``words``
+    says whether clients find the words of texts. ``name`` to ``document_prompt`` are literals of
+    the language. ``description`` is encoded for the project file.
     """
 
     model: str
@@ -74,6 +74,7 @@ class Context:
     settings: str
     pair: str
     paired: bool
+    words: bool
     element: str
     vocab_size: int
     max_length: int
@@ -116,6 +117,7 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
         settings=language.literal(contract.settings, 1),
         pair=language.null if pair is None else language.literal(pair.model_dump(mode="json"), 1),
         paired=pair is not None,
+        words="words" in contract.settings,
         packed_bits=contract.output.packed_bits,
         element=language.elements[contract.output.dtype],
         vocab_size=contract.vocab_size,

@@ -1,7 +1,8 @@
 """tokenizer.json with everything baked in that tokenisation needs, so that a client only pads."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -72,6 +73,13 @@ class BakedTokenizer:
     def id_of(self, token: str) -> int | None:
         """The id of a token; None where there is none."""
         return self._tokenizer.token_to_id(token)
+
+    def cut_right(self) -> Self:
+        """The same, cutting the end of what is too long."""
+        data = json.loads(self.json)
+        if data["truncation"]:
+            data["truncation"]["direction"] = "Right"
+        return replace(self, json=json.dumps(data, ensure_ascii=True, separators=(",", ":")))
 
     @property
     def special_tokens(self) -> tuple[int, int]:

@@ -21,8 +21,8 @@ const OVERLAP = 128;
  */
 
 /**
- * As few parts as hold no more tokens than there is room, overlapping by whole chunks; a chunk that is
- * longer is a part by itself.
+ * As few parts as hold no more tokens than there is room, overlapping by whole chunks beside which the
+ * next one fits; a chunk that is longer is a part by itself.
  *
  * @param {Chunk[]} chunks
  * @param {number} room
@@ -40,8 +40,9 @@ export function partsOf(chunks, room) {
       tokens += chunks[last++].tokens;
     }
     parts.push({ first, last });
+    const next = last < chunks.length ? chunks[last].tokens : 0;
     do tokens -= chunks[first++].tokens;
-    while (tokens > shared);
+    while (first < last && (tokens > shared || tokens + next > room));
   }
   return parts;
 }
