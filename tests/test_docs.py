@@ -38,6 +38,8 @@ TASK_NAMES = {
     "classify": "moods",
     "rerank": "ranker",
     "zero-shot": "topics",
+    "tag": "names",
+    "answer": "finder",
     "sparse": "splade",
     "multi-vector": "colbert",
 }

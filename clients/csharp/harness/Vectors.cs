@@ -4,7 +4,7 @@ using System.Buffers.Binary;
 namespace AllMinilmL6V2.Harness;
 
 /// <summary>Vectors as the protocol has them.</summary>
-internal static class Vectors
+internal static partial class Vectors
 {
     private const int Dimension = 384;
 

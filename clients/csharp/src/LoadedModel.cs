@@ -2,7 +2,7 @@
 namespace AllMinilmL6V2;
 
 /// <summary>Tokenizer and graph, loaded. What reaches them has been judged by <see cref="Arguments"/>.</summary>
-internal sealed class LoadedModel : IDisposable
+internal sealed partial class LoadedModel : IDisposable
 {
     internal static readonly int TextsAtATime = WindowOf(Outputs.MostRows * ModelContract.Expected.Output.Dimension);
 
