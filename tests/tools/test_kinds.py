@@ -1,0 +1,56 @@
+"""Every model of every contract is verified, and one that fails is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kinds
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three contracts, the first of two models."""
+    for name in ("tiny-01/a", "tiny-01/b", "tiny-02/c", "tiny-tag-03/d"):
+        (tmp_path / "kinds" / name).mkdir(parents=True)
+    return tmp_path / "kinds"
+
+
+@pytest.mark.parametrize("failing", ["", "a", "c"])
+def test_each_model_is_verified(
+    failing: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Clients are generated and prepared once a contract; the others go on where one fails."""
+    ran: list[tuple[str, ...]] = []
+
+    def run(*arguments: str) -> int:
+        ran.append(arguments)
+        return int(arguments[0] == "verify" and Path(arguments[1]).parent.name == failing)
+
+    monkeypatch.setattr(kinds, "run", run)
+    assert kinds.main(folder, Path("clients")) == bool(failing)
+    named = [(one[0], Path(one[1]).parent.name, one[3], "--prepare" in one) for one in ran]
+    expected = {
+        ("generate", "a", "clients/0/tiny", False),
+        ("verify", "a", "clients/0/tiny", True),
+        ("verify", "b", "clients/0/tiny", False),
+        ("generate", "c", "clients/1/tiny", False),
+        ("verify", "c", "clients/1/tiny", True),
+        ("generate", "d", "clients/0/tiny-tag", False),
+        ("verify", "d", "clients/0/tiny-tag", True),
+    }
+    assert {*named} == expected - (
+        {("verify", "b", "clients/0/tiny", False)} if failing == "a" else set()
+    )
+    printed = capsys.readouterr().out
+    assert f"{3 - bool(failing)} of 3 contracts verified" in printed
+    assert ("failed: " in printed) == bool(failing)
+
+
+def test_what_polybake_prints_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the command, as one piece."""
+    assert kinds.run("verify", "none.onnx") != 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("polybake verify none.onnx\n")
+    assert "none.onnx" in printed.splitlines()[1]
