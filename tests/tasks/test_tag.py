@@ -93,4 +93,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     twice = write_labelled_tokens(tmp_path / "o", ("O", "A", "A"))
     with pytest.raises(InputError, match="the label 'A' stands twice in id2label"):
         baked(twice, tmp_path / "a.onnx")
+    numbered = write_labelled_tokens(tmp_path / "p", ("LABEL_0", "LABEL_1"))
+    with pytest.raises(InputError, match=r"has LABEL_0, LABEL_1, which say nothing; name the 2 th"):
+        baked(numbered, tmp_path / "a.onnx")
     assert not (tmp_path / "a.onnx").exists()
+    named = baked(numbered, tmp_path / "a.onnx", labels=["O", "B-SHIP"])
+    assert read_head(named).manifest.contract.settings["labels"] == ["O", "B-SHIP"]

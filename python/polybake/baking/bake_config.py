@@ -36,7 +36,7 @@ def bake_config(
     source = replace(opened, labels=model.labels)
     listed = steps if steps is not None else config.steps
     task = task_of(source, model.task if listed is None else model.task or EMBED.name)
-    if model.labels and task.name != Classify.name:
+    if model.labels and not task.labelled:
         raise InputError(
             f"model.labels: a model of the task {task.name!r} has none; leave them out, or say "
             f'task = "{Classify.name}"'

@@ -21,6 +21,7 @@ class Classify(Task):
 
     name: ClassVar[str] = "classify"
     output: ClassVar[str] = "scores"
+    labelled: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
         """It was, where its head has numbers of several labels."""

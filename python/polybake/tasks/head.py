@@ -1,9 +1,14 @@
 """The head that a task of labels needs."""
 
+import re
+
 from polybake.errors import InputError
 from polybake.sources.source import Head, HeadKind, Source
 
 LABELS: HeadKind = "ForSequenceClassification"
+
+#: What transformers writes where nobody names them.
+_NUMBERED = re.compile(r"LABEL_[0-9]+")
 
 
 def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> Head:
@@ -26,11 +31,17 @@ def checked_labels(
     """The labels of an output's columns, in their order: the user's, or those of the head.
 
     Raises:
-        InputError: there are not as many labels as columns, or one is there twice.
+        InputError: there are not as many labels as columns, one is there twice, or nobody has named
+            what the columns are.
     """
     labels, place = source.labels, "model.labels"
     if not labels:
         labels, place = needed_head(source, purpose, kind).labels, "id2label of config.json"
+        if all(map(_NUMBERED.fullmatch, labels)):
+            raise InputError(
+                f"{source.folder.path}: {place} has {', '.join(labels[:3])}, which say nothing; name "
+                f'the {len(labels)} there or in [model], such as labels = ["no", "yes"]'
+            )
     if len(labels) != columns:
         raise InputError(
             f"{source.folder.path}: {place} names {len(labels)} labels, and the steps give "

@@ -28,6 +28,7 @@ class Tag(Task):
 
     name: ClassVar[str] = "tag"
     output: ClassVar[str] = "token_scores"
+    labelled: ClassVar[bool] = True
     probabilities: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:

@@ -62,6 +62,7 @@ class Task(abc.ABC):
         prompted: Whether its clients put prompts before texts.
         cut: Which text of a pair is cut where both are too long; None where rows are single texts.
         seeks: Whether answers are sought in the second text of a pair.
+        labelled: Whether the columns of its output have labels.
         probabilities: Whether its output is of these, of which small ones mean little.
     """
 
@@ -70,6 +71,7 @@ class Task(abc.ABC):
     prompted: ClassVar[bool] = False
     cut: ClassVar[Cut | None] = None
     seeks: ClassVar[bool] = False
+    labelled: ClassVar[bool] = False
     probabilities: ClassVar[bool] = False
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:  # noqa: ARG002
