@@ -39,8 +39,8 @@ def checked_labels(
         labels, place = needed_head(source, purpose, kind).labels, "id2label of config.json"
         if all(map(_NUMBERED.fullmatch, labels)):
             raise InputError(
-                f"{source.folder.path}: {place} has {', '.join(labels[:3])}, which say nothing; name "
-                f'the {len(labels)} there or in [model], such as labels = ["no", "yes"]'
+                f"{source.folder.path}: {place} has {', '.join(labels[:3])}, which say nothing; "
+                f'name the {len(labels)} there or in [model], such as labels = ["no", "yes"]'
             )
     if len(labels) != columns:
         raise InputError(
