@@ -139,7 +139,8 @@ class Source:
         recipe: The steps that the folder lists, as in polybake.toml; empty where it lists none.
         assumed: The steps that sentence-transformers takes where the source lists none.
         prompts: Prompt texts by name.
-        pooled: The same encoder up to a pooled output of its own, where it has one.
+        pooled: The same encoder up to an output of its own, where it has one, over which no step
+            pools: pooled already, or a head's.
         head: What stands behind the encoder, where the model was trained for a task.
         saved_as: sentence-transformers' class that the folder is of; None where it does not say.
         labels: What each number of a classifier is called, where the user says it.

@@ -335,3 +335,34 @@ def test_logits_without_a_configuration_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model/config.json").unlink()
     with pytest.raises(InputError, match="no output is surely the embeddings: logits"):
         open_source(path)
+
+
+TAGS = (
+    BODY
+    + """
+    logits = MatMul (last_hidden_state, head)
+"""
+)
+
+
+@pytest.mark.parametrize("architecture", ["BertForMaskedLM", "BertForTokenClassification"])
+@pytest.mark.parametrize("outputs", ["", f"{TOKENS}, "], ids=["logits", "token embeddings, too"])
+def test_logits_of_tokens_are_a_taggers(outputs: str, architecture: str, tmp_path: Path) -> None:
+    """By config.json: those of a masked language model have as many axes, and embed nothing."""
+    logits = "float[batch_size, sequence_length, 3] logits"
+    model = encoder(outputs=f"{outputs}{logits}", body=TAGS)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(HEAD, "head"))
+    path = write_encoder(tmp_path / "model", model)
+    labels = {"0": "O", "1": "B-A", "2": "I-A"}
+    config = {"model_type": "bert", "architectures": [architecture], "id2label": labels}
+    write_json(tmp_path / "model/config.json", config)
+    if architecture == "BertForMaskedLM" and not outputs:
+        with pytest.raises(InputError, match="no output is surely the embeddings: logits"):
+            open_source(path)
+        return
+    if outputs:
+        polybake.bake(path, tmp_path / "m.onnx", name="m", steps=POOL)
+        assert_mean_of_tokens(tmp_path / "m.onnx")
+    if architecture == "BertForTokenClassification":
+        report = polybake.bake(path, tmp_path / "tag.onnx", name="m")
+        assert (report.manifest.contract.task, report.manifest.verified) == ("tag", "source")

@@ -142,12 +142,14 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
         )
     numbers = head_outputs(model.graph)
     head = open_head(folder) if numbers else None
+    if head is not None and numbers is not None and head.kind != numbers.kind:
+        head = None
     try:
         outputs = embedding_outputs(model.graph, path)
     except InputError:
         if head is None or numbers is None:
             raise
-        outputs = EmbeddingOutputs(numbers.first, numbers.first if numbers.pooled else None)
+        outputs = EmbeddingOutputs(numbers.first, numbers.first)
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
@@ -159,9 +161,8 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
     if head is not None and numbers is not None:
         # The graph has the head already; config.json says what its numbers are.
+        pooled = OnnxFile(path, numbers.first, dequantize, numbers.second)
         head = dataclasses.replace(head, steps=list)
-        given = OnnxFile(path, numbers.first, dequantize, numbers.second)
-        encoder, pooled = (encoder, given) if numbers.pooled else (given, None)
     return Source(
         encoder=encoder,
         pooled=pooled,

@@ -8,6 +8,7 @@ from onnxscript import ir
 
 from polybake.errors import InputError
 from polybake.modelfile.manifest import UNQUANTIZED, Feed
+from polybake.sources.source import HeadKind
 
 _FEEDS: dict[str, Feed] = {
     "input_ids": "input_ids",
@@ -98,18 +99,22 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     )
 
 
+#: By the axes of its ``logits``; a masked language model's are as many as a tagger's.
+_KINDS: dict[int | None, HeadKind] = {2: "ForSequenceClassification", 3: "ForTokenClassification"}
+
+
 class HeadOutputs(NamedTuple):
     """Names of the outputs that a head's numbers come from.
 
     Attributes:
+        kind: The head that gives such numbers.
         first: Numbers of labels, or of beginnings, ``[batch, sequence]``.
         second: Of ends, ``[batch, sequence]``; None where the first are of labels.
-        pooled: Whether they are of a text, ``[batch, labels]``, and not of its tokens.
     """
 
+    kind: HeadKind
     first: str
     second: str | None = None
-    pooled: bool = False
 
 
 def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
@@ -121,11 +126,11 @@ def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
     begins, ends = (found.get(f"{place}_logits") for place in ("start", "end"))
     if begins is not None and ends is not None:
         both = _rank(begins) == 2 and _rank(ends) == 2
-        return HeadOutputs(str(begins.name), str(ends.name)) if both else None
+        names = str(begins.name), str(ends.name)
+        return HeadOutputs("ForQuestionAnswering", *names) if both else None
     numbers = found.get("logits")
-    if numbers is None or last_axis(numbers) is None or _rank(numbers) not in (2, 3):
-        return None
-    return HeadOutputs("logits", pooled=_rank(numbers) == 2)
+    kind = None if numbers is None or last_axis(numbers) is None else _KINDS.get(_rank(numbers))
+    return None if kind is None else HeadOutputs(kind, "logits")
 
 
 def _is_head(value: ir.Value) -> bool:
