@@ -9,7 +9,7 @@ from polybake.modelfile.fixture import Text
 from polybake.modelfile.manifest import Cut
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import HeadKind, Recipe, Source
-from polybake.tasks.head import needed_head
+from polybake.tasks.head import needed_head, trained_head
 from polybake.tasks.task import Found, Known, Task
 from polybake.tasks.text_words import Rows, parts, room, word_settings, words_of
 from polybake.tokenization.pairs import pair_of
@@ -45,7 +45,7 @@ class Answer(Task):
 
     def fits(self, source: Source) -> bool:
         """It was, where its head has a beginning and an end for each token."""
-        return source.head is not None and source.head.kind == _KIND and not source.recipe
+        return trained_head(source, _KIND) is not None
 
     def recipe(self, source: Source) -> Recipe:
         """The model's head, the spans of the text, and their rows.

@@ -56,7 +56,13 @@ def checked_labels(
     return labels
 
 
+def trained_head(source: Source, kind: HeadKind = LABELS) -> Head | None:
+    """The head of this kind; None where a source has none, or lists steps of its own."""
+    head = source.head
+    return head if head is not None and head.kind == kind and not source.recipe else None
+
+
 def labels_of(source: Source) -> tuple[str, ...]:
     """The labels of a source's head; empty where it has none, or lists steps of its own."""
-    head = source.head
-    return head.labels if head is not None and head.kind == LABELS and not source.recipe else ()
+    head = trained_head(source)
+    return () if head is None else head.labels

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from polybake.modelfile.fixture import Text
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import HeadKind, Recipe, Source
-from polybake.tasks.head import checked_labels, needed_head
+from polybake.tasks.head import checked_labels, needed_head, trained_head
 from polybake.tasks.spans import AGGREGATIONS, Mark, WordRows, mark_of, spans_of
 from polybake.tasks.task import Found, Known, Task
 from polybake.tasks.text_words import Rows, parts, room, word_settings, words_of
@@ -33,7 +33,7 @@ class Tag(Task):
 
     def fits(self, source: Source) -> bool:
         """It was, where its head has numbers of labels for each token."""
-        return source.head is not None and source.head.kind == _KIND and not source.recipe
+        return trained_head(source, _KIND) is not None
 
     def recipe(self, source: Source) -> Recipe:
         """The model's head, probabilities, and the rows of what is no special token.

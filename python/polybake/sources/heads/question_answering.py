@@ -8,7 +8,7 @@ from functools import partial
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.heads.families import Families, head_steps
 from polybake.sources.heads.layers import Layers
-from polybake.sources.heads.sequence_classification import HeadConfig
+from polybake.sources.heads.sequence_classification import HeadConfig, modernbert
 from polybake.sources.source import Head
 from polybake.steps import Step
 
@@ -30,11 +30,7 @@ _FAMILIES: Families[HeadConfig] = {
     "deberta-v2": _outputs,
     "distilbert": _outputs,
     "electra": _outputs,
-    "modernbert": lambda config, head: [
-        head.dense("head.dense", config.classifier_activation),
-        head.layer_norm("head.norm", config.norm_eps),
-        head.dense("classifier"),
-    ],
+    "modernbert": modernbert,
     "mpnet": _outputs,
     "roberta": _outputs,
     "xlm-roberta": _outputs,

@@ -94,6 +94,15 @@ def _roberta(_: HeadConfig, head: Layers) -> list[Step]:
     return [_FIRST, head.dense("classifier.dense", "tanh"), head.dense("classifier.out_proj")]
 
 
+def modernbert(config: HeadConfig, head: Layers) -> list[Step]:
+    """ModernBERT's layers, the same for texts and for tokens."""
+    return [
+        head.dense("head.dense", config.classifier_activation),
+        head.layer_norm("head.norm", config.norm_eps),
+        head.dense("classifier"),
+    ]
+
+
 def _last_token(config: HeadConfig, head: Layers) -> list[Step]:
     """Decoders: the last token that is no padding, also where the text itself ends in padding's."""
     padding = [] if config.pad_token_id is None else [LeaveOut(ids=(config.pad_token_id,))]
@@ -122,9 +131,7 @@ _FAMILIES: Families[HeadConfig] = {
     "mistral": _last_token,
     "modernbert": lambda config, head: [
         Pool(mode=config.classifier_pooling),
-        head.dense("head.dense", config.classifier_activation),
-        head.layer_norm("head.norm", config.norm_eps),
-        head.dense("classifier"),
+        *modernbert(config, head),
     ],
     "mpnet": _roberta,
     "qwen2": _last_token,
