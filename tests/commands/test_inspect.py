@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from models.every_feed import write_every_feed_model
+from models.task_models import write_tagger
 from models.tiny_folders import write_bert, write_sentence_transformers
 from models.tiny_onnx import encoder, write_encoder
 from support.commandline import polybake
@@ -98,6 +99,14 @@ def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
     shown = polybake("inspect", model, cwd=tmp_path)
     assert r'prompts         evil\x1b[2J "a\nb\x07"' in shown
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
+
+
+def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
+    """Nothing is said of prompts, or of how its numbers are compared."""
+    shown = polybake("inspect", write_tagger(tmp_path / "tag.onnx"), cwd=tmp_path)
+    assert re.search(r"^task +tag$", shown, re.MULTILINE)
+    assert re.search(r"^labels +O, B-PER, I-PER, ", shown, re.MULTILINE)
+    assert not re.search("prompt|similarity", shown)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,15 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None
 
 def describe_model(head: Head, path: Path) -> str:
     """A baked model file, for a person."""
+    from polybake.tasks import TASKS
+
     manifest, contract = head.manifest, head.manifest.contract
+    prompted = {
+        "prompts": _prompts(contract.prompts),
+        "default prompt": contract.default_prompt,
+        "similarity": manifest.similarity,
+    }
+    labels = contract.settings.get("labels")
     return _lines(
         {
             "model": f"{manifest.name} ({path.stat().st_size / 1e6:.1f} MB)",
@@ -91,9 +99,8 @@ def describe_model(head: Head, path: Path) -> str:
             "output": f"{contract.output.name}, {contract.output.readable}",
             "texts": f"at most {contract.max_length} tokens, padded on the {contract.pad_side} "
             f"with {contract.pad_id}",
-            "prompts": _prompts(contract.prompts),
-            "default prompt": contract.default_prompt,
-            "similarity": manifest.similarity,
+            **(prompted if TASKS[contract.task].prompted else {}),
+            **({"labels": ", ".join(map(str, labels))} if isinstance(labels, list) else {}),
             "source": manifest.source.identifier,
             "licence": manifest.source.licence or "not stated",
             "proven": manifest.verified,
