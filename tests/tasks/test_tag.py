@@ -75,7 +75,7 @@ def test_windows_share_their_words() -> None:
     found = Found(
         np.array([*first, *second]),
         {"texts": ["", text]},
-        Known(settings, chunks=lambda given: chunks if given else []),
+        Known(settings, chunks=lambda given, _: chunks if given else []),
         np.array([0, 4, 4]),
     )
     (blank, spans), *_ = Tag().answer(found)
@@ -83,6 +83,31 @@ def test_windows_share_their_words() -> None:
     assert [(span["label"], span["text"]) for span in spans] == [
         ("first", "a b c"),
         ("second", "d e f"),
+    ]
+
+
+def test_pieces_share_their_words() -> None:
+    """A word belongs to the piece in which it begins, and one that is longer than that to each."""
+    text = "abcdefgh"
+    pieces = [
+        Chunk(0, 5, 3, (Word(0, 1, 0, 1), Word(1, 3, 1, 1), Word(3, 5, 2, 1)), inner=0),
+        Chunk(3, 7, 2, (Word(3, 5, 0, 1), Word(5, 7, 1, 1)), inner=4),
+        Chunk(5, 8, 1, (Word(5, 8, 0, 1),), inner=6),
+    ]
+    marks = [mark_of(label)._asdict() for label in ("O", "B-first", "B-second", "B-third")]
+    found = Found(
+        np.eye(4)[[1, 1, 1, 2, 2, 3]],
+        {"texts": [text]},
+        Known({"room": 4, "marks": marks}, chunks=lambda *_: pieces),
+        np.array([3, 2, 1]),
+    )
+    ((spans,), *_) = Tag().answer(found)
+    assert [(span["label"], span["text"]) for span in spans] == [
+        ("first", "a"),
+        ("first", "bc"),
+        ("first", "de"),
+        ("second", "fg"),
+        ("third", "h"),
     ]
 
 

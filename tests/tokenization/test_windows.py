@@ -28,6 +28,18 @@ def test_windows_overlap_by_half_their_room() -> None:
     assert windows(of(5, 5, 5), 8) == [Window(0, 1), Window(1, 2), Window(2, 3)]
 
 
+def test_a_piece_is_a_window() -> None:
+    """Beside another one it would have other tokens, however few it has."""
+    pieces = [chunk._replace(inner=chunk.start) for chunk in of(2, 2)]
+    (after,) = of(1)
+    assert windows([*of(1, 1), *pieces, after], 10) == [
+        Window(0, 2),
+        Window(2, 3),
+        Window(3, 4),
+        Window(4, 5),
+    ]
+
+
 def test_a_chunk_that_is_too_long_is_a_window() -> None:
     """Whatever stands beside it."""
     assert windows(of(1, 30, 1), 6) == [Window(0, 1), Window(1, 2), Window(2, 3)]

@@ -2,54 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from itertools import pairwise
 
 import pytest
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
 
+from models.small_tokenizers import LETTERS, LONG, byte_level, metaspace, wordpiece
 from polybake.tokenization.tokenizer import BakedTokenizer
-from polybake.tokenization.words import Chunk, Rule, Word, WordRule, chunks, stretches, word_rule
-
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
-LONG = 1000
-
-
-def baked(made: Tokenizer, max_length: int = LONG) -> BakedTokenizer:
-    data = json.loads(made.to_str())
-    data["truncation"] = {
-        "direction": "Right",
-        "max_length": max_length,
-        "strategy": "LongestFirst",
-        "stride": 0,
-    }
-    return BakedTokenizer(json.dumps(data), max_length, 0, "right")
-
-
-def wordpiece(max_length: int = LONG) -> BakedTokenizer:
-    tokens = ["[UNK]", "##s", *".,!'-", *LETTERS, *(f"##{one}" for one in LETTERS)]
-    made = Tokenizer(models.WordPiece({one: n for n, one in enumerate(tokens)}, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return baked(made, max_length)
-
-
-def byte_level(normalizer: object = None) -> BakedTokenizer:
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    made = Tokenizer(models.BPE({one: n for n, one in enumerate(alphabet)}, []))
-    if normalizer is not None:
-        made.normalizer = normalizer
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    return baked(made)
-
-
-def metaspace() -> BakedTokenizer:
-    pieces = [("<unk>", 0.0), ("\u2581", -2.0), ("\u2581the", -1.0), *((c, -3.0) for c in LETTERS)]
-    made = Tokenizer(models.Unigram(pieces, unk_id=0))
-    made.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
-    )
-    return baked(made)
-
+from polybake.tokenization.word_rule import Rule
+from polybake.tokenization.words import Chunk, Word, chunks, stretches
 
 TOKENIZERS: dict[str, tuple[BakedTokenizer, Rule]] = {
     "wordpiece": (wordpiece(), "continuation"),
@@ -76,7 +38,7 @@ def words_of(text: str, found: list[Chunk]) -> list[str]:
 def test_tokens_of_chunks_are_those_of_the_text(name: str, text: str) -> None:
     """Chunks cover the text, and a word's tokens are those whose characters it has."""
     tokenizer, rule = TOKENIZERS[name]
-    found = chunks(tokenizer, text, rule)
+    found = chunks(tokenizer, text, LONG, rule)
     assert "".join(stretches(text)) == text
     assert [text[chunk.start : chunk.end] for chunk in found] == stretches(text)
     encoding = tokenizer.untruncated.encode(text, add_special_tokens=False)
@@ -109,7 +71,7 @@ def test_tokens_of_chunks_are_those_of_the_text(name: str, text: str) -> None:
 def test_where_words_end(name: str, text: str, expected: list[str]) -> None:
     """At gaps, and where the tokenizer ends them; accents and removed characters stay within."""
     tokenizer, rule = TOKENIZERS[name]
-    assert words_of(text, chunks(tokenizer, text, rule)) == expected
+    assert words_of(text, chunks(tokenizer, text, LONG, rule)) == expected
 
 
 @pytest.mark.parametrize("text", [" " * 10**6, "a" + "\n" * 10**6, "\t" * 10**6 + "a"])
@@ -121,39 +83,49 @@ def test_long_gaps_take_no_time(text: str) -> None:
 def test_tokens_of_gaps_belong_to_no_word() -> None:
     """Unless the tokenizer begins a word with them, as it does with a single space."""
     text = "a\n\n b  "
-    first, second = chunks(byte_level(), text, "gaps")
+    first, second = chunks(byte_level(), text, LONG, "gaps")
     assert first == Chunk(0, 1, 1, (Word(0, 1, 0, 1),))
     assert second == Chunk(1, 7, 6, (Word(4, 5, 2, 2),))
-    (lone,) = chunks(metaspace(), "x", "gaps")
+    (lone,) = chunks(metaspace(), "x", LONG, "gaps")
     assert lone.words == (Word(0, 1, 0, 2),)
 
 
 def test_a_chunk_that_is_too_long_is_cut() -> None:
-    """Its words end where its tokens do, or with it."""
-    (chunk,) = chunks(wordpiece(max_length=3), "a,b,c", "continuation")
-    assert chunk == Chunk(0, 5, 3, (Word(0, 1, 0, 1), Word(1, 2, 1, 1), Word(2, 5, 2, 1)))
+    """Into pieces that fit, with context unless each is a word, whatever the tokenizer cuts."""
+    found = chunks(wordpiece(max_length=18), f"a {LETTERS[:9] + ',' * 16} b", 16, "continuation")
+    assert [(chunk.start, chunk.end, chunk.inner) for chunk in found] == [
+        (0, 1, None),
+        (1, 16, 1),
+        (12, 27, 14),
+        (27, 29, None),
+    ]
+    (whole,) = chunks(metaspace(), "abcd", 6, "gaps")
+    assert (whole.inner, whole.tokens) == (None, 5)
+    first, second = chunks(metaspace(), "abcd", 5, "gaps")
+    assert first == Chunk(0, 2, 3, (Word(0, 2, 0, 3),), 0)
+    assert second == Chunk(2, 4, 3, (Word(2, 4, 0, 3),), 2)
 
 
-def without_regex() -> BakedTokenizer:
-    made = Tokenizer.from_str(byte_level().json)
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(use_regex=False)
-    return baked(made)
+def test_a_character_cannot_be_cut() -> None:
+    """One that has more tokens than there is room is a piece."""
+    found = chunks(byte_level(), "a\U0001f680", 2, "gpt2")
+    assert [(chunk.start, chunk.tokens) for chunk in found] == [(0, 1), (1, 4)]
 
 
-@pytest.mark.parametrize(
-    ("tokenizer", "coarse", "fine"),
-    [
-        (wordpiece(), *[WordRule("continuation", "##")] * 2),
-        (byte_level(), WordRule("gaps"), WordRule("gpt2")),
-        (byte_level(normalizers.NFC()), WordRule("gaps"), WordRule("gpt2", composed=True)),
-        (byte_level(normalizers.NFKC()), *[WordRule("gaps")] * 2),
-        (without_regex(), *[WordRule("gaps")] * 2),
-        (metaspace(), *[WordRule("gaps")] * 2),
-    ],
+@given(
+    st.sampled_from([*TOKENIZERS]),
+    st.text("ab,\u3042\u6771\U0001f680 \n", max_size=200),
+    st.integers(4, 40),
 )
-def test_the_rule_of_a_tokenizer(
-    tokenizer: BakedTokenizer, coarse: WordRule, fine: WordRule
-) -> None:
-    """Every client must find the same words; where not all could, words end at gaps."""
-    assert word_rule(tokenizer, finest=False) == coarse
-    assert word_rule(tokenizer, finest=True) == fine
+def test_pieces_make_up_their_chunk(name: str, text: str, room: int) -> None:
+    """Of what they give, and each has fewer tokens than there is room."""
+    tokenizer, rule = TOKENIZERS[name]
+    found = chunks(tokenizer, text, room, rule)
+    cut = [chunk.first for chunk in found] + [chunk.end for chunk in found[-1:]]
+    assert "".join(text[one:other] for one, other in pairwise(cut)) == "".join(stretches(text))
+    for chunk, first, last in zip(found, cut, cut[1:], strict=False):
+        assert chunk.tokens < room or last - first == 1
+        assert chunk.start <= first < last <= chunk.end
+        for word in chunk.words:
+            assert chunk.start <= word.start < word.end <= chunk.end
+            assert word.first + word.tokens <= chunk.tokens

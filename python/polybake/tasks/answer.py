@@ -66,7 +66,9 @@ class Answer(Task):
         """The question with each text that has words, or with the parts of one that is too long."""
         asked, held = _with_words(texts, known) or texts, _held(known)
         return tuple(
-            (_QUESTION, part) for text in asked for part in parts(text, known.chunks(text), held)
+            (_QUESTION, part)
+            for text in asked
+            for part in parts(text, known.chunks(text, held), held)
         )
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:
@@ -86,7 +88,7 @@ class Answer(Task):
         held, rows, call = _held(found.known), iter(found.rows), found.call
         given: list[JsonValue] = []
         for text in cast(list[str], call["contexts"]):
-            chunks = found.known.chunks(text)
+            chunks = found.known.chunks(text, held)
             cut = [(chunks[one.first : one.last], next(rows)) for one in windows(chunks, held)]
             best = best_spans(cut, no_answer=bool(call["no_answer"]))[:_TOP]
             given.append([one._asdict() | {"text": text[one.start : one.end]} for one in best])
@@ -126,9 +128,11 @@ def best_spans(found: Sequence[tuple[Sequence[Chunk], Rows]], *, no_answer: bool
 
 
 def _with_words(texts: Sequence[str], known: Known) -> list[str]:
-    return [text for text in texts if any(chunk.words for chunk in known.chunks(text))]
+    held = _held(known)
+    return [text for text in texts if any(chunk.words for chunk in known.chunks(text, held))]
 
 
 def _held(known: Known) -> int:
     """Tokens of a text that are left beside the question."""
-    return room(known.settings) - sum(chunk.tokens for chunk in known.chunks(_QUESTION))
+    held = room(known.settings)
+    return held - sum(chunk.tokens for chunk in known.chunks(_QUESTION, held))

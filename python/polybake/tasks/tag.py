@@ -68,7 +68,7 @@ class Tag(Task):
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
         """Each text, or the parts of one that is too long."""
         held = room(known.settings)
-        return tuple(part for text in texts for part in parts(text, known.chunks(text), held))
+        return tuple(part for text in texts for part in parts(text, known.chunks(text, held), held))
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
         """All texts at once, in every way to aggregate."""
@@ -79,7 +79,7 @@ class Tag(Task):
         marks = [Mark(**mark) for mark in cast(list[dict[str, Any]], found.known.settings["marks"])]
         held, rows = room(found.known.settings), iter(found.rows)
         texts = [
-            (text, [*_words(found.known.chunks(text), held, rows)])
+            (text, [*_words(found.known.chunks(text, held), held, rows)])
             for text in cast(list[str], found.call["texts"])
         ]
         return [
@@ -95,6 +95,8 @@ class Tag(Task):
 def _words(found: Sequence[Chunk], held: int, rows: Iterator[Rows]) -> Iterator[WordRows]:
     """The words of a text; of what two windows share, each gives the half that is further within.
 
+    A word that is longer than a piece of its chunk is one in each.
+
     Args:
         found: The text's chunks.
         held: Tokens of a window.
@@ -104,10 +106,11 @@ def _words(found: Sequence[Chunk], held: int, rows: Iterator[Rows]) -> Iterator[
     if not cut:
         next(rows)
         return
-    middles = [(one.last + other.first + 1) // 2 for one, other in pairwise(cut)]
-    for window, begin, end in zip(cut, [0, *middles], [*middles, len(found)], strict=True):
+    middles = [found[(one.last + other.first + 1) // 2].first for one, other in pairwise(cut)]
+    done = 0
+    for window, behind in zip(cut, [*middles, found[-1].end], strict=True):
         given = next(rows)
-        first, last = found[begin].start, found[end - 1].end
         for word in words_of(found[window.first : window.last], len(given)):
-            if first <= word.start < last:
-                yield WordRows(word.start, word.end, given[word.first : word.last])
+            if word.start < behind and word.end > done:
+                yield WordRows(max(word.start, done), word.end, given[word.first : word.last])
+                done = word.end

@@ -22,12 +22,12 @@ class Known:
     Attributes:
         settings: Of the contract.
         token: Names a token by its id.
-        chunks: The words of a text.
+        chunks: The words of a text, for so many tokens of a row.
     """
 
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     token: Callable[[int], str] = str
-    chunks: Callable[[str], list[Chunk]] = lambda _: []
+    chunks: Callable[[str, int], list[Chunk]] = lambda *_: []
 
 
 @dataclass(frozen=True)

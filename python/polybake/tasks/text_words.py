@@ -13,7 +13,8 @@ from polybake.sources.source import Source
 from polybake.tasks.task import Known
 from polybake.tokenization.tokenizer import BakedTokenizer
 from polybake.tokenization.windows import windows
-from polybake.tokenization.words import Chunk, Rule, chunks, word_rule
+from polybake.tokenization.word_rule import Rule, word_rule
+from polybake.tokenization.words import Chunk, chunks
 
 Rows = NDArray[np.number[Any]]
 
@@ -68,7 +69,8 @@ def words_of(found: Sequence[Chunk], tokens: int) -> Iterator[PlacedWord]:
 
     Args:
         found: The window's chunks.
-        tokens: How many of theirs the graph was given: fewer where one chunk is longer than a row.
+        tokens: How many of theirs the graph was given: fewer where one character has more than a
+            row holds.
     """
     before = 0
     for chunk in found:

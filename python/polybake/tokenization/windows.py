@@ -27,9 +27,11 @@ def windows(chunks: Sequence[Chunk], room: int) -> list[Window]:
     """Cut a text between chunks, into as few windows as hold no more tokens than there is room.
 
     Two of them share as many chunks as have up to `OVERLAP` tokens, or half the room, as far as the
-    next chunk fits beside them; a chunk that is longer than the room is a window.
+    next chunk fits beside them; a piece of a chunk is a window, as it has other tokens beside
+    another one.
     """
-    ends = [0, *accumulate(chunk.tokens for chunk in chunks)]
+    sizes = (chunk.tokens if chunk.inner is None else room + 1 for chunk in chunks)
+    ends = [0, *accumulate(sizes)]
     shared = min(OVERLAP, room // 2)
     found: list[Window] = []
     first = last = 0

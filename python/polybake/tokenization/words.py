@@ -3,26 +3,25 @@
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from tokenizers import Encoding
 
 from polybake.tokenization.tokenizer import BakedTokenizer
-from polybake.tokenization.tokenizer_json import Component, TokenizerJson
+from polybake.tokenization.word_rule import Rule
 
 #: A stretch of a text that a tokenizer treats by itself: a gap and what follows up to the next.
 _CHUNK = re.compile(r"[ \t\n\r]*[^ \t\n\r]+(?:[ \t\n\r]+\Z)?")
 _GAP = " \t\n\r"
+
+#: Characters of its neighbours that a piece of a chunk has on each side, at most.
+CONTEXT = 64
 
 #: Unicode's White_Space: no word ends in it.
 _WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-
-#: Where a word ends besides at gaps: nowhere, before a token without the prefix of a continuation,
-#: or where GPT-2's pre-tokenizer splits.
-Rule = Literal["gaps", "continuation", "gpt2"]
 
 
 class Word(NamedTuple):
@@ -42,56 +41,26 @@ class Word(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What lies between the ends of two gaps.
+    """What lies between the ends of two gaps, or a piece of it where that is too long.
 
     Attributes:
         start: Its first character, counted in the text; it may begin with a gap.
         end: The one behind its last.
         tokens: How many it has; those of a gap belong to no word.
         words: Mostly one.
+        inner: Of a piece, its first character that is no context from the piece before.
     """
 
     start: int
     end: int
     tokens: int
     words: tuple[Word, ...]
+    inner: int | None = None
 
-
-class WordRule(NamedTuple):
-    """Where the words of a text end.
-
-    Attributes:
-        words: The rule.
-        continuation: What a token begins with that continues a word; empty where none does.
-        composed: Whether GPT-2's pre-tokenizer sees letters composed with their accents.
-    """
-
-    words: Rule
-    continuation: str = ""
-    composed: bool = False
-
-
-def word_rule(tokenizer: BakedTokenizer, *, finest: bool) -> WordRule:
-    """Where the words of a tokenizer end.
-
-    Args:
-        tokenizer: Of a model.
-        finest: Where its pre-tokenizer splits; else as a person who tags would, at gaps.
-
-    Source: transformers ``TokenClassificationPipeline.gather_pre_entities``, whose words end at
-    gaps where a tokenizer has no such prefix; ``QuestionAnsweringPipeline.get_indices``, whose
-    words are the tokenizer's.
-    """
-    data = TokenizerJson.model_validate_json(tokenizer.json)
-    prefix = data.model.get("continuing_subword_prefix")
-    if prefix:
-        return WordRule("continuation", str(prefix))
-    (*others, last) = data.parts("pre_tokenizer") or [Component()]
-    splits = not others and last.type == "ByteLevel" and bool(last.get("use_regex", True))
-    normalizers = [part.type for part in data.parts("normalizer")]
-    if finest and splits and normalizers in ([], ["NFC"]):
-        return WordRule("gpt2", composed=bool(normalizers))
-    return WordRule("gaps")
+    @property
+    def first(self) -> int:
+        """The first character whose words it gives."""
+        return self.start if self.inner is None else self.inner
 
 
 def stretches(text: str) -> list[str]:
@@ -99,14 +68,45 @@ def stretches(text: str) -> list[str]:
     return [match.group() for match in _matches(text)]
 
 
-def chunks(tokenizer: BakedTokenizer, text: str, rule: Rule) -> list[Chunk]:
-    """The chunks of a text, in their order; none where it is blank."""
-    found = [*_matches(text)]
-    encodings = tokenizer.bare([match.group() for match in found])
+def chunks(tokenizer: BakedTokenizer, text: str, room: int, rule: Rule) -> list[Chunk]:
+    """The chunks of a text, in their order; none where it is blank.
+
+    Args:
+        tokenizer: Of a model.
+        text: Of any length.
+        room: Tokens of a row that are of texts; what has as many is cut into pieces that have less.
+        rule: Where words end.
+    """
+    spans = [match.span() for match in _matches(text)]
+    encodings = tokenizer.bare([text[start:end] for start, end in spans])
     return [
-        Chunk(match.start(), match.end(), len(one.ids), tuple(_words(match, one, rule)))
-        for match, one in zip(found, encodings, strict=True)
+        chunk
+        for span, encoding in zip(spans, encodings, strict=True)
+        for chunk in _fitting(tokenizer, text, _chunk(text, *span, encoding, rule), room, rule)
     ]
+
+
+def _fitting(
+    tokenizer: BakedTokenizer, text: str, chunk: Chunk, room: int, rule: Rule
+) -> Iterator[Chunk]:
+    """A chunk, or its halves, and halves of these, each with some of its neighbours as context.
+
+    At gaps alone a piece is a word, so it has no context.
+    """
+    if chunk.tokens < room:
+        yield chunk
+        return
+    shared = 0 if rule == "gaps" else min(CONTEXT, room // 8)
+    halves = [(chunk.start, chunk.end)]
+    while halves:
+        first, last = halves.pop()
+        start, end = max(chunk.start, first - shared), min(chunk.end, last + shared)
+        (encoding,) = tokenizer.bare([text[start:end]])
+        if len(encoding.ids) < room or last - first == 1:
+            yield _chunk(text, start, end, encoding, rule)._replace(inner=first)
+        else:
+            middle = (first + last) // 2
+            halves += [(middle, last), (first, middle)]
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
@@ -117,13 +117,21 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
         end = match.end()
 
 
-def _words(match: re.Match[str], encoding: Encoding, rule: Rule) -> Iterator[Word]:
-    """The words of a chunk.
+def _chunk(text: str, start: int, end: int, encoding: Encoding, rule: Rule) -> Chunk:
+    words = tuple(
+        word._replace(start=start + word.start, end=start + word.end)
+        for word in _words(text[start:end], encoding, rule)
+    )
+    return Chunk(start, end, len(encoding.ids), words)
+
+
+def _words(chunk: str, encoding: Encoding, rule: Rule) -> Iterator[Word]:
+    """The words of a chunk, their characters counted in it.
 
     Tokens of gaps belong to none, unless the tokenizer itself begins a word with them, such as
     Metaspace with ``\u2581``.
     """
-    chunk, places, ids = match.group(), encoding.offsets, encoding.word_ids
+    places, ids = encoding.offsets, encoding.word_ids
     gap, end = len(chunk) - len(chunk.lstrip(_GAP)), len(chunk.rstrip(_GAP))
     groups = [[*group] for _, group in groupby(range(len(ids)), lambda token: ids[token])]
     kept = [one for one in groups if places[one[0]][0] < end and places[one[-1]][1] > gap]
@@ -133,5 +141,4 @@ def _words(match: re.Match[str], encoding: Encoding, rule: Rule) -> Iterator[Wor
     for group, start, stop in zip(kept, starts, [*starts[1:], end], strict=False):
         word = chunk[start:stop].rstrip(_WHITE_SPACE)
         if word:
-            first = match.start() + start
-            yield Word(first, first + len(word), group[0], group[-1] + 1 - group[0])
+            yield Word(start, start + len(word), group[0], group[-1] + 1 - group[0])

@@ -8,7 +8,7 @@ import { PairModel } from "./pair-model.js";
 import { partsOf, rowsOfEach, wordsOf } from "./parts.js";
 
 /** @import * as api from "../index.d.ts" */
-/** @import { Chunk, Word } from "./chunks.js" */
+/** @import { Chunk, Word } from "./chunk.js" */
 /** @import { Text } from "./tokens.js" */
 
 /** Tokens of a question and a context that go through the model at once, at most. @type {number} */
@@ -39,12 +39,15 @@ export class Answerer extends PairModel {
     return this._call(async (model) => {
       const course = checkedCourse(options, "top", "noAnswer", "signal");
       const noAnswer = checkedNoAnswer(options?.noAnswer ?? false);
-      const texts = [checkedText(question, "question"), checkedText(context, "context")];
-      const [asked, chunks] = await model.chunks(texts);
+      checkedText(question, "question");
+      checkedText(context, "context");
+      // The question is only counted, so it is not cut into pieces.
+      const [asked] = await model.chunks([question], Infinity);
+      const room = roomBeside(question, asked);
+      const [chunks] = await model.chunks([context], room);
       if (!chunks.some(({ words }) => words.length > 0)) {
         throw new RangeError("the context has no words; give a text that may hold the answer");
       }
-      const room = roomBeside(question, asked);
       const parts = partsOf(chunks, room).map(({ first, last }) => chunks.slice(first, last));
       const pairs = parts.map((part) => pairOf(question, context, part));
       /** @type {Map<string, Place>} */

@@ -112,6 +112,18 @@ test("every word of a long context may be the answer", async () => {
   for (const { index } of long.matchAll(/[^ \n]+/g)) assert.ok(starts.has(index));
 });
 
+test("what has no white space for more tokens than a row may be the answer to its very end", async () => {
+  const long = "a\u{1f600},".repeat(Math.min(room, 1000));
+  /** @type {Answer[]} */
+  const found = await answerer.answer(question, long, { top: 10_000_000 });
+  let end = 0;
+  for (const one of found.toSorted((a, b) => a.start - b.start)) {
+    assert.ok(one.start <= end);
+    end = Math.max(end, one.end);
+  }
+  assert.equal(end, long.length);
+});
+
 test("a question that leaves no room is refused", { skip: room > 100_000 }, async () => {
   const long = "\u{1f600} ".repeat(room);
   const message = new RegExp(

@@ -21,16 +21,20 @@ const { Answerer } = await import("../src/answerer.js");
 function counting(same) {
   /** @type {string[]} */
   const parts = [];
+  /** @type {number[]} */
+  const rooms = [];
   const model = {
     facts: {},
-    chunks: async (/** @type {string[]} */ texts) =>
-      texts.map((text) =>
+    chunks: async (/** @type {string[]} */ texts, /** @type {number} */ room) => {
+      rooms.push(room);
+      return texts.map((text) =>
         [...text.matchAll(/ ?\d+/g)].map(({ 0: found, index }) => {
           const end = index + found.length;
           const start = end - found.trim().length;
           return { start: index, end, tokens: 1, words: [{ start, end, first: 0, last: 1 }] };
         }),
-      ),
+      );
+    },
     pack: async (/** @type {Text[]} */ pairs) => {
       parts.push(...pairs.map(([, part]) => part));
       return packed(pairs.map(([, part]) => part.trim().split(" ").map(Number)));
@@ -48,15 +52,17 @@ function counting(same) {
       }
     },
   };
-  return { parts, answerer: new Answerer(/** @type {any} */ (model)) };
+  return { parts, rooms, model, answerer: new Answerer(/** @type {any} */ (model)) };
 }
 
 const numbers = Array.from({ length: 40 }, (_, index) => index + 10);
 const context = numbers.join(" ");
 
 test("parts have the room that the question leaves", async () => {
-  const { parts, answerer } = counting();
+  const { parts, rooms, answerer } = counting();
   await answerer.answer("0", context);
+  // What is cut has no more tokens, and a question is not.
+  assert.deepEqual(rooms, [Infinity, 10]);
   assert.ok(parts.every((part) => part.trim().split(" ").length <= 10));
   assert.deepEqual(parts.slice(0, 2), [
     "10 11 12 13 14 15 16 17 18 19",
@@ -78,6 +84,24 @@ test("an answer has its best score of all parts, and its place in the context", 
   const twenty = single.find(({ text }) => text === "20");
   assert.equal(twenty?.score, Math.fround(0.02));
   assert.equal(twenty?.start, context.indexOf("20"));
+});
+
+test("an answer may lie in the context of a piece", async () => {
+  const { parts, model, answerer } = counting();
+  const pieceOf = (/** @type {number} */ start, /** @type {number} */ inner) => {
+    const words = [0, 1, 2].map((first) => {
+      const place = start + 3 * first;
+      return { start: place, end: place + 2, first, last: first + 1 };
+    });
+    return { start, end: start + 8, tokens: 3, words, inner };
+  };
+  model.chunks = async () => [[pieceOf(0, 0), pieceOf(3, 6)]];
+  const found = await answerer.answer("0", "10 11 12 13", { top: 1000 });
+  assert.deepEqual(parts, ["10 11 12", "11 12 13"]);
+  const texts = ["10", "10 11", "10 11 12", "11", "11 12", "11 12 13", "12", "12 13", "13"];
+  assert.deepEqual(found.map(({ text }) => text).toSorted(), texts);
+  // It is the first word of the second piece.
+  assert.equal(found.find(({ text }) => text === "11")?.score, Math.fround(0.011));
 });
 
 test("that there is no answer has the smallest score of all parts", async () => {

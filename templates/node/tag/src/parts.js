@@ -4,7 +4,7 @@ import { ModelError } from "./errors.js";
 import { copyOf } from "./outputs.js";
 import { vectorsOfEach, windowsOf } from "./windows.js";
 
-/** @import { Chunk, Word } from "./chunks.js" */
+/** @import { Chunk, Word } from "./chunk.js" */
 /** @import { Model } from "./model.js" */
 /** @import { Text } from "./tokens.js" */
 /** @import { Course } from "./windows.js" */
@@ -22,26 +22,25 @@ const OVERLAP = 128;
 
 /**
  * As few parts as hold no more tokens than there is room, overlapping by whole chunks beside which the
- * next one fits; a chunk that is longer is a part by itself.
+ * next one fits; a piece of a chunk is a part by itself, as it has other tokens beside another one.
  *
  * @param {Chunk[]} chunks
  * @param {number} room
  */
 export function partsOf(chunks, room) {
   const shared = Math.min(OVERLAP, Math.floor(room / 2));
+  const sizes = chunks.map(({ tokens, inner }) => (inner === undefined ? tokens : room + 1));
   /** @type {Part[]} */
   const parts = [];
   let first = 0;
   let last = 0;
   let tokens = 0;
-  while (last < chunks.length) {
-    if (first === last) tokens += chunks[last++].tokens;
-    while (last < chunks.length && tokens + chunks[last].tokens <= room) {
-      tokens += chunks[last++].tokens;
-    }
+  while (last < sizes.length) {
+    if (first === last) tokens += sizes[last++];
+    while (last < sizes.length && tokens + sizes[last] <= room) tokens += sizes[last++];
     parts.push({ first, last });
-    const next = last < chunks.length ? chunks[last].tokens : 0;
-    do tokens -= chunks[first++].tokens;
+    const next = sizes[last] ?? 0;
+    do tokens -= sizes[first++];
     while (first < last && (tokens > shared || tokens + next > room));
   }
   return parts;
@@ -51,13 +50,14 @@ export function partsOf(chunks, room) {
  * The words of a part.
  *
  * @param {Chunk[]} chunks the part's
- * @param {number} tokens how many the graph was given: fewer where the only chunk is cut
+ * @param {number} tokens how many the graph was given: fewer where the only chunk is one character
+ *   that has more than a row holds
  * @returns {Word[]}
  * @throws {ModelError} the tokenizer did not treat the chunks by themselves
  */
 export function wordsOf(chunks, tokens) {
   const expected = chunks.reduce((sum, chunk) => sum + chunk.tokens, 0);
-  if (tokens !== expected && !(chunks.length === 1 && tokens < expected)) {
+  if (tokens !== expected && !(chunks[0]?.inner !== undefined && tokens < expected)) {
     throw new ModelError(
       `the tokenizer gives ${tokens} tokens for a text, and ${expected} for what stands between ` +
         "its white space, so that no word's tokens are known; take special tokens out of it",

@@ -9,7 +9,7 @@ import { bestLabel, checkedAggregation, spansOf } from "./spans.js";
 import { windowsOf } from "./windows.js";
 
 /** @import * as api from "../index.d.ts" */
-/** @import { Chunk } from "./chunks.js" */
+/** @import { Chunk } from "./chunk.js" */
 /** @import { Model } from "./model.js" */
 /** @import { RemoteModel } from "./remote-model.js" */
 /** @import { RemoteModels } from "./remote-models.js" */
@@ -135,26 +135,28 @@ function checkedTagging(options, ...others) {
  * @param {Tagging} course
  */
 async function tagged(model, texts, { prompt, signal, aggregation }) {
-  const chunks = await model.chunks(texts);
+  const chunks = await model.chunks(texts, ROOM);
   const parts = chunks.flatMap((found, place) => partsWithin(texts[place], found, place));
   /** @type {LabelledWord[][]} */
   const words = texts.map(() => []);
   const strings = parts.map(({ text }) => text);
   let part = 0;
   for await (const rows of rowsOfEach(model, strings, { prompt, signal })) {
-    const { place, chunks, start, end } = parts[part++];
-    for (const word of wordsOf(chunks, rows.length)) {
-      if (word.start < start || word.start >= end) continue;
-      const best = bestLabel(rows.slice(word.first, word.last), aggregation);
-      words[place].push({ start: word.start, end: word.end, ...best });
+    const { place, chunks, behind } = parts[part++];
+    for (const { start, end, first, last } of wordsOf(chunks, rows.length)) {
+      const done = words[place].at(-1)?.end ?? 0;
+      // A word that is longer than a piece of its chunk is one in each.
+      if (start >= behind || end <= done) continue;
+      const best = bestLabel(rows.slice(first, last), aggregation);
+      words[place].push({ start: Math.max(start, done), end, ...best });
     }
   }
   return texts.map((text, place) => spansOf(text, words[place]));
 }
 
 /**
- * The parts of a text, and where the words begin that each gives: of what two share, it gives the
- * half that is further within.
+ * The parts of a text, and behind which character each gives no words: of what two share, each gives
+ * the half that is further within.
  *
  * @param {string} text
  * @param {Chunk[]} chunks
@@ -162,14 +164,14 @@ async function tagged(model, texts, { prompt, signal, aggregation }) {
  */
 function partsWithin(text, chunks, place) {
   const parts = partsOf(chunks, ROOM);
-  const middles = parts.map(({ last }, index) =>
-    index + 1 < parts.length ? Math.floor((last + parts[index + 1].first + 1) / 2) : last,
-  );
+  const middles = parts.slice(1).map(({ first }, index) => {
+    const { start, inner } = chunks[Math.floor((parts[index].last + first + 1) / 2)];
+    return inner ?? start;
+  });
   return parts.map(({ first, last }, index) => ({
     place,
     text: text.slice(chunks[first].start, chunks[last - 1].end),
     chunks: chunks.slice(first, last),
-    start: index === 0 ? 0 : chunks[middles[index - 1]].start,
-    end: chunks[middles[index] - 1].end,
+    behind: middles[index] ?? Infinity,
   }));
 }

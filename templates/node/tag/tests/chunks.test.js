@@ -2,58 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CONTRACT } from "../src/contract.js";
+import { open, RULES } from "./rules.js";
 
-/** @import { Chunk } from "../src/chunks.js" */
-
-/** @typedef {[start: number, end: number, word: number | null]} Token placed by characters */
-
-const RULES = ["gaps", "continuation", "gpt2"];
-
-/**
- * What finds words by another contract, and what its tokenizer was asked.
- *
- * @param {string} rule
- * @param {(chunk: string) => Token[]} [tokens]
- */
-async function open(rule, tokens = tokensOf) {
-  CONTRACT.settings.words = rule;
-  // A module of its own, which reads the contract anew.
-  const { chunksOf } = await import(`../src/chunks.js?${rule}`);
-  /** @type {string[][]} */
-  const asked = [];
-  const encode = async (/** @type {string[]} */ chunks) => {
-    asked.push(chunks);
-    return chunks.map((chunk) => {
-      const found = tokens(chunk);
-      return {
-        getOffsets: () => found.map(([start, end]) => [start, end]),
-        getWordIds: () => found.map(([, , word]) => word),
-      };
-    });
-  };
-  /** @type {(...texts: string[]) => Promise<Chunk[][]>} */
-  const chunks = (...texts) => chunksOf(encode, texts);
-  const words = async (/** @type {string} */ text) => {
-    const [found] = await chunks(text);
-    return found.flatMap((chunk) => chunk.words.map(({ start, end }) => text.slice(start, end)));
-  };
-  return { asked, chunks, words };
-}
-
-/**
- * A token for each character but spaces and asterisks; letters side by side are a word.
- *
- * @param {string} chunk
- * @returns {Token[]}
- */
-function tokensOf(chunk) {
-  const words = [...chunk.matchAll(/[\p{L}\p{M}]+|[^\p{L}\p{M} *]/gu)];
-  return words.flatMap(({ index, 0: found }, word) => {
-    const begin = [...chunk.slice(0, index)].length;
-    return [...found].map((_, place) => [begin + place, begin + place + 1, word]);
-  });
-}
+/** @import { Token } from "./rules.js" */
 
 /**
  * @param {string} tokens

@@ -61,13 +61,20 @@ test("parts share 128 tokens at most", () => {
   ]);
 });
 
-test("a chunk that is longer than the room is a part", () => {
-  assert.deepEqual(placesOf(6, 1, 9, 1, 9), [
-    [0, 1],
-    [1, 2],
-    [2, 3],
-    [3, 4],
-  ]);
+test("a piece of a chunk is a part, however few tokens it has", () => {
+  const [first, , ...others] = chunksOf(1, 1, 1, 9, 1, 1, 1);
+  const pieces = others.slice(0, 3).map((chunk) => ({ ...chunk, inner: chunk.start }));
+  const parts = partsOf([first, ...pieces, ...others.slice(3)], 6);
+  assert.deepEqual(
+    parts.map(({ first, last }) => [first, last]),
+    [
+      [0, 1],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+      [4, 6],
+    ],
+  );
 });
 
 test("the tokens of words are counted through their part", () => {
@@ -79,13 +86,13 @@ test("the tokens of words are counted through their part", () => {
   ]);
 });
 
-test("of a chunk that is cut, words without tokens are left out", () => {
+test("of a character that is cut, words without tokens are left out", () => {
   const words = [
-    { start: 0, end: 2, first: 0, last: 2 },
-    { start: 2, end: 4, first: 2, last: 4 },
-    { start: 4, end: 6, first: 4, last: 6 },
+    { start: 0, end: 1, first: 0, last: 2 },
+    { start: 0, end: 1, first: 2, last: 4 },
+    { start: 0, end: 1, first: 4, last: 6 },
   ];
-  const chunk = { start: 0, end: 6, tokens: 6, words };
+  const chunk = { start: 0, end: 1, tokens: 6, words, inner: 0 };
   assert.deepEqual(wordsOf([chunk], 6), words);
   assert.deepEqual(wordsOf([chunk], 3), [words[0], { ...words[1], last: 3 }]);
   assert.deepEqual(wordsOf([chunk], 0), []);
@@ -95,6 +102,7 @@ test("other tokens than those of the chunks are an error", () => {
   for (const [sizes, tokens] of /** @type {[number[], number][]} */ ([
     [[2, 3], 4],
     [[2, 3], 6],
+    [[5], 4],
     [[5], 6],
     [[], 1],
   ])) {

@@ -7,6 +7,7 @@ import { inCharacters } from "../harness/in-characters.js";
 import { CONTRACT } from "../src/contract.js";
 import { ClosedError, Tagger } from "../src/index.js";
 import { openModel } from "../src/open-model.js";
+import { packed } from "../src/rows.js";
 import { checkCases } from "../src/self-check.js";
 import { fixture, manifest, modelPath, writeFile } from "./model.js";
 
@@ -27,18 +28,27 @@ after(() => tagger.close());
  */
 async function wordsOf(texts) {
   const model = await openModel(modelPath);
-  /** @type {any} */
-  const sure = {
+  return wordsBy(texts, {
     facts: model.facts,
-    chunks: (/** @type {string[]} */ window) => model.chunks(window),
+    chunks: (/** @type {string[]} */ window, /** @type {number} */ room) =>
+      model.chunks(window, room),
     pack: (/** @type {any} */ window) => model.pack(window, null),
     run: (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) =>
       model.run(rows, null, (places, { data, starts }) => {
         take(places, { data: data.map((_, place) => +(place % labels.length === 0)), starts });
       }),
     release: () => model.release(),
-  };
-  const all = new Tagger(sure);
+  });
+}
+
+/**
+ * The same by a model for which the first label is best.
+ *
+ * @param {string[]} texts
+ * @param {any} model
+ */
+async function wordsBy(texts, model) {
+  const all = new Tagger(model);
   const [first] = marks;
   marks[0] = { name: "word", begins: true, ends: true };
   try {
@@ -143,6 +153,52 @@ test("no word of a long text is lost, or there twice", async () => {
   );
 });
 
+test("what has no white space for more tokens than a row has words to its very end", async () => {
+  const long = "a\u{1f600},".repeat(Math.min(CONTRACT.settings.room, 1000));
+  const text = `b ${long} c`;
+  const [found] = await wordsOf([text]);
+  let end = 0;
+  for (const word of found) {
+    assert.ok(word.start >= end);
+    assert.equal(text.slice(end, word.start).trim(), "");
+    end = word.end;
+  }
+  assert.equal(end, text.length);
+});
+
+test("a word is of the piece in which it begins, and one that is longer than that of each", async () => {
+  const word = (/** @type {number} */ start, /** @type {number} */ end, first = 0) => {
+    return { start, end, first, last: first + 1 };
+  };
+  const pieces = [
+    { start: 0, end: 5, tokens: 3, words: [word(0, 1), word(1, 3, 1), word(3, 5, 2)], inner: 0 },
+    { start: 3, end: 7, tokens: 2, words: [word(3, 5), word(5, 7, 1)], inner: 4 },
+    { start: 5, end: 8, tokens: 1, words: [word(5, 8)], inner: 6 },
+  ];
+  const [spans] = await wordsBy(["abcdefgh"], {
+    facts: {},
+    chunks: async () => [pieces],
+    pack: async () => packed(pieces.map(({ tokens }) => Array(tokens).fill(0))),
+    run: async (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) => {
+      for (let place = 0; place < rows.length; place++) {
+        const data = new Float32Array(pieces[place].tokens * labels.length);
+        take([place], { data: data.fill(2 ** -place), starts: Uint32Array.of(0, data.length) });
+      }
+    },
+    release: async () => {},
+  });
+  assert.deepEqual(
+    spans.map(({ text, score }) => [text, score]),
+    [
+      ["a", 1],
+      ["bc", 1],
+      ["de", 1],
+      ["fg", 0.5],
+      ["h", 0.25],
+    ],
+  );
+});
+
 test("a text has the spans that it has alone, and in a stream", async () => {
   const found = await tagger.tag(texts);
   assert.equal(found.length, texts.length);
@@ -243,7 +299,8 @@ test("a signal ends a call between two batches, and a stream", async () => {
     /** @type {any} */
     const aborting = {
       facts: model.facts,
-      chunks: (/** @type {string[]} */ window) => model.chunks(window),
+      chunks: (/** @type {string[]} */ window, /** @type {number} */ room) =>
+        model.chunks(window, room),
       pack: (/** @type {any} */ window) => model.pack(window, null),
       run: (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) =>
         model.run(rows, null, (places, batch) => {

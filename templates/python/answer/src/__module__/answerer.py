@@ -10,7 +10,7 @@ from .model import Progress
 from .pair_arguments import checked_unicode
 from .pair_model import PairModel
 from .tokens import LongTextError, Text, Tokens
-from .words import Chunk, chunks_of, windows_of, words_of
+from .words import Chunk, chunks_of, count_tokens, windows_of, words_of
 
 _ROOM: int = CONTRACT["settings"]["room"]
 
@@ -58,10 +58,10 @@ class Answerer(PairModel):
         if not isinstance(no_answer, bool):
             raise TypeError(f"no_answer is {type(no_answer).__name__}; expected true or false")
         with self._shared.opened() as session:
-            words, chunks = chunks_of(session.tokenizer, [asked, searched])
+            room = _room(asked, count_tokens(session.tokenizer, asked))
+            (chunks,) = chunks_of(session.tokenizer, [searched], room)
             if not any(chunk.words for chunk in chunks):
                 raise ValueError("the context has no words; give a text that may hold the answer")
-            room = _room(asked, words)
             parts = [chunks[first:last] for first, last in windows_of(chunks, room)]
             spans = self.spans((asked, searched[part[0].start : part[-1].end]) for part in parts)
         scores = _scores(zip(parts, spans, strict=True))
@@ -87,9 +87,8 @@ class Answerer(PairModel):
         return f"<Answerer {self.name} {self.provider} {state}>"
 
 
-def _room(question: str, words: Sequence[Chunk]) -> int:
+def _room(question: str, tokens: int) -> int:
     """Tokens of the context that stand beside the question."""
-    tokens = sum(chunk.tokens for chunk in words)
     if tokens >= _ROOM:
         raise LongTextError(
             f'the question "{question[:40]}…" has {tokens} tokens; expected less than {_ROOM}, '

@@ -26,6 +26,9 @@ _BY_GAPS = CONTRACT["settings"]["words"] == "gaps"
 #: Tokens that two windows of a text share, at most.
 _OVERLAP = 128
 
+#: Characters of its neighbours that a piece of a chunk has on each side, at most.
+_CONTEXT = 64
+
 
 class Word(NamedTuple):
     """A word: ``text[start:end]``, and its tokens among those of its chunk or window."""
@@ -37,12 +40,21 @@ class Word(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What lies between the ends of two gaps, ``text[start:end]``; tokens of a gap are mostly no word's."""
+    """What lies between the ends of two gaps, ``text[start:end]``; tokens of a gap are mostly no word's.
+
+    Of one that is too long it is a piece, which shows its neighbours' characters before ``inner``.
+    """
 
     start: int
     end: int
     tokens: int
     words: list[Word]
+    inner: int | None = None
+
+    @property
+    def first(self) -> int:
+        """The first character whose words it gives."""
+        return self.start if self.inner is None else self.inner
 
 
 class Window(NamedTuple):
@@ -52,19 +64,34 @@ class Window(NamedTuple):
     last: int
 
 
-def chunks_of(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[Chunk]]:
-    """The chunks of each text."""
-    found = [list(_matches(text)) for text in texts]
-    matches = [match for text in found for match in text]
-    encodings = iter(
-        tokenizer.encode_batch([match.group() for match in matches], add_special_tokens=False)
-    )
-    return [[_chunk(match, next(encodings)) for match in text] for text in found]
+def chunks_of(tokenizer: Tokenizer, texts: Sequence[str], room: int) -> list[list[Chunk]]:
+    """The chunks of each text; what has as many tokens as there is room is cut into pieces."""
+    found = [[(text, *place) for place in _places(text)] for text in texts]
+    chunks = [text[start:end] for places in found for text, start, end in places]
+    encodings = iter(tokenizer.encode_batch(chunks, add_special_tokens=False))
+    return [
+        [
+            chunk
+            for text, start, end in places
+            for chunk in _fitting(tokenizer, text, _chunk(text, start, end, next(encodings)), room)
+        ]
+        for places in found
+    ]
+
+
+def count_tokens(tokenizer: Tokenizer, text: str) -> int:
+    """The tokens of a text's chunks, none of them cut into pieces."""
+    chunks = [text[start:end] for start, end in _places(text)]
+    return sum(map(len, tokenizer.encode_batch(chunks, add_special_tokens=False)))
 
 
 def windows_of(chunks: Sequence[Chunk], room: int) -> list[Window]:
-    """As few windows as hold no more tokens than there is room, overlapping by whole chunks."""
-    ends = [0, *accumulate(chunk.tokens for chunk in chunks)]
+    """As few windows as hold no more tokens than there is room, overlapping by whole chunks.
+
+    A piece is one by itself, as it has other tokens beside another.
+    """
+    sizes = (chunk.tokens if chunk.inner is None else room + 1 for chunk in chunks)
+    ends = [0, *accumulate(sizes)]
     shared = min(_OVERLAP, room // 2)
     found: list[Window] = []
     first = last = 0
@@ -87,13 +114,13 @@ def words_of(chunks: Sequence[Chunk], tokens: int) -> Iterator[Word]:
 
     Args:
         chunks: the window's.
-        tokens: how many the graph was given: fewer where the only chunk is cut.
+        tokens: how many the graph was given: fewer where one character has more than fit.
 
     Raises:
         ModelError: the tokenizer did not treat the chunks by themselves.
     """
     expected = sum(chunk.tokens for chunk in chunks)
-    if tokens != expected and not (len(chunks) == 1 and tokens < expected):
+    if tokens != expected and not (chunks[0].inner is not None and tokens < expected):
         raise ModelError(
             f"the tokenizer gives {tokens} tokens for a text, and {expected} for what stands between "
             "its white space, so that no word's tokens are known; take special tokens out of it"
@@ -106,16 +133,34 @@ def words_of(chunks: Sequence[Chunk], tokens: int) -> Iterator[Word]:
         before += chunk.tokens
 
 
-def _matches(text: str) -> Iterator[re.Match[str]]:
+def _places(text: str) -> Iterator[tuple[int, int]]:
     """One behind another, as a search would begin anew at each character of a long gap."""
     end = 0
     while match := _CHUNK.match(text, end):
-        yield match
+        yield match.span()
         end = match.end()
 
 
-def _chunk(match: re.Match[str], encoding: Encoding) -> Chunk:
-    chunk, places, ids = match.group(), encoding.offsets, encoding.word_ids
+def _fitting(tokenizer: Tokenizer, text: str, chunk: Chunk, room: int) -> Iterator[Chunk]:
+    """A chunk, or its halves, and halves of these; where each is a word, it has no context."""
+    if chunk.tokens < room:
+        yield chunk
+        return
+    shared = 0 if _BY_GAPS else min(_CONTEXT, room // 8)
+    halves = [(chunk.start, chunk.end)]
+    while halves:
+        first, last = halves.pop()
+        start, end = max(chunk.start, first - shared), min(chunk.end, last + shared)
+        encoding = tokenizer.encode(text[start:end], add_special_tokens=False)
+        if len(encoding.ids) < room or last - first == 1:
+            yield _chunk(text, start, end, encoding)._replace(inner=first)
+        else:
+            middle = (first + last) // 2
+            halves += [(middle, last), (first, middle)]
+
+
+def _chunk(text: str, begin: int, behind: int, encoding: Encoding) -> Chunk:
+    chunk, places, ids = text[begin:behind], encoding.offsets, encoding.word_ids
     gap, end = len(chunk) - len(chunk.lstrip(_GAP)), len(chunk.rstrip(_GAP))
     groups = [list(group) for _, group in groupby(range(len(ids)), lambda token: ids[token])]
     kept = [one for one in groups if places[one[0]][0] < end and places[one[-1]][1] > gap]
@@ -126,6 +171,6 @@ def _chunk(match: re.Match[str], encoding: Encoding) -> Chunk:
     for group, start, stop in zip(kept, starts, [*starts[1:], end], strict=False):
         word = chunk[start:stop].rstrip(_WHITE_SPACE)
         if word:
-            first = match.start() + start
+            first = begin + start
             words.append(Word(first, first + len(word), group[0], group[-1] + 1))
-    return Chunk(match.start(), match.end(), len(ids), words)
+    return Chunk(begin, behind, len(ids), words)
