@@ -16,9 +16,9 @@ from polybake.corpus import open_corpus, window
 from polybake.corpus.source import Source
 from polybake.embedding.embed import embed
 from polybake.embedding.machine import Machine
-from polybake.embedding.prompt import Prompt
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.processors import processors
+from polybake.runtime.prompt import Prompt
 from polybake.runtime.runner import Runner
 
 TEXTS = [letter * count for count in range(1, 9) for letter in ("a", "b c ", "", "d, e.")]

@@ -21,7 +21,7 @@ from rich.console import Console
 from polybake.corpus import open_corpus, window
 from polybake.embedding.embed import embed
 from polybake.embedding.machine import Machine
-from polybake.embedding.prompt import Prompt
+from polybake.runtime.prompt import Prompt
 
 #: What changes the disk so that another process sees it.
 STEPS = [

@@ -51,8 +51,8 @@ def embed(
     from polybake.corpus import open_corpus
     from polybake.embedding.embed import embed as embed_corpus
     from polybake.embedding.machine import Machine
-    from polybake.embedding.prompt import Prompt
     from polybake.errors import InputError
+    from polybake.runtime.prompt import Prompt
 
     if sum((prompt is not None, query, document)) > 1:
         raise InputError("--prompt, --query and --document exclude each other; give one of them")

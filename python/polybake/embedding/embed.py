@@ -20,10 +20,10 @@ from polybake.embedding.machine import Machine
 from polybake.embedding.outputs import output_for
 from polybake.embedding.outputs.output import COLUMN, Output
 from polybake.embedding.parts import Parts
-from polybake.embedding.prompt import Prompt
 from polybake.embedding.record import is_record, record, record_of
 from polybake.errors import CheckFailed, InputError
 from polybake.modelfile.container import read_head
+from polybake.runtime.prompt import Prompt
 from polybake.runtime.runner import Runner
 
 

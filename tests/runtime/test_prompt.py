@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from polybake.embedding.prompt import Prompt
 from polybake.errors import InputError
 from polybake.modelfile.manifest import Contract, Input, Output
+from polybake.runtime.prompt import Prompt
 
 
 def chosen(prompt: Prompt, *names: str, default: str | None = None) -> str | None:
