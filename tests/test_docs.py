@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections import ChainMap
@@ -22,6 +23,7 @@ from polybake.generation import LANGUAGES, render_client
 from polybake.modelfile.container import read_head
 from polybake.verification import protocol
 from polybake.verification.harness_file import HarnessFile
+from support.served import served
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +86,7 @@ def run_python(folder: Path, arguments: list[str]) -> None:
 def run_shell(code: str, project: Path) -> None:
     """Run each command; what installs or needs a toolchain is checked by its words."""
     (project / "polybake.toml").unlink(missing_ok=True)
-    for line in code.strip().splitlines():
+    for line in code.replace("\\\n", "").strip().splitlines():
         session = re.fullmatch(r"pip install nox && nox -s (\w+)", line)
         if session:
             assert f"def {session[1]}(session" in (REPOSITORY / "noxfile.py").read_text()
@@ -92,12 +94,34 @@ def run_shell(code: str, project: Path) -> None:
             check_requirement(shlex.split(line)[2])
         elif line.startswith("python "):
             run_python(project, shlex.split(line)[1:])
+        elif line.startswith(("polybake serve ", "curl ")):
+            run_service(shlex.split(line), project)
         else:
             words = shlex.split(line)
             assert words[0] == "polybake", line
             if words[1] == "verify":
                 words += ["--language", "python"]
             run_python(project, ["-m", "polybake.cli", *words[1:]])
+
+
+def run_service(words: list[str], project: Path) -> None:
+    """A service starts as it stands, at a free port, and answers what a page asks it."""
+    import httpx
+
+    model = project / "build/all-minilm-l6-v2.onnx"
+    if not model.exists():
+        bake = ["bake", "models/all-MiniLM-L6-v2", "--name", model.stem, "--output", str(model)]
+        run_python(project, ["-m", "polybake.cli", *bake])
+    if words[0] == "polybake":
+        assert project / words[2] == model
+        with served(model, *words[5:] if words[3] == "--port" else words[3:]) as service:
+            assert service.ended(signal.SIGTERM) == 0
+        return
+    _, url, *_, body = words
+    with served(model) as service:
+        path = url.partition("localhost:8080")[2]
+        answer = httpx.post(service.url + path, json=json.loads(body))
+        assert answer.status_code == 200, answer.text
 
 
 def check_requirement(requirement: str) -> None:

@@ -17,6 +17,7 @@ from polybake.commands.fixtures import fixtures
 from polybake.commands.generate import generate
 from polybake.commands.init import init
 from polybake.commands.inspect import inspect
+from polybake.commands.serve import serve
 from polybake.commands.verify import verify
 from polybake.errors import InputError, PolybakeError, missing_package
 
@@ -32,7 +33,7 @@ _ENDINGS = [
 ]
 
 for _command in (
-    init, inspect, bake, embed, fit, bench, fixtures, generate, build, check, verify,
+    init, inspect, bake, embed, serve, fit, bench, fixtures, generate, build, check, verify,
 ):  # fmt: skip
     app.command()(_command)
 

@@ -30,6 +30,7 @@ class RequirementMissing(PolybakeError):
 _EXTRAS = {
     **dict.fromkeys(("onnx", "onnx_ir", "onnxscript", "safetensors", "tokenizers"), "bake,cpu"),
     **dict.fromkeys(("ml_dtypes", "onnxruntime", "tomlkit"), "bake,cpu"),
+    **dict.fromkeys(("fastapi", "orjson", "prometheus_client", "starlette", "uvicorn"), "serve"),
     "huggingface_hub": "hub",
     "pyarrow": "parquet",
 }

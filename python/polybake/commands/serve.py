@@ -1,0 +1,72 @@
+"""``polybake serve``: answers over HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Baked model files.")],
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8080,
+    api_key_file: Annotated[
+        Path | None, typer.Option(help="A file of keys, one a line, of which a request has one.")
+    ] = None,
+    matryoshka: Annotated[
+        list[str] | None,
+        typer.Option(help="A model of which fewer dimensions may be asked; may be given again."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    threads: Annotated[
+        int, typer.Option(help="Threads of one batch; as many run at once as fill the CPU.")
+    ] = 1,
+    texts: Annotated[int, typer.Option(min=1, help="Texts of a request, at most.")] = 2048,
+    waiting: Annotated[
+        int, typer.Option(min=1, help="Tokens that may wait; more are refused with 429.")
+    ] = 131_072,
+    wait_ms: Annotated[
+        float, typer.Option(min=0, help="Milliseconds that a text waits for others.")
+    ] = 2.0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds of a request, at most.")] = 60.0,
+    drain: Annotated[int, typer.Option(min=0, help="Seconds to end in, on SIGTERM.")] = 30,
+) -> None:
+    """Serve models over HTTP, in the schemas of OpenAI, text-embeddings-inference and Cohere.
+
+    Example: polybake serve build/minilm.onnx --port 8080
+    """
+    from polybake.errors import InputError
+    from polybake.runtime.embedder import Embedder
+    from polybake.serving.app import create_app
+    from polybake.serving.limits import Limits
+    from polybake.serving.models import Models
+    from polybake.serving.served_model import ServedModel
+    from polybake.serving.server import run
+
+    keys = _keys(api_key_file) if api_key_file else []
+    opened = [Embedder(model, device=device, threads=threads) for model in models]
+    names = {one.manifest.name for one in opened}
+    if unknown := sorted(set(matryoshka or []) - names):
+        raise InputError(
+            f"--matryoshka {unknown[0]}: no model of this name; choose of: {', '.join(names)}"
+        )
+    for one in opened:
+        one.self_check()
+    limits = Limits(texts=texts, waiting=waiting, wait=wait_ms / 1000, timeout=timeout)
+    served = [
+        ServedModel(one, most=texts, matryoshka=one.manifest.name in (matryoshka or []))
+        for one in opened
+    ]
+    run(create_app(Models(served), limits=limits, keys=keys), host, port, drain=drain)
+
+
+def _keys(path: Path) -> list[str]:
+    from polybake.errors import InputError
+
+    try:
+        keys = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); give a file of keys") from error
+    if not keys:
+        raise InputError(f"{path}: holds no key; write one a line")
+    return keys

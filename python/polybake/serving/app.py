@@ -1,0 +1,83 @@
+"""The service: routes, and what starts and ends with it."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from polybake import __version__
+from polybake.serving import cohere_api, inference_api, openai_api
+from polybake.serving.gate import Gate, refused
+from polybake.serving.limits import Limits
+from polybake.serving.metrics import Metrics
+from polybake.serving.models import Models
+from polybake.serving.refusal import Refusal
+
+
+def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> FastAPI:
+    """A service for models that were checked.
+
+    Args:
+        models: Opened files.
+        limits: Of requests.
+        keys: Any of which opens it; none leaves it open.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        for model in models:
+            model.start(wait=limits.wait, limit=limits.waiting)
+        yield
+        for model in models:
+            await model.close()
+
+    # The pages that show the schema load scripts from elsewhere; the schema itself is there.
+    app = FastAPI(
+        title="polybake", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None
+    )
+    app.state.models = models
+    metrics = Metrics(models)
+    for router in (openai_api.router, inference_api.router, cohere_api.router):
+        app.include_router(router)
+
+    @app.get("/health/live")
+    async def live() -> Response:
+        """Whether the process answers."""
+        return PlainTextResponse("alive")
+
+    @app.get("/health/ready")
+    @app.get("/health")
+    async def ready() -> Response:
+        """Whether it takes requests."""
+        return PlainTextResponse(*(("ready", 200) if models.ready else ("not ready", 503)))
+
+    @app.get("/metrics")
+    async def numbers() -> Response:
+        """For Prometheus."""
+        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.exception_handler(Refusal)
+    async def refuse(request: Request, why: Refusal) -> JSONResponse:
+        return refused(request.url.path, why)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        return refused(request.url.path, Refusal("validation", _readable(error)))
+
+    app.add_middleware(
+        Gate,
+        keys=keys,
+        limits=limits,
+        paths=["/", *app.openapi()["paths"]],
+        took=metrics.took,
+    )
+    return app
+
+
+def _readable(error: RequestValidationError) -> str:
+    """The first thing that is wrong, such as ``input: Field required``."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    return f"{place}: {first['msg']}"

@@ -1,0 +1,141 @@
+"""Rows of many requests, joined into batches."""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from polybake.errors import CheckFailed
+from polybake.runtime.runner import Runner
+from polybake.serving.refusal import Refusal
+
+Vectors = NDArray[Any]
+
+#: Batches among whose rows the next one's are chosen, so that rows of like length meet.
+_AHEAD = 4
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    ids: list[int]
+    prompt: str | None
+    found: asyncio.Future[Vectors]
+
+    @property
+    def tokens(self) -> int:
+        return max(1, len(self.ids))
+
+
+class Batching:
+    """Runs rows as they come, those that wait together in one batch.
+
+    No row's vectors depend on its neighbours, so whose rows share a batch is nobody's concern.
+
+    Args:
+        runner: Runs batches, as many side by side as its ``at_once``, each of its ``budget``.
+        wait: Seconds that a row waits for others, while a batch has room for them.
+        limit: Tokens that may wait; who brings more is refused, so that no queue grows.
+    """
+
+    def __init__(self, runner: Runner, *, wait: float, limit: int) -> None:
+        self._runner = runner
+        self._wait = wait
+        self._limit = limit
+        self._rows: deque[_Row] = deque()
+        self._arrived = asyncio.Event()
+        self._closing = False
+        self._pool = ThreadPoolExecutor(runner.at_once)
+        self._lanes = [asyncio.create_task(self._run()) for _ in range(runner.at_once)]
+        self.waiting = 0
+
+    async def vectors(self, rows: Sequence[list[int]], prompt: str | None) -> list[Vectors]:
+        """Run rows: ``[vectors, dimension]`` of each.
+
+        Raises:
+            Refusal: too much waits already, or the model does not run on a row.
+        """
+        loop = asyncio.get_running_loop()
+        added = [_Row(ids, prompt, loop.create_future()) for ids in rows]
+        tokens = sum(row.tokens for row in added)
+        if tokens > self._limit:
+            raise Refusal(
+                "validation",
+                f"the texts have {tokens} tokens, and {self._limit} may wait; send fewer",
+                status=413,
+            )
+        if self.waiting + tokens > self._limit:
+            raise Refusal(
+                "overloaded", f"{self.waiting} tokens wait already; ask again later", retry_after=1
+            )
+        self._rows.extend(added)
+        self.waiting += tokens
+        self._arrived.set()
+        try:
+            return await asyncio.gather(*(row.found for row in added))
+        finally:
+            for row in added:  # of a caller who waits no longer
+                row.found.cancel()
+
+    async def close(self) -> None:
+        """End, when all rows are done."""
+        self._closing = True
+        self._arrived.set()
+        await asyncio.gather(*self._lanes)
+        self._pool.shutdown()
+
+    async def _run(self) -> None:
+        while True:
+            await self._arrived.wait()
+            if self.waiting < self._runner.budget and not self._closing:
+                await asyncio.sleep(self._wait)
+            if batch := self._batch():
+                await self._fill(batch)
+            elif self._closing:
+                return
+            else:
+                self._arrived.clear()
+
+    def _batch(self) -> list[_Row]:
+        """The row that has waited longest, with those that are most like it in length."""
+        budget, ahead, tokens = self._runner.budget, list[_Row](), 0
+        while self._rows and tokens < _AHEAD * budget:
+            row = self._rows.popleft()
+            self.waiting -= row.tokens
+            if not row.found.done():
+                ahead.append(row)
+                tokens += row.tokens
+        if not ahead:
+            return []
+        oldest = ahead[0]
+        longest, batch = 0, list[_Row]()
+        for row in sorted(ahead, key=lambda row: abs(row.tokens - oldest.tokens)):
+            longer = max(longest, row.tokens)
+            if row.prompt != oldest.prompt or (batch and longer * (len(batch) + 1) > budget):
+                continue
+            longest = longer
+            batch.append(row)
+        left = [row for row in ahead if row not in batch]
+        self._rows.extendleft(reversed(left))
+        self.waiting += sum(row.tokens for row in left)
+        return batch
+
+    async def _fill(self, batch: list[_Row]) -> None:
+        loop = asyncio.get_running_loop()
+        ids, prompt = [row.ids for row in batch], batch[0].prompt
+        try:
+            found = await loop.run_in_executor(self._pool, self._runner.of_each, ids, prompt)
+        except Exception as error:  # whatever it is, the next batch has to run
+            if len(batch) > 1:  # one of them is at fault, and the others are not
+                for row in batch:
+                    await self._fill([row])
+            elif not batch[0].found.done():
+                known = isinstance(error, CheckFailed)
+                batch[0].found.set_exception(Refusal("backend", str(error)) if known else error)
+            return
+        for row, vectors in zip(batch, found, strict=True):
+            if not row.found.done():
+                row.found.set_result(vectors)

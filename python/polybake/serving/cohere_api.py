@@ -1,0 +1,46 @@
+"""``/v1/rerank`` and ``/v2/rerank``, as Cohere's own clients ask for them."""
+
+import uuid
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field, StrictBool, StrictStr
+from starlette.responses import Response
+
+from polybake.serving.answer import answer
+from polybake.serving.models import Served
+from polybake.serving.ranking import ranking
+
+router = APIRouter(tags=["Cohere"])
+
+
+class Document(BaseModel):
+    """A document that is an object."""
+
+    text: StrictStr
+
+
+class RankRequest(BaseModel):
+    """A query with the documents that may answer it."""
+
+    model: StrictStr
+    query: StrictStr
+    documents: list[StrictStr | Document]
+    top_n: Annotated[int, Field(gt=0)] | None = None
+    return_documents: StrictBool = False
+
+
+@router.post("/v1/rerank")
+@router.post("/v2/rerank")
+async def rerank(asked: RankRequest, models: Served) -> Response:
+    """The places of documents with their relevance, best first."""
+    model = models.of("rerank", asked.model)
+    texts = [one if isinstance(one, str) else one.text for one in asked.documents]
+    found = await model.of_texts([(asked.query, text) for text in texts])
+    results = [
+        {"index": place, "relevance_score": score}
+        | ({"document": {"text": texts[place]}} if asked.return_documents else {})
+        for place, score in ranking(found.single[:, 0])[: asked.top_n]
+    ]
+    meta = {"billed_units": {"search_units": 0}, "tokens": {"input_tokens": found.tokens}}
+    return answer({"id": str(uuid.uuid4()), "results": results, "meta": meta}, model)

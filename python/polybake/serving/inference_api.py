@@ -1,0 +1,165 @@
+"""``/embed``, ``/rerank``, ``/predict`` and their like, as of text-embeddings-inference."""
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
+from starlette.responses import Response
+
+from polybake import __version__
+from polybake.runtime.prompt import Prompt
+from polybake.serving.answer import answer
+from polybake.serving.models import Served
+from polybake.serving.ranking import ranking
+from polybake.serving.refusal import Refusal
+from polybake.serving.served_model import Answered, ServedModel
+
+router = APIRouter(tags=["text-embeddings-inference"])
+
+_Ids = list[StrictInt]
+_Name = Annotated[str | None, Query(alias="model", description="Which model, where several fit.")]
+
+
+class _Asked(BaseModel):
+    """What every request may say of texts that are too long: the file cuts them as it must."""
+
+    truncate: StrictBool | None = None
+    truncation_direction: Literal["Left", "Right", "left", "right"] | None = None
+
+
+class EmbedRequest(_Asked):
+    """Texts, or rows of token ids; whether vectors have unit length the file decides."""
+
+    inputs: StrictStr | list[StrictStr] | list[_Ids]
+    normalize: StrictBool | None = None
+    prompt_name: StrictStr | None = None
+
+
+class PredictRequest(_Asked):
+    """A text, or a batch of texts, each in a list of its own."""
+
+    inputs: StrictStr | list[list[StrictStr]]
+    raw_scores: StrictBool = False
+
+
+class RerankRequest(_Asked):
+    """A query with the texts that may answer it."""
+
+    query: StrictStr
+    texts: list[StrictStr]
+    raw_scores: StrictBool = False
+    return_text: StrictBool = False
+
+
+@router.post("/", include_in_schema=False)  # where huggingface_hub's InferenceClient asks
+@router.post("/embed")
+async def embed(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
+    """A vector for each text."""
+    model = models.of("embed", name)
+    if asked.normalize is not None and asked.normalize != model.normalized:
+        has = "are normalized" if model.normalized else "are not normalized"
+        raise Refusal("validation", f"the vectors of {model.name} {has}; leave normalize out")
+    return answer([*(await _embedded(model, asked)).single], model)
+
+
+@router.post("/embed_all")
+async def embed_all(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
+    """Of each text a vector for each token, by a model for them."""
+    model = models.of("multi-vector", name)
+    found = await _embedded(model, asked)
+    return answer([[*rows] for rows in found.vectors], model)
+
+
+@router.post("/embed_sparse")
+async def embed_sparse(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
+    """Of each text the tokens that weigh something."""
+    model = models.of("sparse", name)
+    rows = (await _embedded(model, asked)).single
+    content = [
+        [{"index": int(place), "value": row[place]} for place in np.flatnonzero(row)]
+        for row in rows
+    ]
+    return answer(content, model)
+
+
+@router.post("/predict")
+async def predict(asked: PredictRequest, models: Served, name: _Name = None) -> Response:
+    """The labels of each text, best first."""
+    model = models.of("classify", name)
+    one = isinstance(asked.inputs, str)
+    texts = [[asked.inputs]] if isinstance(asked.inputs, str) else asked.inputs
+    if any(len(text) != 1 for text in texts):
+        raise Refusal("validation", f"{model.name} takes single texts, not pairs; give each alone")
+    singles = [text for (text,) in texts]
+    _check_length(model, asked, singles)
+    _check_raw(model, asked.raw_scores)
+    rows = (await model.of_texts(singles)).single
+    labels = model.contract.settings["labels"]
+    assert isinstance(labels, list)  # noqa: S101 - the task's settings
+    content = [
+        [{"score": score, "label": labels[place]} for place, score in ranking(row)] for row in rows
+    ]
+    return answer(content[0] if one else content, model)
+
+
+@router.post("/rerank")
+async def rerank(asked: RerankRequest, models: Served, name: _Name = None) -> Response:
+    """The places of texts with their scores, best first."""
+    model = models.of("rerank", name)
+    _check_raw(model, asked.raw_scores)
+    found = await model.of_texts([(asked.query, text) for text in asked.texts])
+    content = [
+        {"index": place, "score": score}
+        | ({"text": asked.texts[place]} if asked.return_text else {})
+        for place, score in ranking(found.single[:, 0])
+    ]
+    return answer(content, model)
+
+
+@router.get("/info")
+async def info(models: Served, name: _Name = None) -> dict[str, Any]:
+    """What is served, and within which limits."""
+    model = next((one for one in models if name in (None, one.name)), None)
+    if model is None:
+        raise Refusal("not_found", f"unknown model {name!r}; GET /v1/models lists all")
+    return {
+        "model_id": model.name,
+        "model_sha": model.manifest.fingerprint,
+        "model_dtype": model.manifest.precision,
+        "model_type": {model.contract.task: {}},
+        "max_input_length": model.contract.max_length,
+        "max_client_batch_size": model.most,
+        "max_batch_tokens": model.embedder.runner.budget,
+        "auto_truncate": True,
+        "version": __version__,
+    }
+
+
+async def _embedded(model: ServedModel, asked: EmbedRequest) -> Answered:
+    given = [asked.inputs] if isinstance(asked.inputs, str) else asked.inputs
+    texts = [one for one in given if isinstance(one, str)]
+    if texts or not given:
+        _check_length(model, asked, texts)
+        return await model.of_texts(texts, Prompt(asked.prompt_name))
+    return await model.of_ids([one for one in given if isinstance(one, list)])
+
+
+def _check_length(model: ServedModel, asked: _Asked, texts: list[str]) -> None:
+    given = asked.truncation_direction
+    if given is not None and given.title() != model.cuts:
+        cuts = f"{model.name} cuts texts on the {model.cuts.lower()}"
+        raise Refusal("validation", f"{cuts}; leave truncation_direction out")
+    if asked.truncate is not False:
+        return
+    most = model.contract.max_length
+    for place, text in enumerate(texts):
+        tokens = model.embedder.runner.tokenizer.count(text)
+        if tokens > most:
+            message = f"text {place} has {tokens} tokens; expected {most} or less, or truncate"
+            raise Refusal("validation", message)
+
+
+def _check_raw(model: ServedModel, raw: bool) -> None:
+    if raw:
+        raise Refusal("validation", f"{model.name} holds its activation; leave raw_scores out")

@@ -1,0 +1,62 @@
+"""The model files that are served."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from polybake.errors import InputError
+from polybake.serving.refusal import Refusal
+from polybake.serving.served_model import ServedModel
+
+
+class Models:
+    """Model files by name.
+
+    Raises:
+        InputError: two have one name.
+    """
+
+    def __init__(self, models: Sequence[ServedModel]) -> None:
+        self._models = {model.name: model for model in models}
+        if len(self._models) < len(models):
+            names = ", ".join(model.name for model in models)
+            raise InputError(f"two models have one name ({names}); give each a name of its own")
+
+    def __iter__(self) -> Iterator[ServedModel]:
+        return iter(self._models.values())
+
+    @property
+    def ready(self) -> bool:
+        """Whether all take requests."""
+        return all(model.ready for model in self)
+
+    def of(self, task: str, name: str | None = None) -> ServedModel:
+        """The model of this name, or the only one that was baked for a task.
+
+        Raises:
+            Refusal: there is none, it was baked for another task, or no name tells which.
+        """
+        able = [model for model in self if model.contract.task == task]
+        known = ", ".join(model.name for model in able)
+        if not able:
+            tasks = ", ".join(sorted({model.contract.task for model in self}))
+            message = f"no model here is for the task {task!r}, but for {tasks}; serve one that is"
+            raise Refusal("not_found", message)
+        if name is None:
+            if len(able) > 1:
+                raise Refusal("validation", f"several models are for {task!r}; name one: {known}")
+            return able[0]
+        for model in able:
+            if model.name == name:
+                return model
+        raise Refusal("not_found", f"unknown model {name!r}; choose one of: {known}")
+
+
+def _of_app(request: Request) -> Models:
+    models: Models = request.app.state.models
+    return models
+
+
+#: What an endpoint takes to reach them.
+Served = Annotated[Models, Depends(_of_app)]

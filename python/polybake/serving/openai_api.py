@@ -1,0 +1,100 @@
+"""``/v1/embeddings`` and ``/v1/models``, as OpenAI's own clients ask for them."""
+
+import base64
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, StrictInt, StrictStr
+from starlette.responses import Response
+
+from polybake.runtime.prompt import Prompt
+from polybake.serving.answer import answer
+from polybake.serving.models import Served
+from polybake.serving.refusal import Refusal
+from polybake.serving.served_model import Answered, ServedModel
+
+router = APIRouter(tags=["OpenAI"])
+
+_Ids = list[StrictInt]
+
+
+class EmbeddingsRequest(BaseModel):
+    """Texts, or rows of the model's own token ids, special tokens included."""
+
+    input: StrictStr | list[StrictStr] | _Ids | list[_Ids]
+    model: StrictStr
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Annotated[int, Field(gt=0)] | None = None
+    user: StrictStr | None = None
+    prompt_name: Annotated[
+        StrictStr | None, Field(description="One of the model's prompts; beyond OpenAI's schema.")
+    ] = None
+    input_type: Annotated[
+        Literal["query", "document"] | None,
+        Field(description="What the texts are, by which a prompt is chosen; beyond the schema."),
+    ] = None
+
+
+@router.post("/v1/embeddings")
+async def embeddings(asked: EmbeddingsRequest, models: Served) -> Response:
+    """A vector for each text."""
+    model = models.of("embed", asked.model)
+    if asked.prompt_name is not None and asked.input_type is not None:
+        raise Refusal("validation", "prompt_name and input_type exclude each other; give one")
+    found = await _found(model, asked)
+    vectors = _cut(model, found.single, asked.dimensions)
+    data = [
+        {"object": "embedding", "index": place, "embedding": _encoded(row, asked.encoding_format)}
+        for place, row in enumerate(vectors)
+    ]
+    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
+    content = {"object": "list", "data": data, "model": model.name, "usage": usage}
+    return answer(content, model)
+
+
+@router.get("/v1/models")
+async def list_models(models: Served) -> dict[str, Any]:
+    """The models that are served."""
+    data = [
+        {"id": model.name, "object": "model", "created": 0, "owned_by": "polybake"}
+        for model in models
+    ]
+    return {"object": "list", "data": data}
+
+
+async def _found(model: ServedModel, asked: EmbeddingsRequest) -> Answered:
+    given = asked.input
+    if isinstance(given, str):
+        given = [given]
+    texts = [one for one in given if isinstance(one, str)]
+    if texts or not given:
+        return await model.of_texts(texts, Prompt(asked.prompt_name, asked.input_type))
+    if asked.prompt_name is not None or asked.input_type is not None:
+        raise Refusal("validation", "token ids hold their prompt; leave prompt and type out")
+    rows = [one for one in given if isinstance(one, list)]
+    return await model.of_ids(rows or [[one for one in given if isinstance(one, int)]])
+
+
+def _cut(model: ServedModel, vectors: NDArray[Any], dimensions: int | None) -> NDArray[Any]:
+    """The first dimensions of a Matryoshka model, of unit length where all of them were."""
+    given = model.contract.output.dimension
+    if dimensions is None or dimensions == given:
+        return vectors
+    if not model.matryoshka or dimensions > given:
+        known = f"{given} or less" if model.matryoshka else str(given)
+        raise Refusal("validation", f"dimensions is {dimensions}; expected {known}")
+    cut = vectors[:, :dimensions]
+    if not model.normalized:
+        return cut
+    length = np.linalg.norm(cut, axis=1, keepdims=True)
+    unit: NDArray[Any] = (cut / np.maximum(length, 1e-12)).astype(vectors.dtype)
+    return unit
+
+
+def _encoded(row: NDArray[Any], encoding: str) -> object:
+    """A vector as numbers, or as base64 of float32, lowest byte first."""
+    if encoding == "base64":
+        return base64.b64encode(row.astype("<f4").tobytes()).decode("ascii")
+    return row

@@ -1,0 +1,141 @@
+"""A model file that is served."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.errors import InputError
+from polybake.modelfile.fixture import Text
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.prompt import Prompt
+from polybake.serving.batching import Batching, Vectors
+from polybake.serving.refusal import Refusal
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a model says to the texts of a request.
+
+    Attributes:
+        vectors: ``[vectors, dimension]`` of each text.
+        tokens: Of all texts, special ones included.
+    """
+
+    vectors: list[Vectors]
+    tokens: int
+
+    @property
+    def single(self) -> NDArray[Any]:
+        """``[texts, dimension]``, where each text has one vector."""
+        return np.concatenate(self.vectors)
+
+
+class ServedModel:
+    """A model file, with the batches in which its texts are run.
+
+    Args:
+        embedder: The opened file.
+        most: Texts of a request, at most.
+        matryoshka: Whether the first dimensions of its vectors are vectors, too.
+
+    Raises:
+        InputError: they cannot be, as dimensions are packed or rounded.
+    """
+
+    def __init__(self, embedder: Embedder, *, most: int, matryoshka: bool = False) -> None:
+        self.embedder = embedder
+        self.manifest = embedder.manifest
+        self.contract = embedder.manifest.contract
+        # Each row's prompt is known, so none stands for another.
+        contract = self.contract.model_copy(update={"default_prompt": None})
+        self._runner = replace(embedder.runner, contract=contract)
+        if matryoshka and self.contract.output.dtype != "float32":
+            raise InputError(
+                f"{embedder.path}: gives {self.contract.output.readable}, which cannot be cut; "
+                "serve it without --matryoshka"
+            )
+        self.matryoshka = matryoshka
+        self.normalized = embedder.manifest.steps[-1:] == ("normalize()",)
+        cut = json.loads(embedder.head.tokenizer)["truncation"]
+        self.cuts = cut["direction"] if cut else "Right"
+        self.most = most
+        self._batching: Batching | None = None
+        self.ready = False
+
+    @property
+    def name(self) -> str:
+        """By which requests ask for it."""
+        return self.manifest.name
+
+    @property
+    def waiting(self) -> int:
+        """Tokens that wait."""
+        return self._batching.waiting if self._batching else 0
+
+    def start(self, *, wait: float, limit: int) -> None:
+        """Take requests, from within the loop that serves them."""
+        self._batching = Batching(self._runner, wait=wait, limit=limit)
+        self.ready = True
+
+    async def close(self) -> None:
+        """Take no more requests, and end when those before are done."""
+        self.ready = False
+        if self._batching:
+            await self._batching.close()
+
+    async def of_texts(self, texts: Sequence[Text], prompt: Prompt | None = None) -> Answered:
+        """Run texts, or pairs of texts, as many as a request may have.
+
+        Args:
+            texts: Valid Unicode, as JSON cannot promise.
+            prompt: Whose text stands before each; None is the model's default.
+
+        Raises:
+            Refusal: there are none or too many, one is none, or the model has no such prompt.
+        """
+        self._check_number(len(texts))
+        try:
+            name = (prompt or Prompt()).contract(self.contract).default_prompt
+            rows = await asyncio.to_thread(self._runner.ids, texts, name)
+        except InputError as error:
+            raise Refusal("validation", str(error)) from error
+        except (UnicodeEncodeError, TypeError) as error:
+            raise Refusal("validation", "a text is not valid Unicode; repair or drop it") from error
+        return await self._of_rows(rows, name)
+
+    async def of_ids(self, rows: Sequence[list[int]]) -> Answered:
+        """Run rows of token ids, special tokens included.
+
+        Raises:
+            Refusal: there are none or too many, one is too long, or the model has no such id.
+        """
+        self._check_number(len(rows))
+        size, most = self.contract.vocab_size, self.contract.max_length
+        for place, ids in enumerate(rows):
+            wrong = next((one for one in ids if not 0 <= one < size), None)
+            if wrong is not None:
+                message = f"text {place} has the token id {wrong}; expected 0 to {size - 1}"
+                raise Refusal("validation", message)
+            if len(ids) > most:
+                message = f"text {place} has {len(ids)} tokens; expected {most} or less"
+                raise Refusal("validation", message)
+        return await self._of_rows(rows, None)
+
+    async def _of_rows(self, rows: Sequence[list[int]], prompt: str | None) -> Answered:
+        if self._batching is None or not self.ready:
+            raise Refusal("overloaded", "is not ready; ask again later", status=503, retry_after=1)
+        vectors = await self._batching.vectors(rows, prompt)
+        return Answered(vectors, sum(map(len, rows)))
+
+    def _check_number(self, number: int) -> None:
+        if not 1 <= number <= self.most:
+            raise Refusal(
+                "validation",
+                f"{number} texts; expected 1 to {self.most}",
+                status=422 if number < 1 else 413,
+            )

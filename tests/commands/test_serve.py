@@ -1,0 +1,205 @@
+"""polybake serve: a process that listens, from start to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from models.every_feed import rows, write_every_feed_model
+from models.quantized_feed import DIMENSION
+from models.task_models import TASK_MODELS
+from polybake.runtime.embedder import Embedder
+from support.commandline import polybake
+from support.served import key_file, served
+
+pytestmark = pytest.mark.slow
+
+TEXTS = ["Hello, world", "", "two words"]
+
+
+def test_openais_own_client(every_feed: Path, tmp_path: Path) -> None:
+    """Unchanged, with a key, for vectors, for lists of models, and for what is refused."""
+    openai = pytest.importorskip("openai")
+    embedder = Embedder(every_feed)
+    keys = key_file(tmp_path / "keys", "one", "two")
+    with served(every_feed, "--api-key-file", keys, "--matryoshka", "every-feed") as service:
+        client = openai.OpenAI(base_url=f"{service.url}/v1", api_key="two", max_retries=0)
+        assert [model.id for model in client.models.list()] == ["every-feed"]
+        for encoding in (openai.NOT_GIVEN, "float", "base64"):
+            found = client.embeddings.create(
+                model="every-feed", input=TEXTS, encoding_format=encoding
+            )
+            if encoding != "base64":
+                vectors = np.array([one.embedding for one in found.data], np.float32)
+                np.testing.assert_allclose(vectors, embedder.embed(TEXTS), atol=1e-6)
+            assert found.usage.prompt_tokens == sum(map(len, embedder.tokenize(TEXTS)))
+        cut = client.embeddings.create(model="every-feed", input="a", dimensions=3)
+        np.testing.assert_allclose(cut.data[0].embedding, embedder.embed(["a"])[0, :3], atol=1e-6)
+        query = client.embeddings.create(
+            model="every-feed", input="a", extra_body={"input_type": "query"}
+        )
+        expected = embedder.embed(["a"], prompt="query")[0]
+        np.testing.assert_allclose(query.data[0].embedding, expected, atol=1e-6)
+        with pytest.raises(openai.NotFoundError, match="unknown model 'no'"):
+            client.embeddings.create(model="no", input="a")
+        stranger = openai.OpenAI(base_url=f"{service.url}/v1", api_key="none", max_retries=0)
+        with pytest.raises(openai.AuthenticationError, match="no valid key"):
+            stranger.models.list()
+
+
+NODE = """
+import OpenAI from "openai";
+const client = new OpenAI({ baseURL: process.env.URL, apiKey: "any", maxRetries: 0 });
+const input = JSON.parse(process.env.TEXTS);
+const { data, usage } = await client.embeddings.create({ model: "every-feed", input });
+const refused = await client.embeddings.create({ model: "no", input }).catch((error) => error);
+const vectors = data.map(({ embedding }) => Array.from(embedding));
+console.log(JSON.stringify({ vectors, usage, status: refused.status }));
+"""
+
+
+@pytest.mark.node
+def test_openais_own_client_for_node(every_feed: Path, tmp_path: Path) -> None:
+    """The same, which asks for base64."""
+    subprocess.run(["npm", "install", "--silent", "openai"], cwd=tmp_path, check=True)
+    (tmp_path / "ask.mjs").write_text(NODE)
+    embedder = Embedder(every_feed)
+    with served(every_feed) as service:
+        settings = {"URL": f"{service.url}/v1", "TEXTS": json.dumps(TEXTS)}
+        told = subprocess.check_output(
+            ["node", "ask.mjs"], cwd=tmp_path, env={**os.environ, **settings}
+        )
+    found = json.loads(told)
+    np.testing.assert_allclose(found["vectors"], embedder.embed(TEXTS), atol=1e-6)
+    assert found["usage"]["total_tokens"] == sum(map(len, embedder.tokenize(TEXTS)))
+    assert found["status"] == 404
+
+
+def test_hugging_faces_own_client(every_feed: Path) -> None:
+    """Asks the root, for one text at a time."""
+    hub = pytest.importorskip("huggingface_hub")
+    with served(every_feed) as service:
+        found = hub.InferenceClient(service.url).feature_extraction("two words")
+    np.testing.assert_allclose(found, Embedder(every_feed).embed(["two words"]), atol=1e-6)
+
+
+def test_several_models(every_feed: Path, tmp_path: Path) -> None:
+    """Each by its name; what they are told of the others."""
+    reranker = TASK_MODELS["rerank"](tmp_path / "tiny-rerank.onnx")
+    with served(every_feed, reranker) as service, httpx.Client(base_url=service.url) as client:
+        assert len(client.get("/v1/models").json()["data"]) == 2
+        body = {"query": "a", "texts": ["b", "c"]}
+        assert len(client.post("/rerank", json=body).json()) == 2
+        body = {"model": "tiny-rerank", "input": "a"}
+        response = client.post("/v1/embeddings", json=body)
+        message = "unknown model 'tiny-rerank'; choose one of: every-feed"
+        assert response.json()["error"]["message"] == message
+
+
+def test_a_signal_ends_it_when_all_is_answered(every_feed: Path) -> None:
+    """Who was let in has an answer; who comes later finds nobody."""
+    texts = [f"text {place}" for place in range(200)]
+    with (
+        served(every_feed, "--wait-ms", "700") as service,
+        ThreadPoolExecutor(8) as pool,
+        httpx.Client(base_url=service.url) as client,
+    ):
+        body = {"model": "every-feed", "input": texts}
+        asked = [pool.submit(client.post, "/v1/embeddings", json=body) for _ in range(8)]
+        time.sleep(0.4)
+        assert service.ended(signal.SIGTERM) == 0
+        answers = [one.result().json()["data"] for one in asked]
+        assert [len(answer) for answer in answers] == [200] * 8
+        with pytest.raises(httpx.ConnectError):
+            client.get("/health/live")
+    assert "Traceback" not in "".join(service.log)
+
+
+def test_killed_and_started_again(every_feed: Path) -> None:
+    """Callers that ask again get every vector, and each is the right one."""
+    embedder = Embedder(every_feed)
+    texts = [f"text {place}" for place in range(60)]
+    expected = embedder.embed(texts)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def ask(place: int) -> list[float]:
+        body = {"model": "every-feed", "input": texts[place]}
+        for _ in range(200):
+            try:
+                url = f"http://127.0.0.1:{port}/v1/embeddings"
+                answer = httpx.post(url, json=body, timeout=5)
+                found: list[float] = answer.raise_for_status().json()["data"][0]["embedding"]
+            except httpx.HTTPError:
+                time.sleep(0.1)
+            else:
+                return found
+        raise AssertionError(texts[place])
+
+    with ThreadPoolExecutor(4) as pool:
+        with served(every_feed, "--wait-ms", "100", port=port) as service:
+            asked = [pool.submit(ask, place) for place in range(60)]
+            time.sleep(0.3)
+            assert service.ended(signal.SIGKILL) == -signal.SIGKILL
+        assert not all(one.done() for one in asked)
+        with served(every_feed, port=port):
+            found = np.array([one.result() for one in asked])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_the_log_has_no_texts(every_feed: Path) -> None:
+    """A line a request, as JSON."""
+    with served(every_feed) as service:
+        body = {"model": "every-feed", "input": "a secret"}
+        assert httpx.post(f"{service.url}/v1/embeddings", json=body).status_code == 200
+        assert service.ended(signal.SIGINT) == 0
+    first, last = service.log
+    assert json.loads(first) == {"listening": service.url}
+    assert json.loads(last)["path"] == "/v1/embeddings"
+
+
+def test_wrong_input_is_one_line(every_feed: Path, tmp_path: Path) -> None:
+    """Before anything listens."""
+    (tmp_path / "empty").touch()
+    copy = shutil.copy(every_feed, tmp_path / "copy.onnx")
+    for arguments, code, message in (
+        ([tmp_path / "none.onnx"], 2, "none.onnx"),
+        ([every_feed, "--api-key-file", tmp_path / "none"], 2, "none: cannot be read"),
+        ([every_feed, "--api-key-file", tmp_path / "empty"], 2, "empty: holds no key; write one"),
+        ([every_feed, copy], 2, "two models have one name"),
+        ([every_feed, "--matryoshka", "no"], 2, "--matryoshka no: no model of this name"),
+        ([every_feed, "--device", "tpu"], 2, "unknown device 'tpu'"),
+    ):
+        shown = polybake("serve", *arguments, cwd=tmp_path, code=code)
+        assert message in shown
+        assert "Traceback" not in shown
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        shown = polybake("serve", every_feed, "--port", port, cwd=tmp_path, code=2)
+        assert f"127.0.0.1:{port}: cannot be had" in shown
+
+
+def test_a_file_that_is_not_what_it_says_is_not_served(tmp_path: Path) -> None:
+    """Its golden cases are tried before it listens."""
+    path = write_every_feed_model(tmp_path / "m.onnx")
+    table = rows(DIMENSION)["token_rows"]
+    content = path.read_bytes()
+    assert content.count(table.tobytes()) == 1
+    path.write_bytes(content.replace(table.tobytes(), (2 * table).tobytes()))
+    shown = polybake("serve", path, cwd=tmp_path, code=1)
+    assert "case plain: row 0" in shown
+    assert "listening" not in shown

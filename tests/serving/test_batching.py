@@ -1,0 +1,157 @@
+"""Rows of many callers, in batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polybake.errors import CheckFailed
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.runner import Runner
+from polybake.serving.batching import Batching, Vectors
+from polybake.serving.refusal import Refusal
+
+
+@dataclass(frozen=True)
+class Recorded(Runner):
+    """Notes the rows of each batch, and stops at the id 9."""
+
+    batches: tuple[list[list[int]], ...] = ()
+
+    def of_each(self, rows: list[list[int]], prompt: str | None = None) -> list[Vectors]:  # type: ignore[override]
+        self.batches[0].append([len(row) for row in rows])
+        if any(9 in row for row in rows):
+            raise CheckFailed("the model does not run")
+        return super().of_each(rows, prompt)
+
+
+@pytest.fixture
+def runner(every_feed: Path) -> Recorded:
+    made = Embedder(every_feed, at_once=1).runner
+    contract = made.contract.model_copy(update={"default_prompt": None})
+    return Recorded(made.session, contract, made.tokenizer, 1, 64, batches=([],))
+
+
+def run(
+    runner: Runner,
+    use: Callable[[Batching], Awaitable[None]],
+    *,
+    wait: float = 0.01,
+    limit: int = 999,
+) -> None:
+    async def all_of_it() -> None:
+        batching = Batching(runner, wait=wait, limit=limit)
+        await use(batching)
+        await asyncio.wait_for(batching.close(), 10)
+
+    asyncio.run(all_of_it())
+
+
+def test_callers_share_batches_and_get_their_own(runner: Recorded) -> None:
+    """What each gets is what it gets alone, whatever stood beside it."""
+    rows = [[1 + place % 7] * (1 + place * 5 % 12) for place in range(60)]
+
+    async def use(batching: Batching) -> None:
+        asked = [batching.vectors(rows[place : place + 3], None) for place in range(0, 60, 3)]
+        found = [vectors for some in await asyncio.gather(*asked) for vectors in some]
+        for row, vectors in zip(rows, found, strict=True):
+            alone = Runner.of_each(runner, [row])[0]
+            np.testing.assert_allclose(vectors, alone, atol=1e-6)
+        assert batching.waiting == 0
+
+    run(runner, use)
+    sizes = runner.batches[0]
+    assert sum(map(len, sizes)) == 60
+    assert len(sizes) < 20
+    assert all(max(batch) * len(batch) <= 64 or len(batch) == 1 for batch in sizes)
+
+
+def test_a_row_longer_than_a_batch_stands_alone(runner: Recorded) -> None:
+    """It is run all the same."""
+
+    async def use(batching: Batching) -> None:
+        found = await batching.vectors([[1] * 16, [2] * 3, [3] * 16], None)
+        assert [len(vectors) for vectors in found] == [1, 1, 1]
+
+    run(replace(runner, budget=8), use)
+    assert sorted(runner.batches[0]) == [[3], [16], [16]]
+
+
+def test_prompts_do_not_mix(runner: Recorded) -> None:
+    """A batch has one."""
+
+    async def use(batching: Batching) -> None:
+        rows = [[1, 2], [3, 4]]
+        plain, query = await asyncio.gather(
+            batching.vectors(rows, None), batching.vectors(rows, "query")
+        )
+        assert not np.allclose(np.concatenate(plain), np.concatenate(query))
+
+    run(runner, use)
+    assert runner.batches[0] == [[2, 2], [2, 2]]
+
+
+def test_no_queue_grows(runner: Recorded) -> None:
+    """Who brings more than may wait is told when to come again, or to bring less."""
+
+    async def use(batching: Batching) -> None:
+        first = asyncio.create_task(batching.vectors([[1] * 8], None))
+        await asyncio.sleep(0)
+        with pytest.raises(Refusal, match="8 tokens wait already; ask again later") as busy:
+            await batching.vectors([[1] * 5], None)
+        assert (busy.value.status, busy.value.headers) == (429, {"Retry-After": "1"})
+        with pytest.raises(Refusal, match="the texts have 13 tokens, and 12 may wait") as large:
+            await batching.vectors([[1] * 13], None)
+        assert large.value.status == 413
+        assert len(await first) == 1
+        assert len(await batching.vectors([[1] * 12], None)) == 1
+
+    run(runner, use, limit=12)
+
+
+def test_who_leaves_is_left_out(runner: Recorded) -> None:
+    """Rows of a caller that waits no longer are not run."""
+
+    async def use(batching: Batching) -> None:
+        gone = asyncio.create_task(batching.vectors([[1] * 3] * 4, None))
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert len(await batching.vectors([[2] * 5], None)) == 1
+        assert batching.waiting == 0
+
+    run(runner, use)
+    assert runner.batches[0] == [[5]]
+
+
+def test_a_row_that_fails_fails_alone(runner: Recorded) -> None:
+    """Its neighbours in the batch are run again without it."""
+
+    async def use(batching: Batching) -> None:
+        good, bad = await asyncio.gather(
+            batching.vectors([[1, 2], [3, 4]], None),
+            batching.vectors([[9, 9]], None),
+            return_exceptions=True,
+        )
+        assert not isinstance(good, BaseException)
+        assert len(good) == 2
+        assert isinstance(bad, Refusal)
+        assert (bad.status, bad.message) == (500, "the model does not run")
+
+    run(runner, use)
+
+
+def test_closing_ends_what_was_begun(runner: Recorded) -> None:
+    """Rows that wait when it closes have their vectors."""
+
+    async def use(batching: Batching) -> None:
+        asked = asyncio.create_task(batching.vectors([[1]] * 30, None))
+        await asyncio.sleep(0)
+        await batching.close()
+        assert len(await asked) == 30
+
+    run(runner, use, wait=5)

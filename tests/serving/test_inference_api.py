@@ -1,0 +1,157 @@
+"""What clients of text-embeddings-inference ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from models.every_feed import write_every_feed_model
+from models.task_models import TASK_MODELS
+from polybake.modelfile.container import read_head
+from polybake.runtime.embedder import Embedder
+from support.service import serving
+
+TASKS = ("classify", "multi-vector", "rerank", "sparse")
+
+
+@pytest.fixture(scope="module")
+def embedders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Embedder]:
+    folder = tmp_path_factory.mktemp("models")
+    paths = {task: TASK_MODELS[task](folder / f"tiny-{task}.onnx") for task in TASKS}
+    paths["embed"] = write_every_feed_model(folder / "every-feed.onnx")
+    return {task: Embedder(path) for task, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def client(embedders: dict[str, Embedder]) -> Iterator[TestClient]:
+    with serving(*(embedder.path for embedder in embedders.values())) as client:
+        yield client
+
+
+def ask(client: TestClient, path: str, **body: object) -> Any:
+    response = client.post(path, json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def golden(embedder: Embedder) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The calls and answers of a file."""
+    for case in read_head(embedder.path).fixture.cases:
+        if case.call is not None:
+            yield case.call, case.answer
+
+
+def test_embed(client: TestClient, embedders: dict[str, Embedder]) -> None:
+    """One text, several, or token ids; prompts by name."""
+    embedder = embedders["embed"]
+    expected = embedder.embed(["a", "two words"])
+    found = ask(client, "/embed", inputs=["a", "two words"])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(ask(client, "/embed", inputs="a"), expected[:1], atol=1e-6)
+    rows = embedder.tokenize(["a", "two words"])
+    np.testing.assert_allclose(ask(client, "/embed", inputs=rows), expected, atol=1e-6)
+    query = ask(client, "/embed", inputs="a", prompt_name="query", normalize=False, truncate=True)
+    np.testing.assert_allclose(query, embedder.embed(["a"], prompt="query"), atol=1e-6)
+
+
+def test_embed_all(client: TestClient, embedders: dict[str, Embedder]) -> None:
+    """A vector for each token, as many as each text has."""
+    texts = ["a short text", "another"]
+    found = ask(client, "/embed_all", inputs=texts)
+    runner = embedders["multi-vector"].runner
+    for text, vectors in zip(texts, found, strict=True):
+        (expected,) = runner.of_each(runner.ids([text]))
+        np.testing.assert_allclose(vectors, expected, atol=1e-6)
+
+
+def test_embed_sparse(client: TestClient, embedders: dict[str, Embedder]) -> None:
+    """Only what weighs something."""
+    texts = ["a short text", "another"]
+    expected = embedders["sparse"].embed(texts)
+    for row, weights in zip(expected, ask(client, "/embed_sparse", inputs=texts), strict=True):
+        assert [one["index"] for one in weights] == np.flatnonzero(row).tolist()
+        np.testing.assert_allclose([one["value"] for one in weights], row[row != 0], atol=1e-6)
+
+
+def test_predict(client: TestClient, embedders: dict[str, Embedder]) -> None:
+    """Labels, best first, as every client gives them; of one text, or of a batch."""
+    for call, answer in golden(embedders["classify"]):
+        found = ask(client, "/predict", inputs=[[text] for text in call["texts"]])
+        for labels, expected in zip(found, answer, strict=True):
+            assert [one["label"] for one in labels] == [one["label"] for one in expected]
+            scores = [one["score"] for one in expected]
+            assert [one["score"] for one in labels] == pytest.approx(scores, abs=1e-5)
+        one = ask(client, "/predict", inputs=call["texts"][0])
+        assert [label["label"] for label in one] == [label["label"] for label in found[0]]
+
+
+def test_rerank(client: TestClient, embedders: dict[str, Embedder]) -> None:
+    """Places, best first, with the texts where these are wanted."""
+    for call, answer in golden(embedders["rerank"]):
+        texts = call["documents"]
+        found = ask(client, "/rerank", query=call["query"], texts=texts, return_text=True)
+        scores = {one["index"]: one["score"] for one in answer}
+        assert {one["index"] for one in found} == {*scores}
+        for one in found:
+            assert one["text"] == texts[one["index"]]
+            assert one["score"] == pytest.approx(scores[one["index"]], abs=1e-5)
+        given = [one["score"] for one in found]
+        assert given == sorted(given, reverse=True)
+    assert "text" not in ask(client, "/rerank", query="a", texts=["b"])[0]
+
+
+def test_info(client: TestClient, embedders: dict[str, Embedder]) -> None:
+    """Of the first model, or of one by name."""
+    assert client.get("/info", params={"model": "no"}).status_code == 404
+    facts = client.get("/info", params={"model": "every-feed"}).json()
+    assert facts["model_sha"] == embedders["embed"].manifest.fingerprint
+    assert (facts["max_input_length"], facts["max_client_batch_size"]) == (16, 2048)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/embed", {"inputs": "a", "normalize": True}, "the vectors of every-feed are not norm"),
+        (
+            "/embed",
+            {"inputs": "a", "truncation_direction": "Left"},
+            "every-feed cuts texts on the right; leave truncation_direction out",
+        ),
+        (
+            "/embed",
+            {"inputs": ["a", "b " * 20], "truncate": False},
+            "text 1 has 22 tokens; expected 16 or less, or truncate",
+        ),
+        ("/predict", {"inputs": [["a", "b"]]}, "tiny-classify takes single texts, not pairs"),
+        ("/predict", {"inputs": "a", "raw_scores": True}, "tiny-classify holds its activation; "),
+        (
+            "/rerank",
+            {"query": "a", "texts": ["b"], "raw_scores": True},
+            "tiny-rerank holds its activation",
+        ),
+        ("/rerank", {"query": "a", "texts": []}, "0 texts; expected 1 to 2048"),
+        ("/embed", {"inputs": 1}, "inputs"),
+    ],
+)
+def test_what_is_refused(
+    client: TestClient, path: str, body: dict[str, object], message: str
+) -> None:
+    """What the file decides, no request may decide otherwise."""
+    response = client.post(path, json=body)
+    assert response.status_code == 422, response.text
+    assert response.json()["error"].startswith(message), response.text
+    assert response.json()["error_type"] == "validation"
+
+
+def test_a_task_that_is_not_served(embedders: dict[str, Embedder]) -> None:
+    """Says which are."""
+    with serving(embedders["rerank"].path) as client:
+        response = client.post("/embed", json={"inputs": "a"})
+        assert response.status_code == 404
+        assert response.json()["error"] == (
+            "no model here is for the task 'embed', but for rerank; serve one that is"
+        )

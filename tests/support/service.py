@@ -1,0 +1,32 @@
+"""A service within this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from polybake.runtime.embedder import Embedder
+from polybake.serving.app import create_app
+from polybake.serving.limits import Limits
+from polybake.serving.models import Models
+from polybake.serving.served_model import ServedModel
+
+
+@contextmanager
+def serving(
+    *paths: Path,
+    limits: Limits = Limits(),  # noqa: B008 - it is frozen
+    keys: Sequence[str] = (),
+    matryoshka: bool = False,
+    raise_errors: bool = True,
+) -> Iterator[TestClient]:
+    """Clients of model files that are served."""
+    models = Models(
+        [ServedModel(Embedder(path), most=limits.texts, matryoshka=matryoshka) for path in paths]
+    )
+    app = create_app(models, limits=limits, keys=keys)
+    with TestClient(app, raise_server_exceptions=raise_errors) as client:
+        yield client
