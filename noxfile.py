@@ -223,6 +223,7 @@ def base(session: nox.Session) -> None:
     session.run("pip", "uninstall", "--yes", "--quiet", *heavy)
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--check")
     session.run("polybake", "check", str(model), "--clients", "clients")
+    session.run("polybake", "inspect", str(model))
     session.run("polybake", "bake", minilm(session), "--name", NAME, success_codes=[3])
     options = ["--clients", "clients", "--language", "python", "--prepare"]
     session.run("polybake", "verify", str(model), *options, env={"POLYBAKE_REQUIRE": "python"})

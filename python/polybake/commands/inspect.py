@@ -80,8 +80,6 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None
 
 def describe_model(head: Head, path: Path) -> str:
     """A baked model file, for a person."""
-    from polybake.tasks import TASKS
-
     manifest, contract = head.manifest, head.manifest.contract
     prompted = {
         "prompts": _prompts(contract.prompts),
@@ -89,6 +87,7 @@ def describe_model(head: Head, path: Path) -> str:
         "similarity": manifest.similarity,
     }
     labels = contract.settings.get("labels")
+    vectors = contract.pair is None and labels is None
     return _lines(
         {
             "model": f"{manifest.name} ({path.stat().st_size / 1e6:.1f} MB)",
@@ -99,7 +98,7 @@ def describe_model(head: Head, path: Path) -> str:
             "output": f"{contract.output.name}, {contract.output.readable}",
             "texts": f"at most {contract.max_length} tokens, padded on the {contract.pad_side} "
             f"with {contract.pad_id}",
-            **(prompted if TASKS[contract.task].prompted else {}),
+            **(prompted if vectors else {}),
             **({"labels": ", ".join(map(str, labels))} if isinstance(labels, list) else {}),
             "source": manifest.source.identifier,
             "licence": manifest.source.licence or "not stated",
