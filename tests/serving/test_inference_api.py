@@ -135,6 +135,11 @@ def test_info(client: TestClient, embedders: dict[str, Embedder]) -> None:
         ),
         ("/rerank", {"query": "a", "texts": []}, "0 texts; expected 1 to 2048"),
         ("/embed", {"inputs": 1}, "inputs"),
+        (
+            "/embed",
+            {"inputs": [[2, 3]], "prompt_name": "query"},
+            "token ids hold their prompt; leave prompt and type out",
+        ),
     ],
 )
 def test_what_is_refused(

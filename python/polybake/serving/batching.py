@@ -118,7 +118,8 @@ class Batching:
                 continue
             longest = longer
             batch.append(row)
-        left = [row for row in ahead if row not in batch]
+        taken = set(batch)
+        left = [row for row in ahead if row not in taken]
         self._rows.extendleft(reversed(left))
         self.waiting += sum(row.tokens for row in left)
         return batch

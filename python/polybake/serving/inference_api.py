@@ -137,12 +137,9 @@ async def info(models: Served, name: _Name = None) -> dict[str, Any]:
 
 
 async def _embedded(model: ServedModel, asked: EmbedRequest) -> Answered:
-    given = [asked.inputs] if isinstance(asked.inputs, str) else asked.inputs
-    texts = [one for one in given if isinstance(one, str)]
-    if texts or not given:
-        _check_length(model, asked, texts)
-        return await model.of_texts(texts, Prompt(asked.prompt_name))
-    return await model.of_ids([one for one in given if isinstance(one, list)])
+    given = [asked.inputs] if isinstance(asked.inputs, str) else [*asked.inputs]
+    _check_length(model, asked, [one for one in given if isinstance(one, str)])
+    return await model.of_inputs(given, Prompt(asked.prompt_name))
 
 
 def _check_length(model: ServedModel, asked: _Asked, texts: list[str]) -> None:

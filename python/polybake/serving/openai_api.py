@@ -13,7 +13,7 @@ from polybake.runtime.prompt import Prompt
 from polybake.serving.answer import answer
 from polybake.serving.models import Served
 from polybake.serving.refusal import Refusal
-from polybake.serving.served_model import Answered, ServedModel
+from polybake.serving.served_model import ServedModel
 
 router = APIRouter(tags=["OpenAI"])
 
@@ -43,7 +43,8 @@ async def embeddings(asked: EmbeddingsRequest, models: Served) -> Response:
     model = models.of("embed", asked.model)
     if asked.prompt_name is not None and asked.input_type is not None:
         raise Refusal("validation", "prompt_name and input_type exclude each other; give one")
-    found = await _found(model, asked)
+    prompt = Prompt(asked.prompt_name, asked.input_type)
+    found = await model.of_inputs(_inputs(asked), prompt)
     vectors = _cut(model, found.single, asked.dimensions)
     data = [
         {"object": "embedding", "index": place, "embedding": _encoded(row, asked.encoding_format)}
@@ -64,17 +65,12 @@ async def list_models(models: Served) -> dict[str, Any]:
     return {"object": "list", "data": data}
 
 
-async def _found(model: ServedModel, asked: EmbeddingsRequest) -> Answered:
-    given = asked.input
-    if isinstance(given, str):
-        given = [given]
-    texts = [one for one in given if isinstance(one, str)]
-    if texts or not given:
-        return await model.of_texts(texts, Prompt(asked.prompt_name, asked.input_type))
-    if asked.prompt_name is not None or asked.input_type is not None:
-        raise Refusal("validation", "token ids hold their prompt; leave prompt and type out")
-    rows = [one for one in given if isinstance(one, list)]
-    return await model.of_ids(rows or [[one for one in given if isinstance(one, int)]])
+def _inputs(asked: EmbeddingsRequest) -> list[str | list[int]]:
+    """Texts or rows of token ids, of which one may stand alone."""
+    if isinstance(asked.input, str):
+        return [asked.input]
+    ids = [one for one in asked.input if isinstance(one, int)]
+    return [ids] if ids else [one for one in asked.input if not isinstance(one, int)]
 
 
 def _cut(model: ServedModel, vectors: NDArray[Any], dimensions: int | None) -> NDArray[Any]:

@@ -108,6 +108,19 @@ class ServedModel:
             raise Refusal("validation", "a text is not valid Unicode; repair or drop it") from error
         return await self._of_rows(rows, name)
 
+    async def of_inputs(self, given: Sequence[str | list[int]], prompt: Prompt) -> Answered:
+        """Run texts with a prompt, or rows of token ids, which hold theirs.
+
+        Raises:
+            Refusal: as `of_texts` and `of_ids`, or there is a prompt beside token ids.
+        """
+        texts = [one for one in given if isinstance(one, str)]
+        if texts or not given:
+            return await self.of_texts(texts, prompt)
+        if prompt != Prompt():
+            raise Refusal("validation", "token ids hold their prompt; leave prompt and type out")
+        return await self.of_ids([one for one in given if not isinstance(one, str)])
+
     async def of_ids(self, rows: Sequence[list[int]]) -> Answered:
         """Run rows of token ids, special tokens included.
 
