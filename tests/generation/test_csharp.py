@@ -29,6 +29,11 @@ from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, wr
 pytestmark = pytest.mark.csharp
 
 PROJECTS = ("src", "tests", "harness")
+SOLUTION = "All.slnx"
+RELEASE = ("--configuration", "Release")
+
+#: Of models whose clients pass the same tests: fixtures of these names begin with ``every_feed_``.
+KINDS = ("left", "default", "int8", "bits")
 
 #: A build server would outlive the tests and hold their pipes open.
 NO_SERVERS = {
@@ -104,26 +109,33 @@ def passed(printed: str) -> int:
     return int(summary[1])
 
 
+def write_solution(folder: Path, projects: dict[str, list[Path]]) -> str:
+    """Write a solution of projects, whose names may be the same in folders of other names."""
+    lines = ["<Solution>"]
+    for name, paths in projects.items():
+        lines.append(f'<Folder Name="/{name}/">')
+        lines += [f"<Project Path={quoteattr(str(path))} />" for path in paths]
+        lines.append("</Folder>")
+    (folder / SOLUTION).write_text("\n".join([*lines, "</Solution>"]), encoding="utf-8")
+    return SOLUTION
+
+
 def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
     """``dotnet format`` finds nothing to change, whatever the name, the prompts and the dtype."""
-    solution = ["<Solution>"]
     renders = {kind: (NAMES, contract) for kind, contract in CONTRACTS.items()}
     renders |= {kind: (NAMES[:1], {"output": output}) for kind, output in OUTPUTS.items()}
+    projects: dict[str, list[Path]] = {}
     for kind, (names, contract) in renders.items():
-        solution.append(f'<Folder Name="/{kind}/">')
+        # Of all files the contract's alone depends on the prompts.
+        parts = PROJECTS if kind in ("short", *OUTPUTS) else ("src",)
         for name in names:
             folder = write(
                 "csharp", tmp_path / kind / name, every_feed, name=name, contract=contract
             )
-            # Of all files the contract's alone depends on the prompts.
-            parts = PROJECTS if kind in ("short", *OUTPUTS) else ("src",)
-            projects = [path for part in parts for path in (folder / part).glob("*.csproj")]
-            assert len(projects) == len(parts)
-            solution += [f"<Project Path={quoteattr(str(path))} />" for path in projects]
-        solution.append("</Folder>")
-    solution.append("</Solution>")
-    (tmp_path / "All.slnx").write_text("\n".join(solution))
-    dotnet("format", "All.slnx", "--verify-no-changes", cwd=tmp_path)
+            found = [path for part in parts for path in (folder / part).glob("*.csproj")]
+            assert len(found) == len(parts)
+            projects.setdefault(kind, []).extend(found)
+    dotnet("format", write_solution(tmp_path, projects), "--verify-no-changes", cwd=tmp_path)
 
 
 def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
@@ -131,22 +143,43 @@ def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
     assert passed(own_tests(client, every_feed, "--no-build")) > 75
 
 
-@pytest.mark.parametrize("kind", ["left", "default", "int8", "bits"])
-def test_its_own_tests_pass_with(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """The same, padded on the left, with a default prompt, and quantized."""
-    model: Path = request.getfixturevalue(f"every_feed_{kind}")
-    assert passed(own_tests(write("csharp", tmp_path, model), model)) > 55
+@pytest.fixture(scope="module")
+def clients(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[Path, Path]]:
+    """The model and the client of each kind and of each task, built as one solution."""
+    folder = tmp_path_factory.mktemp("clients")
+    models = {kind: request.getfixturevalue(f"every_feed_{kind}") for kind in KINDS}
+    models["hostile"] = write_every_feed_model(folder / "hostile.onnx", **CONTRACTS["hostile"])
+    models |= {task: make(folder / f"tiny-{task}.onnx") for task, make in TASK_MODELS.items()}
+    written = {kind: write("csharp", folder / kind, model) for kind, model in models.items()}
+    projects = {kind: sorted(client.glob("*/*.csproj")) for kind, client in written.items()}
+    dotnet("build", write_solution(folder, projects), *RELEASE, cwd=folder)
+    return {kind: (model, written[kind]) for kind, model in models.items()}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "hostile"])
+def test_its_own_tests_pass_with(kind: str, clients: dict[str, tuple[Path, Path]]) -> None:
+    """The same, padded on the left, with a default prompt, quantized, with hostile prompts."""
+    model, client = clients[kind]
+    assert passed(own_tests(client, model, "--no-build", *RELEASE)) > 55
+
+
+def test_the_client_of_each_task_is_clean(
+    clients: dict[str, tuple[Path, Path]], tmp_path: Path
+) -> None:
+    """``dotnet format`` finds nothing to change in what tasks other than ``embed`` have."""
+    projects = {task: sorted(clients[task][1].glob("*/*.csproj")) for task in TASK_MODELS}
+    solution = write_solution(tmp_path, projects)
+    dotnet("format", solution, "--verify-no-changes", "--no-restore", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("task", TASK_MODELS)
-def test_each_task_has_its_client(task: str, tmp_path: Path) -> None:
-    """It is clean, passes its own tests, and reproduces vectors and answers."""
-    model = TASK_MODELS[task](tmp_path / f"tiny-{task}.onnx")
-    folder = write("csharp", tmp_path / "client", model)
-    (solution,) = folder.glob("*.slnx")
-    dotnet("format", solution.name, "--verify-no-changes", cwd=folder)
-    assert passed(own_tests(folder, model)) > 10
-    check_task(model, prepared(folder))
+def test_each_task_has_its_client(task: str, clients: dict[str, tuple[Path, Path]]) -> None:
+    """It passes its own tests, and reproduces vectors and answers."""
+    model, client = clients[task]
+    assert passed(own_tests(client, model, "--no-build", *RELEASE)) > 10
+    check_task(model, client)
 
 
 def test_its_tests_need_a_model(client: Path) -> None:
@@ -162,12 +195,6 @@ def test_its_tests_need_a_model(client: Path) -> None:
     )
     assert done.returncode == 1
     assert "set POLYBAKE_MODEL to the path of the baked .onnx file" in done.stdout
-
-
-def test_hostile_prompts_stay_text(tmp_path: Path) -> None:
-    """A client for a model with hostile prompts passes its own tests: its contract is exact."""
-    model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
-    assert passed(own_tests(write("csharp", tmp_path / "client", model), model)) > 60
 
 
 def test_the_project_file_keeps_a_description_as_text(every_feed: Path, tmp_path: Path) -> None:
