@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -92,6 +93,22 @@ def test_hugging_faces_own_client(every_feed: Path) -> None:
     with served(every_feed) as service:
         found = hub.InferenceClient(service.url).feature_extraction("two words")
     np.testing.assert_allclose(found, Embedder(every_feed).embed(["two words"]), atol=1e-6)
+
+
+def test_coheres_own_client(tmp_path: Path) -> None:
+    """Ranks as its two interfaces say."""
+    cohere = pytest.importorskip("cohere")
+    reranker = TASK_MODELS["rerank"](tmp_path / "tiny-rerank.onnx")
+    asked = {"model": "tiny-rerank", "query": "a", "documents": ["b", "c", "d"], "top_n": 2}
+    scores = Embedder(reranker).embed([("a", "b"), ("a", "c"), ("a", "d")])[:, 0]
+    best = np.argsort(-scores, kind="stable")[:2]
+    with served(reranker) as service:
+        client = {"api_key": "any", "base_url": service.url}
+        ranked = cohere.ClientV2(**client).rerank(**asked).results
+        older = cohere.Client(**client).rerank(**asked, return_documents=True).results
+    assert [one.index for one in ranked] == [one.index for one in older] == best.tolist()
+    np.testing.assert_allclose([one.relevance_score for one in ranked], scores[best], atol=1e-6)
+    assert [one.document.text for one in older] == [asked["documents"][one] for one in best]
 
 
 def test_several_models(every_feed: Path, tmp_path: Path) -> None:
@@ -203,3 +220,15 @@ def test_a_file_that_is_not_what_it_says_is_not_served(tmp_path: Path) -> None:
     shown = polybake("serve", path, cwd=tmp_path, code=1)
     assert "case plain: row 0" in shown
     assert "listening" not in shown
+
+
+def test_without_its_packages_it_names_its_extra(every_feed: Path) -> None:
+    """The one that brings all of them, as a base install has neither a runtime nor a server."""
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(('onnxruntime', 'tokenizers', 'fastapi'));"
+        f"sys.argv = ['polybake', 'serve', {str(every_feed)!r}];"
+        "import polybake.cli; polybake.cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert 'pip install "polybake[serve]"' in done.stderr

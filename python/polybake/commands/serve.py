@@ -35,29 +35,17 @@ def serve(
 
     Example: polybake serve build/minilm.onnx --port 8080
     """
-    from polybake.errors import InputError
-    from polybake.runtime.embedder import Embedder
     from polybake.serving.app import create_app
     from polybake.serving.limits import Limits
     from polybake.serving.models import Models
-    from polybake.serving.served_model import ServedModel
     from polybake.serving.server import run
 
     keys = _keys(api_key_file) if api_key_file else []
-    opened = [Embedder(model, device=device, threads=threads) for model in models]
-    names = {one.manifest.name for one in opened}
-    if unknown := sorted(set(matryoshka or []) - names):
-        raise InputError(
-            f"--matryoshka {unknown[0]}: no model of this name; choose of: {', '.join(names)}"
-        )
-    for one in opened:
-        one.self_check()
     limits = Limits(texts=texts, waiting=waiting, wait=wait_ms / 1000, timeout=timeout)
-    served = [
-        ServedModel(one, most=texts, matryoshka=one.manifest.name in (matryoshka or []))
-        for one in opened
-    ]
-    run(create_app(Models(served), limits=limits, keys=keys), host, port, drain=drain)
+    opened = Models.opened(
+        models, device=device, threads=threads, most=texts, matryoshka=matryoshka or []
+    )
+    run(create_app(opened, limits=limits, keys=keys), host, port, drain=drain)
 
 
 def _keys(path: Path) -> list[str]:

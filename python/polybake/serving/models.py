@@ -1,11 +1,15 @@
 """The model files that are served."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from polybake.errors import InputError
+from polybake.runtime.embedder import Embedder
 from polybake.serving.refusal import Refusal
 from polybake.serving.served_model import ServedModel
 
@@ -22,6 +26,38 @@ class Models:
         if len(self._models) < len(models):
             names = ", ".join(model.name for model in models)
             raise InputError(f"two models have one name ({names}); give each a name of its own")
+
+    @classmethod
+    def opened(
+        cls, paths: Sequence[Path], *, device: str, threads: int, most: int, matryoshka: list[str]
+    ) -> Models:
+        """Open files, each of which reproduces the golden cases that it carries.
+
+        Args:
+            paths: Baked model files.
+            device: ``cpu`` or ``cuda``.
+            threads: Of one batch.
+            most: Texts of a request, at most.
+            matryoshka: Names of models of which fewer dimensions may be asked.
+
+        Raises:
+            InputError: a file does not load, or no model has such a name.
+            CheckFailed: a golden case is not reproduced.
+        """
+        embedders = [Embedder(path, device=device, threads=threads) for path in paths]
+        names = [one.manifest.name for one in embedders]
+        if unknown := sorted({*matryoshka} - {*names}):
+            raise InputError(
+                f"--matryoshka {unknown[0]}: no model of this name; choose of: {', '.join(names)}"
+            )
+        for one in embedders:
+            one.self_check()
+        return cls(
+            [
+                ServedModel(one, most=most, matryoshka=name in matryoshka)
+                for name, one in zip(names, embedders, strict=True)
+            ]
+        )
 
     def __iter__(self) -> Iterator[ServedModel]:
         return iter(self._models.values())
