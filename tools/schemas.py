@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from polybake.config import Config
 from polybake.errors import CheckFailed
 from polybake.files.atomic import replacing
 from polybake.modelfile.fixture import Fixture
 from polybake.modelfile.manifest import Manifest
+from polybake.recipe.json_schema import settings_schema
 from polybake.verification import protocol
 from polybake.verification.harness_file import HarnessFile
 
@@ -39,7 +39,7 @@ def schema_files() -> dict[str, str]:
     schemas = _verify_schemas() | {
         "manifest": Manifest.model_json_schema(),
         "fixture": Fixture.model_json_schema(),
-        "config": Config.model_json_schema(),
+        "config": settings_schema(),
     }
     return {
         f"{name}.schema.json": json.dumps(schema, indent=2) + "\n"

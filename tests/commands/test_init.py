@@ -6,6 +6,7 @@ import json
 import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from models.task_models import masked_lm_weights
@@ -79,3 +80,22 @@ def test_what_is_written_bakes_as_the_source_does(tmp_path: Path) -> None:
     assert config.steps == open_source(tmp_path / "tiny").recipe
     assert config.model.name == "my-model"
     assert config.model.output == tmp_path / "build" / "my-model.onnx"
+
+
+def test_the_schema_checks_what_init_writes(tmp_path: Path) -> None:
+    """With the line that it says first, a file is as valid as before."""
+    write_bert(tmp_path / "bert")
+    printed = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path)
+    line = "#:schema ./polybake.schema.json"
+    assert printed.rstrip().endswith(line)
+    settings(tmp_path, "bert")
+    path = tmp_path / "polybake.toml"
+    path.write_text(f"{line}\n{path.read_text('utf-8')}", "utf-8")
+    assert load_config(path).steps == ({"step": "pool", "mode": "mean"},)
+    schema = json.loads((tmp_path / "polybake.schema.json").read_text("utf-8"))
+    jsonschema.validate(tomllib.loads(path.read_text("utf-8")), schema)
+    again = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path, code=2)
+    assert "polybake.schema.json: exists already" in again
+    both = polybake("init", "bert", "--schema", "other.json", cwd=tmp_path, code=2)
+    assert "give a source, for its polybake.toml, or --step FILE" in both
+    assert not (tmp_path / "other.json").exists()

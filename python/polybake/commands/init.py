@@ -1,7 +1,8 @@
-"""``polybake init``: write a polybake.toml from a source, or a template of a step."""
+"""``polybake init``: write a polybake.toml from a source, its schema, or a template of a step."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,14 +40,27 @@ def init(
     step: Annotated[
         Path | None, typer.Option(help="Write a template of a python step to this file instead.")
     ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="Write the JSON Schema of polybake.toml, for editors, to this file."),
+    ] = None,
 ) -> None:
-    """Write a polybake.toml from a source, or a template of a step.
+    """Write a polybake.toml from a source, its JSON Schema, or a template of a step.
 
     Example: polybake init models/all-MiniLM-L6-v2
     """
-    if (source is None) == (step is None):
-        raise InputError("give a source, for its polybake.toml, or --step FILE, for a template")
-    _check_free(step or output, force=force)
+    if sum(one is not None for one in (source, step, schema)) != 1:
+        raise InputError(
+            "give a source, for its polybake.toml, or --step FILE, for a template, "
+            "or --schema FILE, for what editors check it by"
+        )
+    _check_free(schema or step or output, force=force)
+    if schema is not None:
+        from polybake.recipe.json_schema import settings_schema
+
+        _write(schema, json.dumps(settings_schema(), indent=2) + "\n")
+        place = schema.as_posix() if schema.is_absolute() else f"./{schema.as_posix()}"
+        typer.echo(f"wrote {schema}; next, as the first line of polybake.toml: #:schema {place}")
     if step is not None:
         _write(step, _STEP_TEMPLATE.read_text(encoding="utf-8"))
         typer.echo(

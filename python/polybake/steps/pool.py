@@ -1,16 +1,19 @@
 """Make one embedding of a text's token embeddings."""
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from onnxscript import OpBuilder
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from polybake.errors import InputError
 from polybake.steps.pooling_modes import POOLING_MODES, PoolingMode
 from polybake.steps.state import Arrays, Values
 from polybake.steps.step import Step
+
+#: Checked by the step itself, which names the choices.
+_Mode = Annotated[str, Field(json_schema_extra={"enum": list(POOLING_MODES)})]
 
 
 class Pool(Step):
@@ -26,7 +29,7 @@ class Pool(Step):
 
     name: ClassVar[str] = "pool"
 
-    mode: str | tuple[str, ...]
+    mode: _Mode | tuple[_Mode, ...]
     include_prompt: bool = True
 
     @field_validator("mode", mode="before")

@@ -1,0 +1,59 @@
+"""What the site of the documentation makes of the pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docs_site import tabs, within, write_pages
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PYTHON = "```python\nprint(1)\n\nprint(2)\n```\n"
+RUBY = "```ruby\nputs 1\n```\n"
+
+
+def test_the_same_in_two_languages_becomes_tabs() -> None:
+    """Each block under its language, indented, with empty lines left empty."""
+    assert tabs(f"before\n\n{PYTHON}\n{RUBY}\nafter\n") == (
+        'before\n\n=== "Python"\n\n    ```python\n    print(1)\n\n    print(2)\n    ```\n\n'
+        '=== "Ruby"\n\n    ```ruby\n    puts 1\n    ```\n\nafter\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"{PYTHON}\n{PYTHON}",  # one after the other
+        f"{PYTHON}\nthen\n\n{RUBY}",
+        f"{PYTHON}\n```sh\nls\n```\n",
+    ],
+)
+def test_other_blocks_stay(page: str) -> None:
+    """Of one language, with words between, or of no language that clients have."""
+    assert tabs(page) == page
+
+
+def test_links_lead_to_pages_only() -> None:
+    """A link to a source file, or a folder, leaves its text; pictures and others stay."""
+    known = {"README.md", "docs/format.md"}
+    page = "[a](format.md#x) [b](../README.md) [c](../python/x.py) [d](https://e.org) [f](#g)"
+    assert within(page, "docs/tasks.md", known) == (
+        "[a](format.md#x) [b](../README.md) c [d](https://e.org) [f](#g)"
+    )
+    assert within("![p](flow.svg)", "docs/tasks.md", known) == "![p](flow.svg)"
+
+
+def test_the_reference_has_all_commands_and_schemas(tmp_path: Path) -> None:
+    """Made of the code, so that a new one is there by itself."""
+    write_pages(ROOT, tmp_path)
+    commands = (tmp_path / "reference/command-line.md").read_text("utf-8")
+    for path in (ROOT / "python/polybake/commands").glob("*.py"):
+        if f"def {path.stem}(" in path.read_text("utf-8"):
+            assert f"## `polybake {path.stem}`" in commands
+    assert "**Commands**" not in commands
+    schemas = (tmp_path / "reference/schemas.md").read_text("utf-8")
+    for path in (ROOT / "docs/schema").glob("*.json"):
+        assert f"## {path.name}" in schemas
+        assert (tmp_path / "docs/schema" / path.name).read_bytes() == path.read_bytes()
