@@ -29,6 +29,8 @@ TEST_TOOLS = [
 ]  # fmt: skip
 #: Zensical follows Material for MkDocs, whose makers end that in 2027.
 SITE = ["zensical>=0.0.73", "mkdocstrings[python]>=1", "jsonschema-markdown>=2026.8", "ruff>=0.17"]
+#: Triton's server, whose Python backend was built for NumPy 1, and its schema; CycloneDX's.
+RECIPIENTS = ["nvidia-pytriton==0.7.0", "numpy<2", "cyclonedx-python-lib[validation]>=11"]
 LINTERS = ["ruff>=0.17", "mypy>=2", "import-linter>=2.16", "nox", "pytest>=8"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
@@ -98,6 +100,17 @@ def tests(session: nox.Session) -> None:
         # In this order the clients, which take longest, do not come last and alone.
         "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "20",
         "-m", "not oracle and not planted", *session.posargs, env=ENVIRONMENT,
+    )  # fmt: skip
+
+
+@nox.session
+def exchange(session: nox.Session) -> None:
+    """Let those judge who receive it: Triton's server, CycloneDX, OpenSSF Model Signing."""
+    install(session, "bake,cpu,sign", *TEST_TOOLS, *RECIPIENTS)
+    session.run(
+        "pytest", "-n", "2", "--dist", "loadfile", "tests/exporting", "tests/provenance",
+        "tests/commands/test_card.py", "tests/commands/test_export.py",
+        "tests/commands/test_sign.py", *session.posargs,
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def test_help_lists_every_command_with_an_example() -> None:
     """Each verb says in a line what it does, and its own help shows a call."""
     listed = run("--help").stdout
     verbs = ("init", "inspect", "bake", "embed", "fit", "fixtures", "generate", "build")
-    verbs += ("check", "verify")
+    verbs += ("check", "verify", "export", "card", "sign")
     for verb in verbs:
         assert verb in listed
         assert f"Example: polybake {verb}" in run(verb, "--help").stdout
@@ -59,6 +59,12 @@ def test_version() -> None:
         (["fit", "no.onnx", "no.txt"], "no.onnx: cannot be read"),
         (["embed", "no.onnx", "-", "-o", "out.npy"], "no.onnx: cannot be read"),
         (["embed", "no.onnx", "no.txt", "-o", "out.npy"], "no.txt: cannot be read"),
+        (["export", "ort", "no.onnx", "-o", "out.ort"], "no.onnx: cannot be read"),
+        (["export", "triton", "no.onnx", "-o", "out"], "no.onnx: cannot be read"),
+        (["export", "tflite", "no.onnx", "-o", "out"], "'tflite' is not one of 'triton'"),
+        (["card", "no.onnx", "-o", "out"], "no.onnx: cannot be read"),
+        (["sign", "no.onnx", "--private-key", "key.pem"], "no.onnx: cannot be read"),
+        (["check", "no.onnx", "--signature", "a.sig"], "--public-key belong together; give both"),
         (["nonsense"], "No such command 'nonsense'"),
         (["bake", "--nonsense"], "No such option: --nonsense"),
     ],

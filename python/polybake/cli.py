@@ -10,14 +10,17 @@ from polybake import __version__
 from polybake.commands.bake import bake
 from polybake.commands.bench import bench
 from polybake.commands.build import build
+from polybake.commands.card import card
 from polybake.commands.check import check
 from polybake.commands.embed import embed
+from polybake.commands.export import export
 from polybake.commands.fit import fit
 from polybake.commands.fixtures import fixtures
 from polybake.commands.generate import generate
 from polybake.commands.init import init
 from polybake.commands.inspect import inspect
 from polybake.commands.serve import serve
+from polybake.commands.sign import sign
 from polybake.commands.verify import verify
 from polybake.errors import InputError, PolybakeError, missing_package
 
@@ -33,7 +36,8 @@ _ENDINGS = [
 ]
 
 for _command in (
-    init, inspect, bake, embed, serve, fit, bench, fixtures, generate, build, check, verify,
+    init, inspect, bake, embed, serve, fit, bench, fixtures, generate, build, check, verify, export,
+    card, sign,
 ):  # fmt: skip
     app.command()(_command)
 

@@ -31,6 +31,7 @@ _EXTRAS = {
     **dict.fromkeys(("onnx", "onnx_ir", "onnxscript", "safetensors", "tokenizers"), "bake,cpu"),
     **dict.fromkeys(("ml_dtypes", "onnxruntime", "tomlkit"), "bake,cpu"),
     **dict.fromkeys(("fastapi", "orjson", "prometheus_client", "starlette", "uvicorn"), "serve"),
+    **dict.fromkeys(("model_signing", "OpenSSL"), "sign"),
     "huggingface_hub": "hub",
     "pyarrow": "parquet",
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.files.atomic import replacing
+from polybake.files.atomic import creating, replacing
 
 
 def fail_half_way(path: Path) -> None:
@@ -71,3 +71,37 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert list(tmp_path.iterdir()) == []
+
+
+def fail_in_folder(path: Path) -> None:
+    with creating(path) as folder:
+        (folder / "half").write_text("")
+        raise RuntimeError
+
+
+def test_a_failed_folder_leaves_nothing(tmp_path: Path) -> None:
+    """An error inside the block removes all that was made."""
+    with pytest.raises(RuntimeError):
+        fail_in_folder(tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_made_folder_can_be_read_by_others(tmp_path: Path) -> None:
+    """The mode is what the umask says, not that of a private temporary folder."""
+    before = os.umask(0o022)
+    try:
+        with creating(tmp_path / "a" / "new") as folder:
+            (folder / "file").write_text("whole")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a" / "new" / "file").read_text() == "whole"
+    assert (tmp_path / "a" / "new").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_that_is_there_is_kept(tmp_path: Path) -> None:
+    """Nothing is mixed with what somebody else put there."""
+    with (
+        pytest.raises(InputError, match="exists already; remove it, or choose another place"),
+        creating(tmp_path),
+    ):
+        pytest.fail("the block must not run")

@@ -7,6 +7,7 @@ import typer
 
 from polybake.commands.generate import clients_of, model_of
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
+from polybake.errors import InputError
 
 
 def check(
@@ -15,6 +16,12 @@ def check(
         Path | None, typer.Option(help="Also check the generated clients below this folder.")
     ] = None,
     language: Annotated[list[str] | None, typer.Option(help="Only this language's client.")] = None,
+    signature: Annotated[
+        Path | None, typer.Option(help="Also check this signature, before all else.")
+    ] = None,
+    public_key: Annotated[
+        Path | None, typer.Option(help="The signer's key, a PEM file; for --signature.")
+    ] = None,
 ) -> None:
     """Check a model file's digests and golden cases, and that its clients are fresh.
 
@@ -24,6 +31,8 @@ def check(
     from polybake.modelfile.container import check_tail, read_head
 
     model = model_of(target)
+    if signature is not None or public_key is not None:
+        typer.echo(signed(model, signature, public_key))
     head = read_head(model)
     check_tail(head)
     typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
@@ -32,6 +41,16 @@ def check(
         settings = clients_of(target, clients)
         done = generate(head.manifest, settings, languages=language or (), check=True)
         typer.echo(f"fresh: {', '.join(done)}")
+
+
+def signed(model: Path, signature: Path | None, public_key: Path | None) -> str:
+    """Check the signature; nothing of the file is looked at before."""
+    if signature is None or public_key is None:
+        raise InputError("--signature and --public-key belong together; give both")
+    from polybake.provenance.signature import check_signature
+
+    check_signature(model, signature, public_key)
+    return f"signed: {model}, by the holder of {public_key}"
 
 
 def reproduced(model: Path) -> str:

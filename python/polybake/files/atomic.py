@@ -1,6 +1,7 @@
-"""Files that are written whole or not at all."""
+"""Files and folders that are written whole or not at all."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,31 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror or error}); choose another place"
+        ) from error
+
+
+@contextmanager
+def creating(folder: Path) -> Iterator[Path]:
+    """Open a temporary folder beside ``folder`` that gets its name when the block succeeds.
+
+    Raises:
+        InputError: there is something of that name, or the folder cannot be written.
+    """
+    if folder.exists():
+        raise InputError(f"{folder}: exists already; remove it, or choose another place")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        try:
+            yield temporary
+            temporary.chmod(0o777 & ~_umask())
+            temporary.rename(folder)
+        except BaseException:
+            shutil.rmtree(temporary)
+            raise
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written ({error.strerror or error}); choose another place"
         ) from error
 
 

@@ -21,6 +21,7 @@ class Classify(Task):
 
     name: ClassVar[str] = "classify"
     output: ClassVar[str] = "scores"
+    hub_tag: ClassVar[str] = "text-classification"
     labelled: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:

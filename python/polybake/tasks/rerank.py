@@ -25,6 +25,7 @@ class Rerank(Task):
 
     name: ClassVar[str] = "rerank"
     output: ClassVar[str] = "scores"
+    hub_tag: ClassVar[str] = "text-ranking"
     cut: ClassVar[Cut | None] = "longest_first"
 
     def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:

@@ -59,6 +59,7 @@ class Task(abc.ABC):
     Attributes:
         name: What polybake.toml and the contract call it.
         output: The graph's first output.
+        hub_tag: What the Hugging Face hub calls it, as a ``pipeline_tag``.
         prompted: Whether its clients put prompts before texts.
         cut: Which text of a pair is cut where both are too long; None where rows are single texts.
         seeks: Whether answers are sought in the second text of a pair.
@@ -68,6 +69,7 @@ class Task(abc.ABC):
 
     name: ClassVar[str]
     output: ClassVar[str]
+    hub_tag: ClassVar[str] = "feature-extraction"
     prompted: ClassVar[bool] = False
     cut: ClassVar[Cut | None] = None
     seeks: ClassVar[bool] = False

@@ -29,6 +29,7 @@ class ZeroShot(Task):
 
     name: ClassVar[str] = "zero-shot"
     output: ClassVar[str] = "entailment"
+    hub_tag: ClassVar[str] = "zero-shot-classification"
     cut: ClassVar[Cut | None] = "only_first"
 
     def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:

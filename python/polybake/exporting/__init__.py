@@ -1,0 +1,1 @@
+"""A model file in the forms that other runtimes and servers take."""

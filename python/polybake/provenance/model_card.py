@@ -1,0 +1,81 @@
+"""A model card of what a model file itself says, in the Hugging Face hub's form.
+
+Source: Hugging Face Hub documentation, "Model Cards": YAML between two lines of dashes, then
+Markdown.
+"""
+
+import json
+import re
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from polybake.files.printable import printable
+from polybake.generation.render import templates_folder
+from polybake.modelfile.container import Head
+
+_REPOSITORY = re.compile(r"(?:hub:)?(?P<name>[\w.-]+/[\w.-]+)(?:@.+)?", re.ASCII)
+_LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+
+#: What ``verified`` of a manifest means. Source: docs/format.md.
+_PROVEN = {
+    "steps": "the encoder's own output was run through the steps in NumPy, and compared",
+    "source": "the source's own graph was run, its output taken through the steps in NumPy, and "
+    "compared",
+    "oracle": "compared with sentence-transformers on PyTorch",
+}
+
+
+def model_card(head: Head, digest: str, hub_tag: str | None) -> str:
+    """The card as Markdown; equal files have equal cards.
+
+    Args:
+        head: Of the model file.
+        digest: SHA-256 (hex) of the whole file.
+        hub_tag: What the hub calls the file's task; None leaves it out.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(templates_folder() / "card"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - what comes from outside stands between backticks
+    )
+    environment.filters["code"] = _code
+    manifest = head.manifest
+    return environment.get_template("model-card.md.jinja").render(
+        front_matter=_front_matter(head, hub_tag),
+        manifest=manifest,
+        contract=manifest.contract,
+        output=manifest.contract.output.readable,
+        labels=manifest.contract.settings.get("labels"),
+        proven=_PROVEN[manifest.verified],
+        cases=len(head.fixture.cases),
+        made_by=head.fixture.made_by,
+        tolerance=head.fixture.tolerances.get("cpu"),
+        digests=head.digests,
+        digest=digest,
+    )
+
+
+def _front_matter(head: Head, hub_tag: str | None) -> dict[str, str]:
+    """Keys and values of the hub's YAML; JSON strings are YAML, too."""
+    source = head.manifest.source
+    repository = _REPOSITORY.fullmatch(source.identifier)
+    known = {
+        "license": source.licence if _LICENCE.fullmatch(source.licence or "") else None,
+        "base_model": repository and repository["name"],
+        "library_name": "onnx",
+        "pipeline_tag": hub_tag,
+    }
+    return {key: json.dumps(value) for key, value in known.items() if value}
+
+
+def _code(value: object) -> str:
+    """A code span, in which no character has a meaning.
+
+    Source: CommonMark 0.31, 6.1: it ends where as many backticks stand as it began with.
+    """
+    text = printable(str(value))
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
