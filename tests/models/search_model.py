@@ -1,0 +1,30 @@
+"""A tiny model that searches: queries and documents have prompts of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import polybake
+from models.tiny_folders import CONFIG, bert_weights, write_bert
+
+PROMPTS = {"query": "query: ", "document": "passage: "}
+
+
+def write_search_model(path: Path, **changes: object) -> Path:
+    """Bake a BERT of one layer; what it gives depends on the prompt in every element.
+
+    Args:
+        path: Of the model file, whose stem is the model's name.
+        changes: In the BERT's configuration.
+    """
+    config = CONFIG | {"num_hidden_layers": 1} | changes
+    weights = bert_weights(config)
+    for name in weights:  # a bias that all texts share would bring their vectors together
+        if name.endswith("LayerNorm.bias"):
+            weights[name] = np.zeros_like(weights[name])
+    folder = write_bert(path.with_suffix(""), config, weights)
+    steps = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
+    polybake.bake(folder, path, name=path.stem, steps=steps, prompts=PROMPTS)
+    return path
