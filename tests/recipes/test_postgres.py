@@ -14,7 +14,7 @@ import polybake
 from support.postgres import binaries, postgres
 from support.programs import MODEL, RECIPES, call, csharp, node, python, ruby, write_project
 
-REASON = "runs in the nox session postgres"
+REASON = "runs in the nox session recipes"
 psycopg = pytest.importorskip("psycopg", reason=REASON)
 pytest.importorskip("pgvector", reason=REASON)
 PROGRAMS = binaries()

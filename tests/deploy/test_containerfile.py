@@ -1,0 +1,44 @@
+"""deploy/Containerfile: what it says of polybake is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from polybake import __version__
+from support.commandline import run
+from support.deployment import DEPLOY, instructions, serve_default, words
+
+
+def test_it_installs_this_version() -> None:
+    """A release that forgets the image would serve the one before."""
+    assert "POLYBAKE=polybake==" + __version__ in instructions("ARG")
+
+
+def test_without_a_model_it_says_where_one_is_missing(tmp_path: Path) -> None:
+    """The command as it stands in the image, options included, is one that polybake takes."""
+    command = words("ENTRYPOINT") + words("CMD")
+    arguments = command[command.index("polybake") + 1 :]
+    assert not Path(arguments[-1]).exists()
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"polybake: {arguments[-1]}: cannot be read")
+
+
+def test_it_listens_where_it_says() -> None:
+    """At every address, since those of a container are not known, and at serve's own port."""
+    command = words("ENTRYPOINT")
+    assert command[command.index("--host") + 1] == "0.0.0.0"  # noqa: S104
+    assert instructions("EXPOSE") == [str(serve_default("port"))]
+
+
+def test_nobody_in_it_is_root() -> None:
+    """By number, so that Kubernetes can tell; of the stage that is kept, which comes last."""
+    assert instructions("FROM")[-1] == "scratch"
+    assert re.fullmatch(r"([1-9]\d+):([1-9]\d+)", instructions("USER")[-1])
+
+
+def test_the_builder_is_sent_nothing_else() -> None:
+    """Models and secrets that lie in the folder for compose.yaml stay out of every layer."""
+    rules = (DEPLOY / ".dockerignore").read_text(encoding="utf-8").split()
+    assert rules == ["*", "!requirements.txt", "!*.whl"]
