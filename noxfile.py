@@ -141,6 +141,16 @@ def quick(session: nox.Session) -> None:
 
 
 @nox.session
+def bulk(session: nox.Session) -> None:
+    """Embed on a local Ray cluster and on a local Spark cluster, and kill workers of both."""
+    session.install(".[bake,ray,spark]", *TEST_TOOLS)
+    session.run(
+        "pytest", "tests/ray", "tests/spark", *session.posargs,
+        env={"RAY_USAGE_STATS_ENABLED": "0"},
+    )  # fmt: skip
+
+
+@nox.session
 def planted(session: nox.Session) -> None:
     """Plant faults into the clients: each client's own tests must catch every one."""
     install(session, "bake,cpu,serve", *TEST_TOOLS)

@@ -206,6 +206,8 @@ def compare_with_client(language: str) -> Callable[[str, Path], None]:
 
 def run_program(code: str, project: Path) -> None:
     """Python that calls polybake runs; Python that calls a client is compared with its README."""
+    if re.search(r"polybake\.(ray|spark)", code):
+        pytest.skip("the engine is missing: nox -s bulk runs it")
     if "import polybake" not in code:
         return compare_with_client("python")(code, project)
     (project / "program.py").write_text(

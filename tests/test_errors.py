@@ -14,7 +14,13 @@ def test_exit_codes_are_those_of_the_protocol() -> None:
 
 @pytest.mark.parametrize(
     ("name", "extra"),
-    [("onnxruntime", "bake,cpu"), ("onnx.checker", "bake,cpu"), ("huggingface_hub", "hub")],
+    [
+        ("onnxruntime", "bake,cpu"),
+        ("onnx.checker", "bake,cpu"),
+        ("huggingface_hub", "hub"),
+        ("ray.data", "ray"),
+        ("pyspark", "spark"),
+    ],
 )
 def test_a_missing_package_names_the_extra_that_brings_it(name: str, extra: str) -> None:
     """A part of a package is the package's."""

@@ -34,6 +34,8 @@ _EXTRAS = {
     **dict.fromkeys(("model_signing", "OpenSSL"), "sign"),
     "huggingface_hub": "hub",
     "pyarrow": "parquet",
+    "ray": "ray",
+    **dict.fromkeys(("pandas", "pyspark"), "spark"),
 }
 
 

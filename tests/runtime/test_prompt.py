@@ -44,3 +44,11 @@ def test_an_unknown_name_names_the_choices() -> None:
         chosen(Prompt("x"), "query", "document")
     with pytest.raises(InputError, match="unknown prompt 'x'; leave it out"):
         chosen(Prompt("x"))
+
+
+def test_what_would_be_ignored_is_refused() -> None:
+    """A name beside a role, and a role that is none."""
+    with pytest.raises(InputError, match="prompt 'x' and role 'query' exclude each other"):
+        Prompt("x", "query")
+    with pytest.raises(InputError, match="unknown role 'queries'; choose one of: query, document"):
+        Prompt(role="queries")  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from polybake.corpus.window import Window
+from polybake.embedding.record import difference
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
 from polybake.files.exclusive import exclusive
@@ -154,8 +155,8 @@ class Parts:
                 self._found[int(match[1])] = path
             elif path.name != _JOB:
                 path.unlink()
-        if self._found and (difference := _difference(self._job(), job)):
-            self._drop_from(0, difference)
+        if self._found and (changed := difference(self._job(), job)):
+            self._drop_from(0, changed)
         with replacing(self.folder / _JOB) as file:
             about = {"about": _ABOUT.format(name=self.out.name)}
             file.write(json.dumps({**about, **job}, indent=2).encode("ascii") + b"\n")
@@ -175,15 +176,3 @@ class Parts:
             )
         for number in [number for number in self._found if number >= first]:
             self._found.pop(number).unlink()
-
-
-def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> str | None:
-    """The first value that is not the same, and what it is now."""
-    for key, value in wanted.items():
-        before = found.get(key)
-        if isinstance(value, dict) and isinstance(before, dict):
-            if inner := _difference(before, value, f"{path}{key}."):
-                return inner
-        elif before != value:
-            return f"{path}{key} was {json.dumps(before)}, and is {json.dumps(value)}"
-    return None

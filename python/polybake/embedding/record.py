@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,22 @@ from polybake import __version__
 from polybake.corpus.source import Source
 from polybake.modelfile.manifest import Manifest
 
+#: The key of the record in the metadata of a table's schema, or of its column of vectors.
+RECORD = "polybake.embed"
+
 
 def record(
     manifest: Manifest, prompt: str | None, device: str, source: Source, digest: str | None
 ) -> dict[str, Any]:
     """All that the vectors depend on; ``rows`` is added to ``texts`` when they are known."""
+    texts = {"file": source.path.name, "sha256": digest, "column": source.column}
+    return record_of_texts(manifest, prompt, device, texts)
+
+
+def record_of_texts(
+    manifest: Manifest, prompt: str | None, device: str, texts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same of texts that come from anywhere."""
     output = manifest.contract.output
     return {
         "model": {
@@ -24,7 +36,7 @@ def record(
             "prompt": prompt,
         },
         "embedding": output.model_dump(include={"dtype", "dimension", "packed_bits"}),
-        "texts": {"file": source.path.name, "sha256": digest, "column": source.column},
+        "texts": dict(texts),
         "device": device,
         "polybake": __version__,
     }
@@ -42,3 +54,15 @@ def is_record(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(written, dict) and {"polybake", "model", "texts"} <= written.keys()
+
+
+def difference(found: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> str | None:
+    """The first value of a record that is not the same, and what it is now."""
+    for key, value in wanted.items():
+        before = found.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := difference(before, value, f"{path}{key}."):
+                return inner
+        elif before != value:
+            return f"{path}{key} was {json.dumps(before)}, and is {json.dumps(value)}"
+    return None

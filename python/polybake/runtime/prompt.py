@@ -20,10 +20,22 @@ class Prompt:
         name: Of one of the model's prompts.
         role: As the clients' ``embed_queries`` and ``embed_documents`` choose it: where the model
             has no prompt for it none is used, not even the default.
+
+    Raises:
+        InputError: both are given, or no such role.
     """
 
     name: str | None = None
     role: Literal["query", "document"] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would be ignored."""
+        if self.name is not None and self.role is not None:
+            raise InputError(
+                f"prompt {self.name!r} and role {self.role!r} exclude each other; give one of them"
+            )
+        if self.role is not None and self.role not in _ROLES:
+            raise InputError(f"unknown role {self.role!r}; choose one of: {', '.join(_ROLES)}")
 
     def contract(self, contract: Contract) -> Contract:
         """The contract of a model whose default prompt is this one.

@@ -16,10 +16,8 @@ from pyarrow import parquet
 
 from polybake.corpus.window import Window
 from polybake.embedding.outputs.output import COLUMN, Output
+from polybake.embedding.record import RECORD
 from polybake.errors import InputError
-
-#: The key of the record in the schema's metadata.
-RECORD = "polybake.embed"
 
 
 @dataclass(frozen=True)

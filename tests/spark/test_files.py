@@ -1,0 +1,51 @@
+"""Files become files of vectors, whatever happens to the workers."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from polybake.errors import InputError
+from support.bulk_files import assert_whole, write_files
+from support.killed_worker import kill_in_the_middle
+
+pytest.importorskip("pyspark", reason="Spark is missing: run nox -s bulk")
+
+from polybake.spark import embed_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_a_killed_worker_began_another_ends(
+    spark: SparkSession, every_feed: Path, tmp_path: Path
+) -> None:
+    """Nothing is lost, nothing is there twice, and a second run embeds nothing."""
+    files, out = write_files(tmp_path), tmp_path / "out"
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(embed_files, spark, files, out, every_feed)
+        kill_in_the_middle(out)
+        done = running.result()
+    assert [file.skipped for file in done].count(True) == 0
+    assert_whole(files, out, every_feed)
+    written = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+    again = embed_files(spark, files, out, every_feed)
+    assert [file.skipped for file in again] == [True] * len(files)
+    assert [file.rows for file in again] == [file.rows for file in done]
+    assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == written
+
+
+def test_an_error_of_one_file_is_no_error_of_the_others(
+    spark: SparkSession, every_feed: Path, tmp_path: Path
+) -> None:
+    """They are embedded, and the one is named."""
+    (good,) = write_files(tmp_path, 1)
+    (tmp_path / "bad.jsonl").write_text('{"text": null}\n')
+    with pytest.raises(InputError, match=r"bad.jsonl: line 1: 'text' is null"):
+        embed_files(spark, [tmp_path / "bad.jsonl", good], tmp_path / "out", every_feed)
+    assert_whole([good], tmp_path / "out", every_feed)

@@ -1,0 +1,26 @@
+"""docs/bulk.md says what works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("pyspark", reason="Spark is missing: run nox -s bulk")
+
+from support.bulk_page import programs, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("code", programs("polybake.spark"))
+def test_a_program_of_the_page_runs(
+    code: str, spark: SparkSession, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """But for its folder, in the session of a notebook or of spark-submit."""
+    # Executors that come later want the file, too.
+    run(code, every_feed, tmp_path_factory.mktemp("page"), spark=spark)
