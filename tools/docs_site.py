@@ -1,7 +1,7 @@
 """What MkDocs makes its site of: the repository's own pages, and a reference made of the code.
 
-Pages stay where they are, and read well there. Here their links to source files become text, and
-the same lines in several languages become tabs.
+Pages stay where they are, and read well there. Here the same lines in several languages become
+tabs, recipes and examples become pages, and links to other source files become text.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ CONTENTS = (
     "examples/*.md",
     "recipes/*.md",
 )
+
+#: Source files that are shown, each as a page of its own.
+SHOWN = ("recipes/*/*.*", "examples/*.py", "deploy/[!.]*")
 
 LANGUAGES = {"python": "Python", "ts": "Node", "js": "Node", "ruby": "Ruby", "csharp": "C#"}
 
@@ -69,6 +72,9 @@ def write_pages(root: Path, folder: Path) -> None:
     """Write all pages to an empty folder, at the places that they have in the repository."""
     found = {path for pattern in CONTENTS for path in root.glob(pattern) if path.is_file()}
     contents = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(found)}
+    for path in sorted({path for pattern in SHOWN for path in root.glob(pattern)}):
+        place = path.relative_to(root).as_posix()
+        contents[f"{place}.md"] = source_page(path).encode("utf-8")
     made = reference(root / "docs/schema").items()
     contents |= {f"reference/{name}.md": text.encode("utf-8") for name, text in made}
     for place, content in contents.items():
@@ -81,7 +87,7 @@ def write_pages(root: Path, folder: Path) -> None:
 
 
 def within(markdown: str, page: str, known: Container[str]) -> str:
-    """Leave of links to what is no page their text.
+    """Lead links to source files to their pages; of links to what has no page leave the text.
 
     Args:
         markdown: The page.
@@ -92,9 +98,17 @@ def within(markdown: str, page: str, known: Container[str]) -> str:
     def link(match: re.Match[str]) -> str:
         target = match[2].partition("#")[0]
         place = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
+        if f"{place}.md" in known:
+            return f"[{match[1]}]({target}.md)"
         return match[0] if "://" in target or not target or place in known else match[1]
 
     return _LINK.sub(link, markdown)
+
+
+def source_page(path: Path) -> str:
+    """A source file as a page."""
+    language = path.suffix.removeprefix(".") or "docker"
+    return f"# {path.name}\n\n````{language}\n{path.read_text('utf-8')}````\n"
 
 
 def tabs(markdown: str) -> str:

@@ -43,6 +43,8 @@ def test_links_lead_to_pages_only() -> None:
         "[a](format.md#x) [b](../README.md) c [d](https://e.org) [f](#g)"
     )
     assert within("![p](flow.svg)", "docs/tasks.md", known) == "![p](flow.svg)"
+    shown = {"recipes/python/x.py.md"}
+    assert within("[x](python/x.py)", "recipes/README.md", shown) == "[x](python/x.py.md)"
 
 
 def test_the_reference_has_all_commands_and_schemas(tmp_path: Path) -> None:
@@ -53,6 +55,8 @@ def test_the_reference_has_all_commands_and_schemas(tmp_path: Path) -> None:
         if f"def {path.stem}(" in path.read_text("utf-8"):
             assert f"## `polybake {path.stem}`" in commands
     assert "**Commands**" not in commands
+    recipe = "recipes/postgres/search.rb"
+    assert (ROOT / recipe).read_text("utf-8") in (tmp_path / f"{recipe}.md").read_text("utf-8")
     schemas = (tmp_path / "reference/schemas.md").read_text("utf-8")
     for path in (ROOT / "docs/schema").glob("*.json"):
         assert f"## {path.name}" in schemas
