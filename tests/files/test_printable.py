@@ -1,4 +1,4 @@
-"""Text from outside made fit for a terminal and for XML."""
+"""Text from outside made fit for a terminal, for XML and for Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polybake.files.printable import printable
+from polybake.files.printable import code_span, printable
 
 
 @given(st.text(st.characters(exclude_categories=[])))
@@ -22,3 +22,9 @@ def test_result_is_legal_xml_and_steers_no_terminal(text: str) -> None:
 def test_escapes_are_readable() -> None:
     """What is escaped can be recognised, and printable text is left as it is."""
     assert printable("a\n\x1b[31mé\ud800") == "a\\n\\x1b[31mé\\ud800"
+
+
+def test_no_backticks_end_a_code_span() -> None:
+    """It begins and ends with more of them than the text has in a row."""
+    assert code_span("plain @name") == "`plain @name`"
+    assert code_span("a ``b` \n") == "``` a ``b` \\n ```"

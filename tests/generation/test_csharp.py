@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import pytest
 
@@ -20,6 +19,7 @@ from models.task_models import TASK_MODELS
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import read_client
 from polybake.verification.protocol import Errored, Start
+from support.dotnet import NO_SERVERS, RELEASE, dotnet, write_solution
 from support.fresh_home import run_cut_off, run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS, HOSTILE
@@ -29,20 +29,10 @@ from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, wr
 pytestmark = pytest.mark.csharp
 
 PROJECTS = ("src", "tests", "harness")
-SOLUTION = "All.slnx"
-RELEASE = ("--configuration", "Release")
 
 #: Of models whose clients pass the same tests: fixtures of these names begin with ``every_feed_``.
 KINDS = ("left", "default", "int8", "bits")
 
-#: A build server would outlive the tests and hold their pipes open.
-NO_SERVERS = {
-    "DOTNET_CLI_USE_MSBUILD_SERVER": "0",
-    "MSBUILDDISABLENODEREUSE": "1",
-    "UseSharedCompilation": "false",
-    "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
-    "DOTNET_NOLOGO": "1",
-}
 SECONDS = 60.0
 PACKAGES = os.environ.get("NUGET_PACKAGES", str(Path.home() / ".nuget/packages"))
 
@@ -79,10 +69,6 @@ using var second = EveryFeed.Embedder.Open("every-feed.onnx");
 """
 
 
-def dotnet(*arguments: str | Path, cwd: Path, **environment: str) -> str:
-    return run("dotnet", *arguments, cwd=cwd, **NO_SERVERS, **environment)
-
-
 @pytest.fixture(scope="module")
 def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, built."""
@@ -109,17 +95,6 @@ def passed(printed: str) -> int:
     return int(summary[1])
 
 
-def write_solution(folder: Path, projects: dict[str, list[Path]]) -> str:
-    """Write a solution of projects, whose names may be the same in folders of other names."""
-    lines = ["<Solution>"]
-    for name, paths in projects.items():
-        lines.append(f'<Folder Name="/{name}/">')
-        lines += [f"<Project Path={quoteattr(str(path))} />" for path in paths]
-        lines.append("</Folder>")
-    (folder / SOLUTION).write_text("\n".join([*lines, "</Solution>"]), encoding="utf-8")
-    return SOLUTION
-
-
 def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
     """``dotnet format`` finds nothing to change, whatever the name, the prompts and the dtype."""
     renders = {kind: (NAMES, contract) for kind, contract in CONTRACTS.items()}
@@ -142,7 +117,9 @@ def test_the_recipes_are_formatted(repository: Path) -> None:
     """Their packages are not here, so that only their white space can be judged."""
     command = ("format", "whitespace", "recipes", "--folder", "--verify-no-changes")
     printed = dotnet(*command, "--verbosity", "diagnostic", cwd=repository)
-    assert "Formatted 0 of 2 files" in printed
+    sources = [*(repository / "recipes").rglob("*.cs")]
+    assert sources
+    assert f"Formatted 0 of {len(sources)} files" in printed
 
 
 def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:

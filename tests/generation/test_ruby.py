@@ -112,7 +112,9 @@ def test_the_recipes_are_clean(client: Path, gems: str, repository: Path) -> Non
     command = ("bundle", "exec", "standardrb", "--no-fix", "--format", "json")
     printed = run(*command, repository / "recipes", cwd=client, BUNDLE_PATH=gems)
     summary = json.loads(printed)["summary"]
-    assert (summary["inspected_file_count"], summary["offense_count"]) == (2, 0)
+    sources = [*(repository / "recipes").rglob("*.rb")]
+    assert summary["inspected_file_count"] == len(sources) > 0
+    assert summary["offense_count"] == 0
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=list(CONTRACTS))

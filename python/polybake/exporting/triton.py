@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from onnxruntime import InferenceSession
 
 from polybake import __version__
@@ -18,7 +17,7 @@ from polybake.errors import InputError
 from polybake.exporting.golden_cases import reproduced
 from polybake.exporting.text_format import text_literal
 from polybake.files.atomic import creating
-from polybake.generation.render import templates_folder
+from polybake.generation.templates import template_environment, templates_folder
 from polybake.modelfile.container import Head, check_tail, read_head
 from polybake.modelfile.fixture import Case
 from polybake.modelfile.manifest import Contract
@@ -89,14 +88,7 @@ def _write_configs(
     # A prompt's number is one for the whole batch, which Triton's batches have no place for.
     batched = all(one.feed != "prompt_value" for one in contract.inputs)
     labels = cast(list[str], contract.settings.get("labels", []))
-    environment = Environment(
-        loader=FileSystemLoader(_templates()),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - the filter "text" encodes
-    )
+    environment = template_environment(_templates())  # the filter "text" encodes
     environment.filters["text"] = text_literal
     for part, name in names.items():
         config = environment.get_template(f"{part}.pbtxt.jinja").render(

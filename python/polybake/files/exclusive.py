@@ -1,18 +1,15 @@
 """A folder that one process at a time works in."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from polybake.errors import InputError
 
-try:
+if sys.platform != "win32":  # which opens no folder: two processes are not kept apart there
     import fcntl
-except ImportError:  # Windows, where two processes are not kept apart
-    LOCKS = False
-else:
-    LOCKS = True
 
 
 @contextmanager
@@ -24,7 +21,7 @@ def exclusive(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        held = os.open(folder, os.O_RDONLY) if LOCKS else None
+        held = None if sys.platform == "win32" else os.open(folder, os.O_RDONLY)
     except OSError as error:
         raise InputError(
             f"{folder}: cannot be made ({error.strerror}); choose another place"
@@ -40,7 +37,8 @@ def exclusive(folder: Path) -> Iterator[None]:
 
 def _lock(held: int, folder: Path) -> None:
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if sys.platform != "win32":
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise InputError(
             f"{folder}: another process works in it; wait for its end, or choose another place"

@@ -1,5 +1,6 @@
-"""Text from outside made fit for a terminal and for XML."""
+"""Text from outside made fit for a terminal, for XML and for Markdown."""
 
+import re
 from html import escape
 
 
@@ -19,3 +20,13 @@ def printable(text: str) -> str:
 def escaped(text: str) -> str:
     """Escape it for HTML and SVG, between tags and within quoted attributes."""
     return escape(printable(text))
+
+
+def code_span(text: str) -> str:
+    """Markdown's code span, in which no character has a meaning.
+
+    Source: CommonMark 0.31, 6.1: it ends where as many backticks stand as it began with.
+    """
+    text = printable(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"

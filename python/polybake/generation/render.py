@@ -3,12 +3,13 @@
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import TemplateError
 
 from polybake.errors import InputError
 from polybake.generation.context import Context, build_context
 from polybake.generation.languages import LANGUAGES
 from polybake.generation.names import names_for
+from polybake.generation.templates import template_environment, templates_folder
 from polybake.modelfile.manifest import Manifest
 
 _TEMPLATE = ".jinja"
@@ -73,22 +74,8 @@ def render_client(
     )
 
 
-def templates_folder() -> Path:
-    """The shipped templates: inside the wheel, or the repository's for an editable install."""
-    package = Path(__file__).resolve().parents[1]
-    shipped = package / "templates"
-    return shipped if shipped.is_dir() else package.parents[1] / "templates"
-
-
 def _render(language: str, template: str, context: Context, folders: list[Path]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(folders),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - values are encoded for their place by their language
-    )
+    environment = template_environment(folders)  # values are encoded by their language
     try:
         if template.endswith(_TEMPLATE):
             variables = {field.name: getattr(context, field.name) for field in fields(context)}

@@ -12,8 +12,9 @@ from google.protobuf.message import DecodeError
 
 from polybake.modelfile.protobuf import varint
 
-_MODEL_GRAPH = 7
-_GRAPH_INITIALIZER = 5
+#: Fields of ``ModelProto`` and ``GraphProto``.
+MODEL_GRAPH = 7
+GRAPH_INITIALIZER = 5
 
 #: Of a tensor: its dimensions, type, name and place; all other fields hold data.
 _DESCRIPTION = (1, 2, 8, 13, 14)
@@ -22,7 +23,7 @@ _DESCRIPTION = (1, 2, 8, 13, 14)
 _LONGEST_VARINT = 10
 
 #: Number of a field, where its tag begins, and where its content begins and ends.
-_Field = tuple[int, int, int, int]
+Field = tuple[int, int, int, int]
 
 
 def read_skeleton(path: Path, largest: int) -> onnx.ModelProto:
@@ -47,25 +48,31 @@ def read_skeleton(path: Path, largest: int) -> onnx.ModelProto:
 
 
 def _model(data: mmap.mmap, largest: int) -> Iterator[bytes]:
-    for number, start, begin, end in _fields(data, 0, len(data)):
-        if number != _MODEL_GRAPH:
+    for number, start, begin, end in fields(data, 0, len(data)):
+        if number != MODEL_GRAPH:
             yield data[start:end]
         else:
             graph = b"".join(_graph(data, begin, end, largest))
-            yield _field(_MODEL_GRAPH, graph)
+            yield _field(MODEL_GRAPH, graph)
 
 
 def _graph(data: mmap.mmap, begin: int, end: int, largest: int) -> Iterator[bytes]:
-    for number, start, inner, after in _fields(data, begin, end):
-        if number != _GRAPH_INITIALIZER or after - inner <= largest:
+    for number, start, inner, after in fields(data, begin, end):
+        if number != GRAPH_INITIALIZER or after - inner <= largest:
             yield data[start:after]
         else:
-            parts = _fields(data, inner, after)
+            parts = fields(data, inner, after)
             kept = b"".join(data[at:to] for one, at, _, to in parts if one in _DESCRIPTION)
-            yield _field(_GRAPH_INITIALIZER, kept)
+            yield _field(GRAPH_INITIALIZER, kept)
 
 
-def _fields(data: mmap.mmap, position: int, end: int) -> Iterator[_Field]:
+def fields(data: mmap.mmap, position: int, end: int) -> Iterator[Field]:
+    """Each field of the message that lies between two positions.
+
+    Raises:
+        DecodeError: not whole protobuf.
+        IndexError: the file ends within a field.
+    """
     while position < end:
         tag, begin = _varint(data, position)
         match tag & 7:

@@ -1,11 +1,9 @@
-"""Draw a graph's picture as SVG: one file, readable on light and on dark ground.
-
-Colours are attributes, which every viewer and converter knows; only those of a dark ground are CSS.
-"""
+"""Draw a graph's picture as SVG: one file, readable on light and on dark ground."""
 
 from collections.abc import Sequence
 
 from polybake.files.printable import escaped
+from polybake.files.svg import FONT, Paint
 from polybake.inspection.boxes import Box, Picture
 from polybake.inspection.layout import BOX, Point, lay_out
 
@@ -20,29 +18,16 @@ _TRUNK = 28.0
 #: How far the boxes lie behind one that stands for several.
 _BEHIND = 7.0
 
-#: Fill and stroke by class, on light and on dark ground.
-_COLOURS = {
-    "ground": ("#f8fafc", "none", "#0f172a", "none"),
-    "ink": ("#0f172a", "none", "#f1f5f9", "none"),
-    "quiet": ("#475569", "none", "#b6c2d2", "none"),
-    "arrow": ("none", "#64748b", "none", "#94a3b8"),
-    "head": ("#64748b", "none", "#94a3b8", "none"),
-    "input": ("#e0f2fe", "#0369a1", "#0c3550", "#38bdf8"),
-    "encoder": ("#ffffff", "#334155", "#1e293b", "#94a3b8"),
-    "step": ("#fef3c7", "#b45309", "#4a2c0a", "#fbbf24"),
-    "output": ("#dcfce7", "#15803d", "#0f3d24", "#4ade80"),
-}
-_DARK = " ".join(
-    f".polybake .{name} {{ fill: {fill}; stroke: {stroke} }}"
-    for name, (_, _, fill, stroke) in _COLOURS.items()
-)
-_PAINT = {
-    name: f'class="{name}" fill="{fill}" stroke="{stroke}"'
-    for name, (fill, stroke, _, _) in _COLOURS.items()
-}
-
-_FONT = (
-    "font-family=\"system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif\" font-size=\"12\""
+_PAINT = Paint(
+    "polybake",
+    {
+        "arrow": ("none", "#64748b", "none", "#94a3b8"),
+        "head": ("#64748b", "none", "#94a3b8", "none"),
+        "input": ("#e0f2fe", "#0369a1", "#0c3550", "#38bdf8"),
+        "encoder": ("#ffffff", "#334155", "#1e293b", "#94a3b8"),
+        "step": ("#fef3c7", "#b45309", "#4a2c0a", "#fbbf24"),
+        "output": ("#dcfce7", "#15803d", "#0f3d24", "#4ade80"),
+    },
 )
 _HEAD = (
     '<defs><marker id="polybake-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
@@ -71,9 +56,9 @@ def svg(picture: Picture, name: str, line: str) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="polybake" role="img" {size}',
-            f'viewBox="0 0 {width:.0f} {height:.0f}" {_FONT}>',
+            f'viewBox="0 0 {width:.0f} {height:.0f}" {FONT} font-size="12">',
             f"<title>{escaped(name)}: {escaped(line)}</title>",
-            f"<style>@media (prefers-color-scheme: dark) {{ {_DARK} }}</style>",
+            _PAINT.style,
             _HEAD,
             f"<rect {_PAINT['ground']} {size}/>",
             _label(name, _MARGIN, _MARGIN + 16, 'font-size="18" font-weight="600"'),
@@ -125,9 +110,7 @@ def _arrow(path: Sequence[Point]) -> str:
 
 
 def _label(text: str, x: float, y: float, style: str = "", *, paint: str = "ink") -> str:
-    return f'<text {_PAINT[paint]} x="{x:.1f}" y="{y:.1f}" {style}>{escaped(text)}</text>' * bool(
-        text
-    )
+    return _PAINT.text(x, y, text, style, paint=paint) if text else ""
 
 
 def _title(box: Box) -> str:

@@ -7,10 +7,8 @@ Markdown.
 import json
 import re
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from polybake.files.printable import printable
-from polybake.generation.render import templates_folder
+from polybake.files.printable import code_span
+from polybake.generation.templates import template_environment, templates_folder
 from polybake.modelfile.container import Head
 
 _REPOSITORY = re.compile(r"(?:hub:)?(?P<name>[\w.-]+/[\w.-]+)(?:@.+)?", re.ASCII)
@@ -33,15 +31,9 @@ def model_card(head: Head, digest: str, hub_tag: str | None) -> str:
         digest: SHA-256 (hex) of the whole file.
         hub_tag: What the hub calls the file's task; None leaves it out.
     """
-    environment = Environment(
-        loader=FileSystemLoader(templates_folder() / "card"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - what comes from outside stands between backticks
-    )
-    environment.filters["code"] = _code
+    # What comes from outside stands between backticks.
+    environment = template_environment(templates_folder() / "card")
+    environment.filters["code"] = lambda value: code_span(str(value))
     manifest = head.manifest
     return environment.get_template("model-card.md.jinja").render(
         front_matter=_front_matter(head, hub_tag),
@@ -69,13 +61,3 @@ def _front_matter(head: Head, hub_tag: str | None) -> dict[str, str]:
         "pipeline_tag": hub_tag,
     }
     return {key: json.dumps(value) for key, value in known.items() if value}
-
-
-def _code(value: object) -> str:
-    """A code span, in which no character has a meaning.
-
-    Source: CommonMark 0.31, 6.1: it ends where as many backticks stand as it began with.
-    """
-    text = printable(str(value))
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"

@@ -1,0 +1,16 @@
+"""What this machine's processor calls itself."""
+
+import platform
+import re
+from pathlib import Path
+
+_NAME = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
+
+
+def processor_name(information: Path = Path("/proc/cpuinfo")) -> str:
+    """The first of several; Arm's does not say it there, and macOS has no such file."""
+    try:
+        found = _NAME.search(information.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        found = None
+    return found[1].strip() if found else platform.processor() or platform.machine()
