@@ -46,6 +46,15 @@ def test_a_good_file(tmp_path: Path) -> None:
     assert list(config.clients) == ["ruby"]
     assert config.clients["ruby"].output == tmp_path / "clients/ruby"
     assert config.folder == tmp_path
+    assert config.client_folders == [tmp_path / "clients/ruby"]
+
+
+def test_golden_cases_lie_in_a_folder_once_they_were_written(tmp_path: Path) -> None:
+    """Until then the model file's own are all there are."""
+    config = load_config(write(tmp_path, GOOD))
+    assert config.golden_folder is None
+    config.fixtures_folder.mkdir(parents=True)
+    assert config.golden_folder == tmp_path / "fixtures/minilm"
 
 
 def test_a_client_goes_where_the_file_says(tmp_path: Path) -> None:
@@ -112,3 +121,30 @@ def test_a_missing_file(tmp_path: Path) -> None:
     """A missing file says how to get one."""
     with pytest.raises(InputError, match="write one with: polybake init SOURCE"):
         load_config(tmp_path / "polybake.toml")
+
+
+def test_a_matrix_is_a_list_of_tables(tmp_path: Path) -> None:
+    """Each has lists of what to combine."""
+    table = '[[verify.matrix]]\nlanguage = "python"\nruntimes = ["1.24.3", "newest"]\n'
+    first, second = load_config(write(tmp_path, GOOD + table * 2)).verify.matrix
+    assert first == second
+    assert (first.runtimes, first.devices, first.threads) == (("1.24.3", "newest"), ("cpu",), ())
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('runtime = "1.24.3"', "runtime: unknown key; choose one of: language, runtimes, tok"),
+        ('runtimes = ["--index-url=x"]', "runtimes[0]: String should match pattern"),
+        ('tokenizers = ["latest"]', "tokenizers[0]: String should match pattern"),
+        ("threads = [0]", "threads[0]: Input should be greater than 0, found 0"),
+        ("devices = []", "devices: Tuple should have at least 1 item"),
+        ('instructions = ["Haswell -x"]', "instructions[0]: String should match pattern"),
+    ],
+)
+def test_a_fault_of_a_matrix_is_named(tmp_path: Path, line: str, message: str) -> None:
+    """By its place, and with the keys of the table that it is in."""
+    table = f'[[verify.matrix]]\nlanguage = "python"\n{line}\n'
+    with pytest.raises(InputError) as caught:
+        load_config(write(tmp_path, GOOD + table))
+    assert f"verify.matrix[0].{message}" in str(caught.value)

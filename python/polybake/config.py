@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    PositiveInt,
     PrivateAttr,
     ValidationError,
     WithJsonSchema,
@@ -117,12 +118,34 @@ class ClientTable(Table):
     version: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+([.-][A-Za-z0-9.]+)?$")
 
 
+#: A version that a registry has, and nothing that a package manager takes for an option.
+Version = Annotated[str, Field(pattern=r"^([0-9][0-9A-Za-z.+-]*|newest)$")]
+
+#: One of QEMU's processors, with what is left out of it: ``Haswell,-avx2``.
+Instructions = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*(,[+-][\w.-]+)*$")]
+
+
+class MatrixTable(Table):
+    """``[[verify.matrix]]``: environments of one client, every combination of these lists.
+
+    An empty list changes nothing: the client's own versions, and all that the machine has.
+    """
+
+    language: ClientLanguage
+    runtimes: tuple[Version, ...] = ()
+    tokenizers: tuple[Version, ...] = ()
+    devices: Annotated[tuple[Device, ...], Field(min_length=1)] = ("cpu",)
+    threads: tuple[PositiveInt, ...] = ()
+    instructions: tuple[Instructions, ...] = ()
+
+
 class VerifyTable(Table):
     """``[verify]``: what the judge runs, and what may not be missing."""
 
     devices: tuple[Device, ...] = ("cpu",)
     harnesses: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
+    matrix: tuple[MatrixTable, ...] = ()
 
 
 class Config(Table):
@@ -140,6 +163,16 @@ class Config(Table):
     def fixtures_folder(self) -> Path:
         """Where golden cases go."""
         return self._folder / (self.fixtures.output or Path("fixtures") / self.model.name)
+
+    @property
+    def golden_folder(self) -> Path | None:
+        """Where golden cases were written; None where the model file's own are all there are."""
+        return self.fixtures_folder if self.fixtures_folder.is_dir() else None
+
+    @property
+    def client_folders(self) -> list[Path]:
+        """The folder of each client."""
+        return [table.output for table in self.clients.values() if table.output]
 
     @property
     def folder(self) -> Path:
@@ -199,6 +232,8 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
         "verify": VerifyTable,
     }
     table = tables[str(location[0])] if location else Config
+    if location[:2] == ("verify", "matrix"):
+        table = MatrixTable
     return list(table.model_fields)
 
 

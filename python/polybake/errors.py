@@ -33,6 +33,7 @@ _EXTRAS = {
     **dict.fromkeys(("fastapi", "orjson", "prometheus_client", "starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("model_signing", "OpenSSL"), "sign"),
     "huggingface_hub": "hub",
+    "hypothesis": "bake,cpu,random",
     "pyarrow": "parquet",
     "ray": "ray",
     **dict.fromkeys(("pandas", "pyspark"), "spark"),

@@ -33,8 +33,8 @@ def test_polybake_toml_says_where_clients_are(project: Path) -> None:
     """Each client is looked for at its own output; a failure is told at once, and ends with 1."""
     done = run("verify", cwd=project)
     assert done.returncode == 1
-    assert "FAIL ruby on cpu, case one, stage embed_ids and " in done.stdout
-    told = ["python on cpu", "ruby on cpu", "ruby on cpu one embed_ids: fail"]
+    assert "FAIL ruby on cpu, case one, stage embed and " in done.stdout
+    told = ["python on cpu", "ruby on cpu", "ruby on cpu one embed: fail"]
     assert done.stderr.splitlines()[:3] == told
     printed = polybake("verify", "--language", "python", cwd=project)
     assert "12 of 12 stages executed" in printed

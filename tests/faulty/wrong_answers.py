@@ -65,7 +65,7 @@ class WrongSeq(Reference):
 
 
 class AnswersTwice(Reference):
-    """tokenize is answered twice, so that embed_ids reads an old answer."""
+    """tokenize is answered twice, so that embed reads an old answer."""
 
     def reply(self, request, answer):
         super().reply(request, answer)

@@ -20,6 +20,27 @@ class NeverAnswers(Reference):
         return super().answer(request)
 
 
+class HangsOnEveryFifth(Reference):
+    """Every fifth request to a process is never answered."""
+
+    asked = 0
+
+    def answer(self, request):
+        self.asked += 1
+        if self.asked == 5:
+            time.sleep(600)
+        return super().answer(request)
+
+
+class HangsOnEveryOther(Reference):
+    """Every second one, the first being start."""
+
+    def answer(self, request):
+        if request["cmd"] != "start":
+            time.sleep(600)
+        return super().answer(request)
+
+
 class SlowStart(Reference):
     """The model takes for ever to load."""
 

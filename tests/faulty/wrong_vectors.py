@@ -97,6 +97,19 @@ class DependsOnBatch(VectorFault):
         return [[x + 1e-3 * (len(vectors) > 1) for x in row] for row in vectors]
 
 
+class GivesTheLastVectors(Reference):
+    """embed runs nothing: it gives what the last embed_ids left in memory."""
+
+    left = ((0.0,),)
+
+    def embed_ids(self, request):
+        self.left = self.vectors(request["input_ids"], request["prompt"])
+        return self.encode(self.left)
+
+    def embed(self, request):  # noqa: ARG002 - a stage's signature
+        return self.encode(self.left)
+
+
 class WrongShape(Reference):
     """Rows and columns are exchanged."""
 

@@ -1,14 +1,16 @@
-"""Faults that are planted into a client, and that its own tests must catch."""
+"""Faults that are planted into a client, and that its own tests, or verify, must catch."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-_FOLDER = Path(__file__).parents[1] / "planted"
+_TESTS = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,22 @@ class Fault:
         assert text.count(self.find) == 1, f"{path}: {self.find!r} stands {text.count(self.find)}x"
         path.write_text(text.replace(self.find, self.replace), encoding="utf-8")
 
+    @contextmanager
+    def planted(self, client: Path) -> Iterator[None]:
+        """The same for a while."""
+        (path,) = client.glob(self.file)
+        sound = path.read_text(encoding="utf-8")
+        try:
+            self.plant(client)
+            yield
+        finally:
+            path.write_text(sound, encoding="utf-8")
 
-def read_faults(language: str) -> list[Fault]:
-    """Those of ``tests/planted/LANGUAGE.toml``."""
-    listed = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))["fault"]
+
+def read_faults(language: str, folder: str = "planted") -> list[Fault]:
+    """Those of ``tests/FOLDER/LANGUAGE.toml``."""
+    file = _TESTS / folder / f"{language}.toml"
+    listed = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]
     return [Fault(**{"model": "every_feed"} | entry) for entry in listed]
 
 

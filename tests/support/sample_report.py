@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from polybake.verification.distribution import Distribution
 from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.protocol import ClientVersions, Device, Provider
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status, Verdict
+from polybake.verification.worst_case import TokenPair, WorstCase
 
 HOSTILE = "bad \x00 \x1b[31m ]]> [bold] <b> & \" ' \ud800 \n end"
 
@@ -55,4 +57,27 @@ def _run(language: str, device: Device, *, started: bool = True) -> ClientRun:
         ),
         Provider(requested=device, active=active, proven_by="profile"),
         123.4,
+        *_evidence(language),
     )
+
+
+def _evidence(language: str) -> tuple[tuple[Distribution, ...], tuple[WorstCase, ...]]:
+    """Ruby has small differences, csharp one of three limits in a row whose text is hostile."""
+    if language != "csharp":
+        return (Distribution(Stage.EMBED, 1e-5, 2.1e-7, 700, ((-8, 60), (-6, 8))),), ()
+    row = WorstCase(
+        case="long",
+        why=HOSTILE,
+        prompt="query",
+        row=3,
+        text=(HOSTILE, ""),
+        tokens=(TokenPair("a 7", "a 7"), TokenPair(HOSTILE, None)),
+        beyond=True,
+        stage=Stage.EMBED,
+        element=2,
+        expected=0.5,
+        found=0.50006,
+        difference=6e-5,
+        limit=2e-5,
+    )
+    return (Distribution(Stage.EMBED, 2e-5, 6e-5, 760, ((-4, 7), (2, 1))),), (row,)

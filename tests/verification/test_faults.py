@@ -37,10 +37,12 @@ class Caught:
     once: tuple[Stage, ...] = ()
     #: Cases that the client is given up before.
     rest: tuple[str, ...] = ()
+    #: Stages of single cases.
+    places: tuple[tuple[str, Stage], ...] = ()
 
     def statuses(self) -> dict[tuple[str, str], Status]:
         """Status by case and stage, where it is not pass."""
-        lost = [*product(self.cases, self.stages), *product(self.rest, CASE_STAGES)]
+        lost = [*product(self.cases, self.stages), *product(self.rest, CASE_STAGES), *self.places]
         return dict.fromkeys([*lost, *product([SESSION], self.once)], self.status)
 
 
@@ -80,6 +82,7 @@ EXPECTED = {
     "NotNormalised": Caught(Status.FAIL, VECTORS, says="exceeds 1e-05"),
     "HalfPrecision": Caught(Status.FAIL, VECTORS, says="exceeds 1e-05"),
     "DependsOnBatch": Caught(Status.FAIL, VECTORS, BATCHES, "difference 0.001 exceeds"),
+    "GivesTheLastVectors": Caught(Status.FAIL, ONLY_EMBED, says="expected"),
     "WrongShape": Caught(Status.FAIL, VECTORS, says="expected [1, 8]"),
     "ClaimsFloat64": Caught(Status.FAIL, VECTORS, says="dtype float64, expected float32"),
     "TruncatedData": Caught(Status.ERROR, VECTORS, says="bytes, expected 32 for [1, 8]"),
@@ -98,9 +101,21 @@ EXPECTED = {
     "NotAscii": Caught(Status.ERROR, ONLY_EMBED, says="not a line of JSON in ASCII"),
     "NotJson": Caught(Status.ERROR, ONLY_IDS, says="not a line of JSON"),
     "NotAnAnswer": Caught(Status.ERROR, ONLY_EMBED_IDS, says="not an answer of the protocol"),
-    "WrongSeq": Caught(Status.ERROR, ONLY_EMBED_IDS, says="to request 3, expected one to 2"),
-    "AnswersTwice": Caught(Status.ERROR, ONLY_EMBED_IDS, says="an answer to request 1"),
+    "WrongSeq": Caught(Status.ERROR, ONLY_EMBED_IDS, says="to request 4, expected one to 3"),
+    "AnswersTwice": Caught(Status.ERROR, ONLY_EMBED, says="an answer to request 1"),
     "NeverAnswers": Caught(Status.TIMEOUT, cases=("two",), says="in 2 s", timeouts=HASTY),
+    "HangsOnEveryFifth": Caught(
+        Status.TIMEOUT,
+        cases=(),
+        says="no answer in 2 s",
+        timeouts=HASTY,
+        places=(("two", Stage.TOKENIZE), ("three", Stage.EMBED), ("query", Stage.EMBED_IDS)),
+    ),
+    "HangsOnEveryOther": never_ran(
+        Status.TIMEOUT,
+        "given up after 6 lost stages: no answer in 1 s",
+        timeouts=Timeouts(load=60, answer=1, stop=60),
+    ),
     "CrashesOnCase": Caught(Status.CRASH, cases=("three",), says="code 1; standard error: out of"),
     "Killed": Caught(Status.CRASH, ONLY_EMBED, ("three",), "ended by signal 9"),
     "CrashesOften": Caught(

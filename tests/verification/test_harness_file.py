@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ VALID = {
     "language": "ruby",
     "requires": ["ruby", "bundle"],
     "prepare": [["bundle", "install"], ["{python}", "-V"]],
-    "run": ["{python}", "harness.rb"],
+    "run": ["{python}", ".venv/{bin}/x"],
     "environment": {"A": "b"},
 }
 
@@ -33,13 +34,13 @@ def write_harness(folder: Path, **changes: object) -> Path:
 
 
 def test_client_is_read(tmp_path: Path) -> None:
-    """Every key arrives, the folder is absolute, and {python} is the running Python."""
+    """Every key arrives, the folder is absolute, and what is in braces is what is here."""
     client = read_client(write_harness(tmp_path / "ruby"))
     assert client.language == "ruby"
     assert client.folder == tmp_path / "ruby"
     assert client.requires == ("ruby", "bundle")
     assert client.prepare == (("bundle", "install"), (sys.executable, "-V"))
-    assert client.run == (sys.executable, "harness.rb")
+    assert client.run == (sys.executable, f".venv/{'Scripts' if os.name == 'nt' else 'bin'}/x")
     assert client.full_environment()["A"] == "b"
     assert "PATH" in client.full_environment()
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +17,7 @@ from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 
 if TYPE_CHECKING:
     from polybake.verification.judge import Progress
+    from polybake.verification.report import Report
 
 
 def verify(
@@ -24,10 +29,18 @@ def verify(
         list[str] | None, typer.Option(help="Only this language, which may then not be skipped.")
     ] = None,
     harness: Annotated[
-        list[str] | None, typer.Option(help="A foreign client's command that speaks the protocol.")
+        list[str] | None,
+        typer.Option(help="A foreign client's command, or the address of a service."),
     ] = None,
     fixture: Annotated[
         Path | None, typer.Option(help="A folder with cases.json; else the file's own cases.")
+    ] = None,
+    random: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="N random calls, judged by the core, in the cases' place."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the random calls; one seed gives the same ones.")
     ] = None,
     device: Annotated[list[str] | None, typer.Option(help="cpu or cuda; may be repeated.")] = None,
     require: Annotated[
@@ -42,6 +55,19 @@ def verify(
     ] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML to this file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a page to this file.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Also write a pull request's comment to this file.")
+    ] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Annotate a run of GitHub Actions.")
+    ] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(help="An earlier report of --json: tell what changed since.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep the largest differences here, and tell what grew.")
+    ] = None,
 ) -> None:
     """Compare every client with the golden cases: ids exactly, then every element of every vector.
 
@@ -49,39 +75,64 @@ def verify(
     """
     from rich.console import Console
 
+    from polybake.commands.reports import Reports
     from polybake.config import VerifyTable, load_config
-    from polybake.files.atomic import replacing
-    from polybake.verification.report_json import report_json
-    from polybake.verification.report_junit import report_junit
-    from polybake.verification.report_table import print_report
-    from polybake.verification.verify import verify as run
+    from polybake.reporting.report_github import report_github
+    from polybake.reporting.report_json import report_json
+    from polybake.reporting.report_table import print_report
+    from polybake.verification.verify import verify as verify_cases
 
     config = load_config(target) if target.suffix == ".toml" else None
     settings = config.verify if config else VerifyTable()
-    tables = config.clients.values() if config else ()
-    own_clients = [table.output for table in tables if table.output] or None
-    own = config.fixtures_folder if config else None
+    own_clients = config.client_folders if config else None
+    own = config.golden_folder if config else None
+    model = config.model.output if config else target
+    reports = Reports.before(model, junit, html, markdown, baseline, record)
+    judge: Callable[..., Report]
+    if random is None and seed is None:
+        judge = partial(verify_cases, fixture=fixture or own)
+    else:
+        judge = _random(random, seed, fixture)
     with shown(quiet=as_json) as progress:
-        report = run(
-            config.model.output if config else target,
+        report = judge(
+            model,
             clients or own_clients,
             languages=language or (),
             harnesses=[*(harness or ()), *settings.harnesses],
             devices=device or settings.devices,
-            fixture=fixture or (own if own and own.is_dir() else None),
             require=[*(require or ()), *settings.require],
             prepare=prepare,
             timeout=timeout,
             progress=progress,
         )
-    if junit is not None:
-        with replacing(junit) as file:
-            file.write(report_junit(report))
+    report = reports.compared(report)
     if as_json:
         typer.echo(report_json(report), nl=False)
     else:
         print_report(report, Console())
+    if github:  # the runner reads both streams, and a program that reads JSON only one
+        typer.echo(report_github(report, target if config else None), nl=False, err=True)
+    reports.write(report)
     raise typer.Exit(report.exit_code())
+
+
+def _random(number: int | None, seed: int | None, fixture: Path | None) -> Callable[..., Report]:
+    """What judges random cases in the place of a fixture's."""
+    from polybake.errors import InputError
+    from polybake.fuzzing.verify_random import new_seed, verify_random
+
+    if number is None:
+        raise InputError(f"--seed {seed} is of random cases; give --random N, too")
+    if fixture is not None:
+        raise InputError(f"--random makes cases of its own; leave --fixture {fixture} out")
+    chosen = new_seed() if seed is None else seed
+    again = ["polybake", *sys.argv[1:], *(["--seed", str(chosen)] if seed is None else [])]
+
+    def judge(*arguments: Any, **options: Any) -> Report:
+        report = verify_random(*arguments, number=number, seed=chosen, **options)
+        return replace(report, notes=(*report.notes, f"repeat with: {shlex.join(again)}"))
+
+    return judge
 
 
 @contextmanager

@@ -15,15 +15,22 @@ from polybake.errors import InputError
 from polybake.files.validation import first_fault
 from polybake.modelfile.fixture import Device
 from polybake.verification.protocol import LANGUAGE
+from polybake.verification.service_address import check_address, is_address
 
 HARNESS_FILE = "harness.json"
 
 
-def _with_python(argv: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word.replace("{python}", sys.executable) for word in argv)
+#: What words in braces stand for here.
+_HERE = {"{python}": sys.executable, "{bin}": "Scripts" if sys.platform == "win32" else "bin"}
 
 
-Argv = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_with_python)]
+def _filled(argv: tuple[str, ...]) -> tuple[str, ...]:
+    for word, here in _HERE.items():
+        argv = tuple(one.replace(word, here) for one in argv)
+    return argv
+
+
+Argv = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_filled)]
 
 
 class OnDevice(BaseModel):
@@ -42,13 +49,15 @@ class HarnessFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     language: str = Field(pattern=LANGUAGE)
-    requires: Annotated[tuple[str, ...], AfterValidator(_with_python)] = Field(
+    requires: Annotated[tuple[str, ...], AfterValidator(_filled)] = Field(
         default=(), description="Programs that must be on PATH."
     )
     prepare: tuple[Argv, ...] = Field(
         default=(), description="Commands that make the client runnable, in order."
     )
-    run: Argv = Field(description="The command that starts the harness; {python} is replaced.")
+    run: Argv = Field(
+        description="The command that starts the harness; {python} and {bin} are replaced."
+    )
     environment: dict[str, str] = Field(
         default_factory=dict, description="Added to the environment of every command."
     )
@@ -56,11 +65,15 @@ class HarnessFile(BaseModel):
 
 
 class Client(HarnessFile):
-    """A client that verify can start, in its folder; a foreign one goes by its command at first."""
+    """A client that verify can start, in its folder; a foreign one goes by its command at first.
+
+    A service over HTTP goes by its address, and nothing is started.
+    """
 
     language: str
     folder: Path
     foreign: bool = False
+    service: bool = False
 
     def on(self, device: Device) -> Client:
         """The client with the commands of a device."""
@@ -115,11 +128,17 @@ def foreign_client(command: str) -> Client:
     """A client that is no generated folder, from a command line such as ``go run ./harness``.
 
     It runs in the current folder. Its language is what it answers to ``start``; until then it
-    goes by the command.
+    goes by the command. An address such as ``http://localhost:8080/embed`` is a service.
 
     Raises:
-        InputError: the command cannot be split, is empty, or its program is not there.
+        InputError: the command cannot be split, is empty, or its program is not there; or the
+            address is none that can be asked.
     """
+    if is_address(command):
+        check_address(command)
+        return Client(
+            language=command, folder=Path.cwd(), run=(command,), foreign=True, service=True
+        )
     try:
         run = tuple(shlex.split(command))
     except ValueError as error:

@@ -17,6 +17,7 @@ from polybake.verification.report import ClientRun, Report
 from polybake.verification.required import unmet
 from polybake.verification.session import Session, Timeouts
 from polybake.verification.stages import stages_of
+from polybake.verification.unverified import unverified
 from polybake.verification.verdict import Verdict
 
 _TIMEOUTS = Timeouts()
@@ -88,6 +89,8 @@ def judge(
                     started.client if started else None,
                     started.provider if started else None,
                     time.monotonic() - begin,
+                    session.evidence.distributions(),
+                    session.evidence.worst(head.tokenizer),
                 )
             )
     return Report(
@@ -105,7 +108,10 @@ def judge(
                 packed_bits=output.packed_bits,
             )
         ),
-        notes=() if fixture.fingerprint == manifest.fingerprint else (_OTHER_FIXTURE,),
+        notes=(
+            *(() if fixture.fingerprint == manifest.fingerprint else (_OTHER_FIXTURE,)),
+            *unverified(verdicts),
+        ),
         missing=unmet(required, verdicts),
     )
 

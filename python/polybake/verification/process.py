@@ -2,9 +2,12 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO
 
 from polybake.verification.harness_file import Client
@@ -29,7 +32,7 @@ def spawn(
     """
     try:
         return subprocess.Popen(  # noqa: S603 - harness.json is the user's own
-            argv,
+            [_program(client, argv[0]), *argv[1:]],
             cwd=client.folder,
             env=client.full_environment(),
             stdin=stdin,
@@ -42,10 +45,25 @@ def spawn(
         raise HarnessError(Status.CRASH, message) from error
 
 
+def _program(client: Client, name: str) -> str:
+    """A program as the system finds it from here."""
+    if sys.platform == "win32":
+        # There npm is npm.cmd, and a path is looked up where polybake runs, not in ``cwd``.
+        path = client.full_environment().get("PATH")
+        return shutil.which(client.folder / name if "/" in name else name, path=path) or name
+    return name
+
+
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with all that it started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if sys.platform == "win32":
+        # A process has no group there; this program of the system asks who started whom.
+        program = Path(os.environ["SYSTEMROOT"], "System32", "taskkill.exe")
+        words = [str(program), "/F", "/T", "/PID", str(process.pid)]
+        subprocess.run(words, capture_output=True, check=False)  # noqa: S603
+    else:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 

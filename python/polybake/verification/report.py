@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from polybake.verification.distribution import Distribution
 from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.protocol import ClientVersions, Provider
 from polybake.verification.verdict import ALL_STAGES, Verdict
+from polybake.verification.worst_case import WorstCase
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,20 @@ class ClientRun:
     versions: ClientVersions | None
     provider: Provider | None
     seconds: float
+    #: How far its elements lie from the golden ones, by stage.
+    distributions: tuple[Distribution, ...] = ()
+    #: The rows that lie farthest, the worst first.
+    worst: tuple[WorstCase, ...] = ()
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is otherwise than in an earlier report, one sentence each."""
+
+    failing: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,6 +47,10 @@ class Report:
     notes: tuple[str, ...]
     #: What was required and is not there, one sentence each.
     missing: tuple[str, ...]
+    #: Differences that grew tenfold within their limit, one sentence each; no failures.
+    warnings: tuple[str, ...] = ()
+    #: Since an earlier report; None where none was given.
+    changes: Changes | None = None
 
     @property
     def executed(self) -> int:

@@ -9,12 +9,14 @@ from typing import Self
 from polybake.errors import InputError
 from polybake.modelfile.fixture import Device
 from polybake.modelfile.slack import Embeddings
+from polybake.verification.evidence import Evidence
 from polybake.verification.golden import Golden, GoldenCase
 from polybake.verification.handshake import Subject, check_started, results_of
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
 from polybake.verification.prepare import check_programs, run_prepare, unprepared
 from polybake.verification.protocol import Request, SelfCheck, Start, Started, Stop
+from polybake.verification.service import Served, Service
 from polybake.verification.stages import (
     Outcome,
     judge_case,
@@ -72,18 +74,20 @@ class Session:
     taken: Collection[str] = ()
     #: Whether to run the client's prepare commands first.
     prepare: bool = False
-    started: Started | None = None
+    started: Started | Served | None = None
     #: What embed gave, by case: ``[texts, dimension]``.
     vectors: dict[str, Embeddings] = field(default_factory=dict)
+    #: What the reports show of its answers.
+    evidence: Evidence = field(default_factory=Evidence)
     #: Why nothing more is asked; each stage that is left gets this verdict.
     _given_up: HarnessError | None = None
-    _harness: Harness | None = None
+    _harness: Harness | Service | None = None
     _lost: int = 0
 
     @property
     def language(self) -> str:
         """The name that the verdicts carry."""
-        if self.client.foreign and self.started:
+        if self.client.foreign and isinstance(self.started, Started):
             return self.started.client.language
         return self.client.language
 
@@ -98,12 +102,16 @@ class Session:
         try:
             for case in self.golden.cases:
                 for stage in stages_of(case.case):
-                    yield self._verdict(case.case.id, stage, partial(self._case, case, stage))
+                    yield self.verdict(case, stage)
             yield self._verdict(SESSION, Stage.SELF_CHECK, self._self_check)
             if self._harness:
                 yield self._verdict(SESSION, Stage.STOP, partial(self._stop, self._harness))
         finally:
-            self._kill()
+            self.close()
+
+    def verdict(self, golden: GoldenCase, stage: Stage) -> Verdict:
+        """Ask one stage of a case, and judge the answer."""
+        return self._verdict(golden.case.id, stage, partial(self._case, golden, stage))
 
     def _verdict(self, case: str, stage: Stage, outcome: Callable[[], Outcome]) -> Verdict:
         begin = time.monotonic()
@@ -123,24 +131,31 @@ class Session:
         )
 
     def _case(self, golden: GoldenCase, stage: Stage) -> Outcome:
-        results = self._ask(request_for(stage, golden.case), self.timeouts.answer)
-        outcome = judge_case(stage, golden, results, self.golden.tolerances[self.device])
+        results = self.ask(request_for(stage, golden.case), self.timeouts.answer)
+        tolerance = self.golden.tolerances[self.device]
+        outcome = judge_case(stage, golden, results, tolerance)
+        self.evidence.add(stage, golden, results, outcome, tolerance)
         if stage is Stage.EMBED and outcome.vectors is not None:
             self.vectors[golden.case.id] = outcome.vectors
         return outcome
 
     def _self_check(self) -> Outcome:
-        results = self._ask(SelfCheck(), self.timeouts.load)
+        results = self.ask(SelfCheck(), self.timeouts.load)
         return judge_self_check(results, self.golden.self_check_limit(self.device))
 
-    def _stop(self, harness: Harness) -> Outcome:
+    def _stop(self, harness: Harness | Service) -> Outcome:
         results = results_of(harness.ask(Stop(), self.timeouts.stop))
         harness.finish(self.timeouts.stop)
         if results is not None:
             return Outcome(Status.ERROR, f"stop gave {results!r:.100}, expected null")
         return Outcome(Status.PASS)
 
-    def _ask(self, request: Request, seconds: float) -> object:
+    def ask(self, request: Request, seconds: float) -> object:
+        """What the client answered, from a harness that is started if none runs.
+
+        Raises:
+            HarnessError: it gave no usable answer.
+        """
         harness = self._open()
         try:
             answer = harness.ask(request, seconds)
@@ -153,20 +168,15 @@ class Session:
             raise
         return results_of(answer, self.started.capabilities if self.started else (), request.cmd)
 
-    def _open(self) -> Harness:
+    def _open(self) -> Harness | Service:
         """The running harness, started if there is none; one that cannot start is given up."""
         if self._given_up:
             raise self._given_up
         if self._harness is None:
             try:
-                self._harness = Harness(self.client)
-                request = Start(model=str(self.subject.path), device=self.device)
-                answer = self._harness.ask(request, self.timeouts.load)
-                self.started = check_started(
-                    answer, self.client, self.device, self.subject, self.taken
-                )
+                self._harness, self.started = self._start()
             except HarnessError as error:
-                self._kill()
+                self.close()
                 crashed = self.started is None and error.status is Status.CRASH
                 self._given_up = error
                 if crashed and self.client.prepare and not self.prepare:
@@ -174,7 +184,17 @@ class Session:
                 raise self._given_up from error
         return self._harness
 
-    def _kill(self) -> None:
+    def _start(self) -> tuple[Harness | Service, Started | Served]:
+        if self.client.service:
+            service = Service(self.client, self.subject)
+            return service, service.start(self.timeouts.load)
+        self._harness = harness = Harness(self.client)
+        request = Start(model=str(self.subject.path), device=self.device)
+        answer = harness.ask(request, self.timeouts.load)
+        return harness, check_started(answer, self.client, self.device, self.subject, self.taken)
+
+    def close(self) -> None:
+        """End the harness, if one runs."""
         if self._harness:
             self._harness.kill()
         self._harness = None

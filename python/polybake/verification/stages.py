@@ -21,7 +21,7 @@ from polybake.verification.protocol import (
     Tokenize,
     TypedRows,
 )
-from polybake.verification.verdict import ALL_STAGES, CASE_STAGES, Stage, Status
+from polybake.verification.verdict import Stage, Status
 
 _IDS = TypeAdapter(list[list[int]])
 _NUMBER: TypeAdapter[float] = TypeAdapter(Annotated[float, Field(allow_inf_nan=False)])
@@ -39,8 +39,13 @@ class Outcome:
 
 
 def stages_of(case: Case) -> tuple[Stage, ...]:
-    """What is asked of a case."""
-    return CASE_STAGES if case.call is None else ALL_STAGES
+    """What is asked of a case, in this order.
+
+    ``embed`` comes before ``embed_ids``, whose answer is the same: a client that runs nothing and
+    gives what its memory held last would else give the right one.
+    """
+    asked = (Stage.TOKENIZE, Stage.EMBED, Stage.EMBED_IDS)
+    return asked if case.call is None else (*asked, Stage.CALL)
 
 
 def request_for(stage: Stage, case: Case) -> Request:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from polybake.errors import InputError
 from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import DEVICES, Device
+from polybake.modelfile.fixture import DEVICES, Device, Fixture
 from polybake.modelfile.fixture_folder import read_fixture
 from polybake.verification.harness_file import Client, find_clients, foreign_client
 from polybake.verification.judge import Progress, judge
 from polybake.verification.report import Report
 from polybake.verification.required import required_names
+from polybake.verification.service_address import headers_for
 from polybake.verification.session import Timeouts
 
 _FOLDER = Path("clients")
@@ -24,7 +25,7 @@ def verify(
     languages: Sequence[str] = (),
     harnesses: Sequence[str] = (),
     devices: Sequence[str] = ("cpu",),
-    fixture: str | os.PathLike[str] | None = None,
+    fixture: str | os.PathLike[str] | Fixture | None = None,
     require: Sequence[str] = (),
     prepare: bool = False,
     timeout: float = 60.0,
@@ -39,9 +40,10 @@ def verify(
         clients: The folder that holds the clients' folders, one client's own, or several of these;
             None means ``clients``, but no folder where only ``harnesses`` are given.
         languages: Only these clients, which may then not be skipped.
-        harnesses: Commands of foreign clients that speak the protocol, as for a shell.
+        harnesses: Commands of foreign clients that speak the protocol, as for a shell, or addresses
+            of services that answer as OpenAI's or text-embeddings-inference do.
         devices: ``cpu``, ``cuda``.
-        fixture: A folder with cases.json; None takes the golden cases in the file.
+        fixture: Cases, or a folder with cases.json; None takes the golden cases in the file.
         require: Languages and devices that may not be skipped; ``POLYBAKE_REQUIRE`` adds to them.
         prepare: First run each client's prepare commands, which install its packages.
         timeout: Seconds for each answer; twice as many for those that read the whole file.
@@ -54,13 +56,14 @@ def verify(
         InputError: the model, the fixture, a client's folder or an argument is not what was
             expected. A client that fails is no error: the report says so.
     """
-    read_head(Path(model))  # without a model nothing else matters, and nothing else is blamed
-    chosen = _chosen(clients, languages, harnesses)
+    head = read_head(Path(model))  # without one nothing else matters, and nothing else is blamed
+    chosen = chosen_clients(clients, languages, harnesses)
+    check_services(chosen, head.manifest.contract.task)
     return judge(
         Path(model),
         chosen,
-        None if fixture is None else read_fixture(Path(fixture)),
-        devices=_devices(devices),
+        read_fixture(Path(fixture)) if isinstance(fixture, str | os.PathLike) else fixture,
+        devices=chosen_devices(devices),
         prepare=prepare,
         required=required_names([*require, *languages], chosen),
         timeouts=Timeouts.of(timeout),
@@ -68,12 +71,12 @@ def verify(
     )
 
 
-def _chosen(
+def chosen_clients(
     clients: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None,
     languages: Sequence[str],
     harnesses: Sequence[str],
 ) -> list[Client]:
-    """Generated clients, then foreign ones."""
+    """Generated clients, then foreign ones, by the arguments of `verify`."""
     if clients is None:
         clients = () if harnesses and not languages else _FOLDER
     folders = [clients] if isinstance(clients, str | os.PathLike) else clients
@@ -91,7 +94,24 @@ def _chosen(
     ]
 
 
-def _devices(names: Sequence[str]) -> list[Device]:
+def check_services(clients: Sequence[Client], task: str) -> None:
+    """Check that services over HTTP can be asked for what the model is for.
+
+    Raises:
+        InputError: another task, or what POLYBAKE_HEADERS holds cannot be sent.
+    """
+    addresses = [client.language for client in clients if client.service]
+    if addresses:
+        headers_for(addresses)
+    if addresses and task != "embed":
+        raise InputError(
+            f"harness {addresses[0]!r}: the model is for the task {task!r}, and services over HTTP "
+            "are verified for 'embed' alone; leave it out"
+        )
+
+
+def chosen_devices(names: Sequence[str]) -> list[Device]:
+    """The devices named, in the order of `DEVICES`."""
     for name in names:
         if name not in DEVICES:
             raise InputError(f"device {name!r}: choose among: {', '.join(DEVICES)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from polybake.verification.report_junit import report_junit
+from polybake.reporting.report_junit import report_junit
 from support.sample_report import sample_report
 
 

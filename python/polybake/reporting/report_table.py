@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polybake.files.printable import printable
+from polybake.reporting.summary import changed, largest, summary, troubles, word
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import ALL_STAGES, CASE_STAGES, Stage, Status, Verdict
 
@@ -33,9 +34,9 @@ def _table(report: Report) -> Table:
     table.add_column("seconds", justify="right", no_wrap=True)
     for run in report.runs:
         verdicts = report.verdicts_of(run)
-        word, worst = _word(verdicts), _largest(verdicts)
+        verdict, worst = word(verdicts), largest(verdicts)
         table.add_row(
-            Text(word, style=_STYLES[word]),
+            Text(verdict, style=_STYLES[verdict]),
             _cell(_client(run)),
             _cell(_device(run)),
             *(_passed(verdicts, stage) for stage in stages),
@@ -43,12 +44,6 @@ def _table(report: Report) -> Table:
             f"{run.seconds:.1f}",
         )
     return table
-
-
-def _word(verdicts: tuple[Verdict, ...]) -> str:
-    if any(verdict.status.failed for verdict in verdicts):
-        return "FAIL"
-    return "SKIP" if any(verdict.status.skipped for verdict in verdicts) else "PASS"
 
 
 def _cell(lines: list[str]) -> Text:
@@ -77,16 +72,15 @@ def _passed(verdicts: tuple[Verdict, ...], stage: Stage) -> str:
     return f"{sum(verdict.status is Status.PASS for verdict in mine)}/{len(mine)}"
 
 
-def _largest(verdicts: tuple[Verdict, ...]) -> Verdict | None:
-    """The verdict on a case with the largest difference; None where none has one."""
-    measured = (v for v in verdicts if v.stage in ALL_STAGES and v.difference is not None)
-    return max(measured, key=lambda verdict: verdict.difference or 0.0, default=None)
-
-
 def _lines(report: Report) -> Iterator[str]:
     """One line for each distinct skip and failure, each largest difference, each note."""
-    yield from _troubles(report)
-    worst = _largest(report.verdicts)
+    for trouble in troubles(report.verdicts):
+        first = trouble.first
+        yield (
+            f"{'FAIL' if first.status.failed else 'SKIP'} {first.language} on {first.device}, "
+            f"{trouble.place}: {first.status}: {first.message}"
+        )
+    worst = largest(report.verdicts)
     if worst:
         yield (
             f"largest difference from the golden vectors: {worst.difference:.1e} "
@@ -101,33 +95,9 @@ def _lines(report: Report) -> Iterator[str]:
             f"largest difference between languages on {device}: {between.difference:.1e} "
             f"({' and '.join(between.languages)}, case {between.case}, row {between.row})"
         )
+    if report.changes:
+        yield from (f"{kind}: {sentence}" for kind, sentence in changed(report.changes))
+    yield from (f"WARN {warning}" for warning in report.warnings)
     yield from (f"note: {note}" for note in report.notes)
     yield from (f"MISSING {sentence}" for sentence in report.missing)
-    yield _summary(report)
-
-
-def _troubles(report: Report) -> Iterator[str]:
-    """Verdicts of one client that share status and message share a line."""
-    groups: dict[tuple[str, str, str, str], list[Verdict]] = {}
-    for verdict in report.verdicts:
-        if verdict.status is not Status.PASS:
-            key = (verdict.language, verdict.device, verdict.status, verdict.message)
-            groups.setdefault(key, []).append(verdict)
-    for (language, device, status, message), (first, *rest) in groups.items():
-        word = "FAIL" if first.status.failed else "SKIP"
-        more = f" and {len(rest)} more" if rest else ""
-        yield (
-            f"{word} {language} on {device}, case {first.case}, stage {first.stage}{more}: "
-            f"{status}: {message}"
-        )
-
-
-def _summary(report: Report) -> str:
-    if not report.executed:
-        return "nothing was verified: no client ran a single case"
-    stages = len({v.stage for v in report.verdicts} & {*ALL_STAGES})
-    return (
-        f"{report.executed} of {report.asked} stages executed "
-        f"({len(report.runs)} runs x {report.cases} cases x {stages} stages), "
-        f"failures: {len(report.failures)}"
-    )
+    yield summary(report)

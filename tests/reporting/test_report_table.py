@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from polybake.verification.report_table import print_report
+from polybake.reporting.report_table import print_report
 from support.sample_report import sample_report
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from faulty.subject import SubjectFiles
+from polybake.reporting.report_json import report_json
 from polybake.verification.judge import judge
-from polybake.verification.report_json import report_json
 from support.sample_report import HOSTILE, sample_report
 
 

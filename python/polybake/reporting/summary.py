@@ -1,0 +1,110 @@
+"""What every report for people says in the same words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from polybake.verification.report import Changes, ClientRun, Report
+from polybake.verification.verdict import ALL_STAGES, Status, Verdict
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Verdicts of one client that share status and message.
+
+    Attributes:
+        first: Of them.
+        more: How many others there are.
+    """
+
+    first: Verdict
+    more: int
+
+    @property
+    def place(self) -> str:
+        """Where it happened."""
+        more = f" and {self.more} more" if self.more else ""
+        return f"case {self.first.case}, stage {self.first.stage}{more}"
+
+
+def word(verdicts: tuple[Verdict, ...]) -> str:
+    """How a client did: ``PASS``, ``FAIL`` or ``SKIP``."""
+    if any(verdict.status.failed for verdict in verdicts):
+        return "FAIL"
+    return "SKIP" if any(verdict.status.skipped for verdict in verdicts) else "PASS"
+
+
+def headline(report: Report) -> tuple[str, str]:
+    """The word for the whole report, and a sentence that a person understands at once."""
+    words = [word(report.verdicts_of(run)) for run in report.runs]
+    count, failed, skipped = len(words), words.count("FAIL"), words.count("SKIP")
+    if failed:
+        clients = "The client fails" if count == 1 else f"{failed} of {count} clients fail"
+        return "FAIL", clients
+    if not report.executed:
+        return "FAIL", "Nothing was verified: no client ran a single case"
+    if report.missing:
+        return "FAIL", "Something that is required is missing"
+    if skipped:
+        return "PASS", f"{count - skipped} of {count} clients pass, {skipped} skipped"
+    known = {1: "The client gives", 2: "Both clients give"}
+    clients = known.get(count, f"All {count} clients give")
+    return "PASS", f"{clients} the golden vectors"
+
+
+def troubles(verdicts: tuple[Verdict, ...]) -> Iterator[Trouble]:
+    """What did not pass, once each."""
+    groups: dict[tuple[str, str, str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.status is not Status.PASS:
+            key = (verdict.language, verdict.device, verdict.status, verdict.message)
+            groups.setdefault(key, []).append(verdict)
+    for first, *rest in groups.values():
+        yield Trouble(first, len(rest))
+
+
+def largest(verdicts: tuple[Verdict, ...]) -> Verdict | None:
+    """The verdict on a case with the largest difference; None where none has one."""
+    measured = (v for v in verdicts if v.stage in ALL_STAGES and v.difference is not None)
+    return max(measured, key=lambda verdict: verdict.difference or 0.0, default=None)
+
+
+def passed(verdicts: tuple[Verdict, ...]) -> str:
+    """``34/36``: how many stages of cases passed."""
+    mine = [verdict for verdict in verdicts if verdict.stage in ALL_STAGES]
+    return f"{sum(verdict.status is Status.PASS for verdict in mine)}/{len(mine)}"
+
+
+def nearness(run: ClientRun) -> str:
+    """``2.1e-07 of 1e-05``: the largest difference beside its limit; of integers in steps."""
+    farthest = max(run.distributions, key=lambda one: one.largest, default=None)
+    if farthest is None:
+        return ""
+    if farthest.limit is None:
+        return f"{farthest.largest:g} step{'s' * (farthest.largest != 1)}"
+    return f"{farthest.largest:.2g} of {farthest.limit:.0e}"
+
+
+def changed(changes: Changes) -> Iterator[tuple[str, str]]:
+    """Each change with what kind it is of; that there is none is told, too."""
+    kinds = {
+        "new failure": changes.failing,
+        "mended": changes.mended,
+        "larger": changes.grown,
+        "changed": changes.others,
+    }
+    if not any(kinds.values()):
+        yield "changed", "nothing since the baseline"
+    for kind, sentences in kinds.items():
+        yield from ((kind, sentence) for sentence in sentences)
+
+
+def summary(report: Report) -> str:
+    """How much was really asked."""
+    if not report.executed:
+        return "nothing was verified: no client ran a single case"
+    stages = len({v.stage for v in report.verdicts} & {*ALL_STAGES})
+    return (
+        f"{report.executed} of {report.asked} stages executed "
+        f"({len(report.runs)} runs x {report.cases} cases x {stages} stages), "
+        f"failures: {len(report.failures)}"
+    )

@@ -1,0 +1,124 @@
+"""One request over HTTP, which ends in time and goes nowhere else."""
+
+import http.client
+import json
+import queue
+import threading
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.message import Message
+from http import HTTPStatus
+from typing import Any
+from urllib.error import HTTPError, URLError
+
+from polybake import __version__
+from polybake.verification.verdict import HarnessError, Status
+
+#: Bytes of one answer.
+LARGEST = 1 << 28
+
+_PART = 1 << 16
+_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a server answered, whatever it is."""
+
+    status: int
+    headers: Message
+    body: bytes
+
+    @property
+    def refusal(self) -> str | None:
+        """The status with the beginning of what was said; None where all is well."""
+        if self.status == HTTPStatus.OK:
+            return None
+        if HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST:
+            to = self.headers.get("Location", "nowhere")
+            return f"HTTP {self.status} to {to:.{_SHOWN}}; give the address that answers itself"
+        said = " ".join(self.body.decode("utf-8", "replace").split())
+        return f"HTTP {self.status}: {said:.{_SHOWN}}"
+
+    def json(self) -> Any:
+        """What was answered, where all is well.
+
+        Raises:
+            ValueError: it was refused, or is not JSON (NaN and Infinity are not).
+        """
+        if self.refusal:
+            raise ValueError(self.refusal)
+        try:
+            return json.loads(self.body, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            said = " ".join(self.body.decode("utf-8", "replace").split())
+            raise ValueError(f"not JSON: {said:.{_SHOWN}}") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Texts and keys go where the user said, and nowhere else."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Make an error of it."""
+
+
+def exchange(url: str, body: object, headers: Mapping[str, str], seconds: float) -> Reply:
+    """Post ``body`` as JSON, or get where it is None, within so many seconds in all.
+
+    Proxies are those of the environment, and certificates are checked, as by ``urllib``.
+
+    Raises:
+        HarnessError: ``timeout``; ``crash``: nobody answers; ``error``: not HTTP, or more than
+            `LARGEST` bytes.
+    """
+    request = urllib.request.Request(  # noqa: S310 - an address of HTTP, see service_address
+        url.partition("#")[0],
+        None if body is None else json.dumps(body, ensure_ascii=True).encode("ascii"),
+        {"User-Agent": f"polybake/{__version__}", "Content-Type": "application/json", **headers},
+    )
+    found: queue.SimpleQueue[Reply | HarnessError] = queue.SimpleQueue()
+    late = threading.Event()
+    # A time-out of sockets counts anew with each byte that a slow server sends.
+    threading.Thread(target=lambda: found.put(_answer(request, seconds, late)), daemon=True).start()
+    try:
+        reply = found.get(timeout=seconds)
+    except queue.Empty:
+        late.set()
+        raise HarnessError(Status.TIMEOUT, f"no answer in {seconds:g} s") from None
+    if isinstance(reply, HarnessError):
+        raise reply
+    return reply
+
+
+def _answer(
+    request: urllib.request.Request, seconds: float, late: threading.Event
+) -> Reply | HarnessError:
+    try:
+        opener = urllib.request.build_opener(_NoRedirect)
+        try:
+            response = opener.open(request, timeout=seconds)
+        except HTTPError as error:
+            response = error
+        with response:
+            return _read(response, late)
+    except (OSError, http.client.HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        if isinstance(reason, TimeoutError):
+            return HarnessError(Status.TIMEOUT, f"no answer in {seconds:g} s")
+        if isinstance(reason, http.client.HTTPException):
+            return HarnessError(Status.ERROR, f"not an answer of HTTP: {reason!r:.{_SHOWN}}")
+        return HarnessError(Status.CRASH, f"cannot be reached: {reason}; is it running there?")
+
+
+def _read(response: Any, late: threading.Event) -> Reply | HarnessError:
+    body = bytearray()
+    while not late.is_set() and (part := response.read1(_PART)):
+        body += part
+        if len(body) > LARGEST:
+            return HarnessError(Status.ERROR, f"answers more than {LARGEST} bytes")
+    return Reply(response.status, response.headers, bytes(body))

@@ -1,0 +1,147 @@
+"""A service over HTTP in a harness's place: nobody generated it, and the same goldens judge it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, cast
+
+from polybake.modelfile.container import read_head
+from polybake.verification.dialects import Inference, beside, dialect_of, token_ids
+from polybake.verification.exchange import Reply, exchange
+from polybake.verification.handshake import Subject
+from polybake.verification.harness_file import Client
+from polybake.verification.protocol import (
+    Answer,
+    ClientVersions,
+    Embed,
+    Errored,
+    Request,
+    Results,
+    Skipped,
+    Stop,
+    Tokenize,
+)
+from polybake.verification.service_address import headers_for
+from polybake.verification.service_vectors import agreed, encoded
+from polybake.verification.verdict import HarnessError, Status
+
+#: By which ``polybake serve`` names its file.
+_FINGERPRINT = "X-Polybake-Fingerprint"
+
+_NO_SUCH_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a service says of itself. What runs the model there is not known."""
+
+    client: ClientVersions | None
+    provider: None = None
+    capabilities: tuple[str, ...] = ("embed",)
+
+
+class Service:
+    """Asks a service what a harness would be asked, as far as it can do that."""
+
+    def __init__(self, client: Client, subject: Subject) -> None:
+        """Read how the model's texts are made; nothing is sent yet."""
+        manifest = read_head(subject.path).manifest
+        self._address = client.language
+        self._headers = headers_for([self._address])
+        self._contract = manifest.contract
+        self._fingerprint = subject.fingerprint
+        #: Whether prompts are known there by name: then texts need no prompt before them.
+        self._baked = False
+        self._dialect = dialect_of(
+            self._address, manifest.name, normalize=manifest.steps[-1:] == ("normalize()",)
+        )
+
+    def start(self, seconds: float) -> Served:
+        """Ask for one vector, and for the version where there is a route for it.
+
+        Raises:
+            HarnessError: it cannot be reached, refuses, or serves another model file.
+        """
+        body = self._dialect.bodies(["polybake"])[0]
+        reply = self._exchange(self._address, body, seconds)
+        if reply.refusal:
+            raise HarnessError(Status.ERROR, reply.refusal)
+        served = reply.headers.get(_FINGERPRINT)
+        if served not in (None, self._fingerprint):
+            message = f"serves the file of fingerprint {served:.64}, expected {self._fingerprint}"
+            raise HarnessError(Status.ERROR, message)
+        self._baked = served is not None
+        return Served(self._versions(seconds) if isinstance(self._dialect, Inference) else None)
+
+    def ask(self, request: Request, seconds: float) -> Answer:
+        """Answer as a harness does; what is refused, or is not what was asked for, is ``errored``.
+
+        Raises:
+            HarnessError: ``timeout``, ``crash``, or ``error``: see `exchange`.
+        """
+        try:
+            if isinstance(request, Embed):
+                texts = cast(Sequence[str], request.texts)
+                return Results(seq=0, results=self._embed(texts, request.prompt, seconds))
+            if isinstance(request, Tokenize):
+                return self._tokenize(cast(Sequence[str], request.texts), request.prompt, seconds)
+        except ValueError as error:
+            return Errored(seq=0, errored=True, kind="internal", message=str(error))
+        if isinstance(request, Stop):
+            return Results(seq=0, results=None)
+        return _skipped("a service over HTTP is asked for vectors of texts alone")
+
+    def finish(self, seconds: float) -> None:
+        """Nothing is left running."""
+
+    def kill(self) -> None:
+        """Nothing is left running."""
+
+    def _exchange(self, address: str, body: object, seconds: float) -> Reply:
+        return exchange(address, body, self._headers, seconds)
+
+    def _versions(self, seconds: float) -> ClientVersions | None:
+        try:
+            answer = self._exchange(beside(self._address, "/info"), None, seconds).json()
+            version = str(answer["version"])[:40]
+        except (ValueError, TypeError, KeyError):
+            return None
+        return ClientVersions(
+            language="http",
+            language_version=version,
+            runtime_version="unknown",
+            tokenizer_version="unknown",
+        )
+
+    def _prompted(self, texts: Sequence[str], prompt: str | None) -> list[str]:
+        name = self._contract.default_prompt if prompt is None else prompt
+        if name is None or self._baked:
+            return [*texts]
+        if name not in self._contract.prompts:
+            raise ValueError(f"the model has no prompt {name!r}")
+        return [self._contract.prompts[name] + text for text in texts]
+
+    def _embed(self, texts: Sequence[str], prompt: str | None, seconds: float) -> dict[str, Any]:
+        named = {"prompt_name": prompt} if self._baked and prompt is not None else {}
+        found = [
+            self._dialect.vectors(self._exchange(self._address, body | named, seconds).json())
+            for body in self._dialect.bodies(self._prompted(texts, prompt))
+        ]
+        return encoded(agreed(found), self._contract.output.dtype)
+
+    def _tokenize(self, texts: Sequence[str], prompt: str | None, seconds: float) -> Answer:
+        address = self._dialect.ids_address(self._address)
+        if address is None:
+            return _skipped("OpenAI's schema has no token ids")
+        body = {"inputs": self._prompted(texts, prompt), "add_special_tokens": True}
+        reply = self._exchange(address, body, seconds)
+        if reply.status in _NO_SUCH_ROUTE:
+            return _skipped("the service has no /tokenize")
+        rows = token_ids(reply.json())
+        if any(len(row) > self._contract.max_length for row in rows):
+            return _skipped("/tokenize does not cut texts that are too long")
+        return Results(seq=0, results=rows)
+
+
+def _skipped(reason: str) -> Skipped:
+    return Skipped(seq=0, skipped=True, reason=reason)

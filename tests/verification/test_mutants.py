@@ -1,0 +1,103 @@
+"""Verify says of real clients that are wrong what is wrong, and nothing of those that are not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from polybake.generation.languages import LANGUAGES
+from polybake.verification.verify import verify
+from support.dotnet import RELEASE, dotnet, write_solution
+from support.mutants import Mutant, mutations, read_mutants, row
+from support.rendered import write
+
+MUTANTS = read_mutants("clients")
+MARKED = [
+    pytest.param(
+        language, marks=[getattr(pytest.mark, language), pytest.mark.xdist_group(language)]
+    )
+    for language in LANGUAGES
+]
+
+#: .NET's invariant mode.
+WITHOUT_ICU = os.environ.get("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT") == "1"
+
+#: Where the C# client's library is built, and where its harness has it.
+BUILT = "src/bin/Release/net8.0/EveryByte.dll"
+USED = "harness/bin/Release/net10.0/EveryByte.dll"
+
+
+@pytest.fixture(scope="module")
+def libraries(every_byte: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The C# client's library of each mutant: one build of all, since each would take a minute."""
+    folder = tmp_path_factory.mktemp("libraries")
+    clients = {}
+    for number, fault in enumerate(mutations("csharp").values()):
+        clients[fault.id] = write("csharp", folder / str(number), every_byte)
+        fault.plant(clients[fault.id])
+    projects = {client.name: list(client.glob("src/*.csproj")) for client in clients.values()}
+    # Analyzers would refuse some of the changed lines.
+    dotnet("build", write_solution(folder, projects), *RELEASE, cwd=folder, RunAnalyzers="false")
+    return {name: client / BUILT for name, client in clients.items()}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_mutant_has_its_place(language: str, every_byte: Path, tmp_path: Path) -> None:
+    """Every language has all of them, and the text that each changes stands once in its client."""
+    found = mutations(language)
+    assert list(found) == [mutant.id for mutant in MUTANTS]
+    client = write(language, tmp_path, every_byte)
+    for fault in found.values():
+        with fault.planted(client):
+            pass
+
+
+def test_the_page_lists_all(repository: Path) -> None:
+    """docs/verification.md has every mutant with its stages, and how many there are."""
+    page = (repository / "docs/verification.md").read_text(encoding="utf-8")
+
+    def table(heading: str) -> list[str]:
+        section = page.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
+        return [line for line in section.splitlines() if line.startswith("| ")][1:]
+
+    files = read_mutants("models")
+    assert table("Clients that are wrong") == [row(one) for one in MUTANTS if one.stages]
+    assert table("Files that are wrong") == [row(one) for one in files if one.stages]
+    harmless = [f"| {one.id} | a client |" for one in MUTANTS if not one.stages]
+    harmless += [f"| {one.id} | a file |" for one in files if not one.stages]
+    assert table("Other, and no worse") == harmless
+    runs = [*MUTANTS * len(LANGUAGES), *files * 2]
+    wrong = sum(bool(one.stages) for one in runs)
+    sound = len(runs) - wrong
+    assert f"`caught {wrong} of {wrong}, and {sound} of {sound} harmless ones passed`" in page
+
+
+@pytest.mark.mutants
+@pytest.mark.usefixtures("own_sources")
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
+@pytest.mark.parametrize("language", MARKED)
+def test_verify_says_what_is_wrong(
+    language: str,
+    mutant: Mutant,
+    every_byte: Path,
+    prepared: Callable[[str], Path],
+    request: pytest.FixtureRequest,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Just the stages of the cases that the mutant gets wrong fail, in every language the same."""
+    if WITHOUT_ICU and "Normalize(" in mutations(language)[mutant.id].replace:
+        pytest.skip("this .NET has no ICU, without which Normalize changes no text")
+    client = prepared(language)
+    if language == "csharp":
+        shutil.copy(request.getfixturevalue("libraries")[mutant.id], client / USED)
+        planted = nullcontext()
+    else:
+        planted = mutations(language)[mutant.id].planted(client)
+    with planted:
+        report = verify(every_byte, client)
+    mutant.check(report, every_byte, record_property)

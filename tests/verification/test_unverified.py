@@ -1,0 +1,41 @@
+"""Stages that nobody did."""
+
+from __future__ import annotations
+
+import pytest
+
+from faulty.subject import SubjectFiles
+from polybake.verification.judge import judge
+from polybake.verification.unverified import unverified
+from polybake.verification.verdict import Stage, Status, Verdict
+
+
+def verdict(language: str, stage: Stage, status: Status) -> Verdict:
+    """A verdict on one case."""
+    return Verdict(language, "cpu", "one", stage, status)
+
+
+def test_a_stage_that_all_skip_is_named() -> None:
+    """One that a single client does is not."""
+    verdicts = [
+        verdict("ruby", Stage.EMBED, Status.PASS),
+        verdict("ruby", Stage.TOKENIZE, Status.SKIP_CAPABILITY),
+        verdict("ruby", Stage.EMBED_IDS, Status.SKIP_CAPABILITY),
+        verdict("node", Stage.EMBED, Status.MISSING_TOOLCHAIN),
+        verdict("node", Stage.TOKENIZE, Status.FAIL),
+        verdict("node", Stage.EMBED_IDS, Status.MISSING_TOOLCHAIN),
+    ]
+    assert unverified(verdicts) == ("stage embed_ids was verified of no client: all skipped it",)
+
+
+def test_where_nothing_was_executed_the_summary_says_enough() -> None:
+    """Not every stage once more."""
+    assert unverified([verdict("ruby", Stage.EMBED, Status.MISSING_TOOLCHAIN)]) == ()
+
+
+@pytest.mark.slow
+def test_the_report_has_it(subject: SubjectFiles) -> None:
+    """Of a client that takes texts only, though its exit code is 0."""
+    report = judge(subject.model, [subject.client("OnlyTexts")], subject.fixture)
+    assert report.notes == ("stage embed_ids was verified of no client: all skipped it",)
+    assert report.exit_code() == 0
