@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from polybake.commands.prompt import wanted_prompt
 from polybake.commands.target import JsonOption
 
 
@@ -51,16 +52,13 @@ def embed(
     from polybake.corpus import open_corpus
     from polybake.embedding.embed import embed as embed_corpus
     from polybake.embedding.machine import Machine
-    from polybake.errors import InputError
-    from polybake.runtime.prompt import Prompt
 
-    if sum((prompt is not None, query, document)) > 1:
-        raise InputError("--prompt, --query and --document exclude each other; give one of them")
+    wanted = wanted_prompt(prompt, query=query, document=document)
     record = embed_corpus(
         model,
         open_corpus(texts, column),
         output,
-        prompt=Prompt(prompt, "query" if query else "document" if document else None),
+        prompt=wanted,
         machine=Machine(device, threads),
         force=force,
         console=Console(stderr=True),

@@ -1,0 +1,122 @@
+"""``polybake diagnose``: why vectors that another program made are not the model file's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polybake.commands.progress import stages
+from polybake.commands.prompt import wanted_prompt
+from polybake.commands.target import JsonOption
+
+if TYPE_CHECKING:
+    from polybake.diagnosis.diagnosis import Diagnosis
+
+#: Characters of a text that are shown; explanations, and what part of the gap each has at least.
+_TEXT, _MOST, _LEAST = 60, 5, 0.1
+
+
+def diagnose(
+    model: Annotated[Path, typer.Argument(help="A baked model file.")],
+    vectors: Annotated[
+        Path | None, typer.Option(help="Their vectors: a .npy, .jsonl, .csv or .parquet file.")
+    ] = None,
+    harness: Annotated[
+        str | None,
+        typer.Option(help="Ask these for vectors: a command, or the address of a service."),
+    ] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="The texts; else those beside the vectors, or golden ones."),
+    ] = None,
+    column: Annotated[str, typer.Option(help="The column of the vectors.")] = "embedding",
+    text_column: Annotated[str, typer.Option(help="The column of the texts.")] = "text",
+    prompt: Annotated[
+        str | None, typer.Option(help="The prompt that they should have; else the default.")
+    ] = None,
+    query: Annotated[bool, typer.Option("--query", help="They should be queries.")] = False,
+    document: Annotated[bool, typer.Option("--document", help="They should be documents.")] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For each answer of a harness.")
+    ] = 60.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which known difference explains why vectors are not the model file's own.
+
+    Example: polybake diagnose build/minilm.onnx --vectors theirs.npy --texts texts.txt
+    """
+    from polybake.diagnosis.asked import asked, golden_texts
+    from polybake.diagnosis.diagnose import diagnose as diagnosed
+    from polybake.diagnosis.given import read_given, read_texts
+    from polybake.errors import InputError
+    from polybake.modelfile.container import read_head
+
+    wanted = wanted_prompt(prompt, query=query, document=document)
+    with stages() as tell:
+        if vectors is not None and harness is None:
+            given, theirs = read_given(vectors, texts, column=column, text_column=text_column)
+        elif harness is not None and vectors is None:
+            given = read_texts(texts, text_column) if texts else golden_texts(model)
+            tell(f"asking for {len(given)} vectors")
+            name = wanted.contract(read_head(model).manifest.contract).default_prompt
+            theirs = asked(harness, model, given, name, timeout)
+        else:
+            raise InputError("give either --vectors FILE or --harness COMMAND, and not both")
+        found = diagnosed(model, given, theirs, wanted, tell)
+    typer.echo(json.dumps(_data(found), indent=2) if as_json else _readable(found))
+    if found.verdict != "same":
+        raise typer.Exit(1)
+
+
+def _readable(found: Diagnosis) -> str:
+    from polybake.files.printable import printable
+
+    shown = [one for one in found.found[:_MOST] if one.explained >= _LEAST]
+    lines = [_verdict(found)]
+    lines += [f"{one.explained:>8.1%}  {one.name}" for one in shown]
+    if found.rounding:
+        left = f"{found.left:.2g} of a vector's length at most"
+        lines.append(f"what is left, {left}, may come of arithmetic: {found.rounding}")
+    if shown:
+        lines.append("shown best by:")
+        lines += [
+            f"  text {one.row}: {printable(one.text[:_TEXT])!r}: {one.explained:.1%} of a distance "
+            f"of {one.gap:.2g}"
+            for one in found.examples
+        ]
+    return "\n".join(lines)
+
+
+def _verdict(found: Diagnosis) -> str:
+    """In a line: whether there is a gap, and whether it is explained."""
+    if found.difference is None:
+        gap = "the vectors have another dimension"
+    else:
+        gap = f"elements differ by {found.difference:.2g} of a vector's length at most"
+    verdict = "the same" if found.verdict == "same" else found.verdict
+    said = f"{verdict}: {found.rows} vectors, {found.looked_at} looked at: {gap}"
+    if found.swapped:
+        said += ", once the bytes of each float are in the other order"
+    if found.moved:
+        said += f", once {found.moved} vectors are in the order of the texts"
+    if found.verdict == "unexplained":
+        said += "; nothing known explains it, such as another checkpoint"
+    return said
+
+
+def _data(found: Diagnosis) -> dict[str, Any]:
+    return {
+        "verdict": found.verdict,
+        "vectors": found.rows,
+        "looked_at": found.looked_at,
+        "largest_difference": found.difference,
+        "bytes_swapped": found.swapped,
+        "in_another_order": found.moved,
+        "left": found.left,
+        "rounding": found.rounding,
+        "explanations": [{"name": one.name, "explained": one.explained} for one in found.found],
+        "examples": [vars(one) for one in found.examples],
+    }

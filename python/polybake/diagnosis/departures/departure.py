@@ -1,0 +1,31 @@
+"""A known difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from polybake.diagnosis.way import Way
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A known difference.
+
+    Attributes:
+        name: What the other program does.
+        way: The model file's way with this one change.
+        parts: How many departures it is made of.
+    """
+
+    name: str
+    way: Way
+    parts: int = 1
+
+    def joined(self, other: Departure) -> Departure | None:
+        """Both; None where they do different things at one stage."""
+        for stage in self.way.stages & other.way.stages:
+            if getattr(self.way, stage) != getattr(other.way, stage):
+                return None
+        changes = {stage: getattr(other.way, stage) for stage in other.way.stages}
+        name, parts = f"{self.name}, and {other.name}", self.parts + other.parts
+        return Departure(name, replace(self.way, **changes), parts)

@@ -1,0 +1,73 @@
+"""polybake diagnose: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.prompted import write_prompted
+from polybake.runtime.embedder import Embedder
+from support.commandline import polybake
+from support.served import served
+
+pytestmark = pytest.mark.slow
+
+TEXTS = ["a boat", "the river", "rivering", "water, the boat.", "boats on the water"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, texts, and their vectors as queries."""
+    folder = tmp_path_factory.mktemp("project")
+    write_prompted(folder / "m.onnx")
+    (folder / "texts.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    np.save(folder / "v.npy", Embedder(folder / "m.onnx").embed(TEXTS, prompt="query"))
+    return folder
+
+
+def test_a_gap_is_explained(project: Path) -> None:
+    """The verdict first, then what explains it, then the texts; the exit code is a verdict's."""
+    asked = ("diagnose", "m.onnx", "--vectors", "v.npy", "--texts", "texts.txt")
+    lines = polybake(*asked, cwd=project, code=1).splitlines()
+    assert lines[0].startswith("explained: 5 vectors, 5 looked at: elements differ by 0.")
+    assert lines[1].strip() == "100.0%  puts the prompt 'query' before texts"
+    assert "shown best by:" in lines
+    assert any("'the river'" in line for line in lines)
+    data = json.loads(polybake(*asked, "--json", cwd=project, code=1))
+    assert data["verdict"] == "explained"
+    assert data["explanations"][0]["explained"] == pytest.approx(1, abs=1e-5)
+    same = polybake(*asked, "--query", cwd=project)
+    assert same.startswith("the same: 5 vectors, 5 looked at: elements differ by ")
+
+
+def test_what_is_not_known_is_not_guessed(project: Path) -> None:
+    """Another model's vectors are unexplained, whatever comes nearest."""
+    noise = np.random.default_rng(1).normal(size=(len(TEXTS), 12)).astype(np.float32)
+    np.save(project / "noise.npy", noise)
+    asked = ("diagnose", "m.onnx", "--vectors", "noise.npy", "--texts", "texts.txt")
+    printed = polybake(*asked, cwd=project, code=1)
+    assert printed.startswith("unexplained: 5 vectors")
+    assert "nothing known explains it" in printed
+
+
+def test_whoever_answers_is_asked(project: Path) -> None:
+    """A service of this very file gives its own vectors of its golden texts."""
+    with served(project / "m.onnx") as service:
+        asked = ("diagnose", "m.onnx", "--harness", f"{service.url}/v1/embeddings", "--query")
+        printed = polybake(*asked, cwd=project)
+    assert printed.startswith("the same: ")
+
+
+def test_wrong_input_is_one_line(project: Path) -> None:
+    """Named, with the remedy."""
+    for options, message in (
+        (("--vectors", "none.npy", "--texts", "texts.txt"), "none.npy: cannot be read"),
+        ((), "give either --vectors FILE or --harness COMMAND"),
+        (("--vectors", "v.npy"), "holds no texts; give them by --texts FILE"),
+        (("--vectors", "v.npy", "--texts", "texts.txt", "--prompt", "no"), "unknown prompt 'no'"),
+        (("--vectors", "v.npy", "--query", "--document"), "exclude each other; give one of them"),
+    ):
+        assert message in polybake("diagnose", "m.onnx", *options, cwd=project, code=2)
