@@ -1,0 +1,1 @@
+"""The judge in many environments: versions, devices, threads and instruction sets."""
