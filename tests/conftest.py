@@ -21,7 +21,7 @@ from models.task_models import (
 )
 from support.commandline import polybake
 
-pytest_plugins = ["support.proven", "faulty.fixtures"]
+pytest_plugins = ["support.proven", "support.caught", "faulty.fixtures"]
 
 hypothesis.settings.register_profile("shared", deadline=None)  # other jobs take time, too
 hypothesis.settings.load_profile("shared")
