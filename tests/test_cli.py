@@ -33,7 +33,7 @@ def test_help_lists_every_command_with_an_example() -> None:
     """Each verb says in a line what it does, and its own help shows a call."""
     listed = run("--help").stdout
     verbs = ("init", "inspect", "bake", "embed", "fit", "fixtures", "generate", "build")
-    verbs += ("check", "verify", "export", "card", "sign")
+    verbs += ("check", "verify", "matrix", "diagnose", "diff", "export", "card", "sign")
     for verb in verbs:
         assert verb in listed
         assert f"Example: polybake {verb}" in run(verb, "--help").stdout

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from safetensors.numpy import save_file
 
 from models.network_numpy import draw, linear_shapes
+from models.search_model import write_search_model
 from models.task_models import TASK_MODELS
 from polybake.config import load_config
 from polybake.generation import LANGUAGES, render_client
@@ -103,6 +105,9 @@ def run_shell(code: str, project: Path) -> None:
             assert words[0] == "polybake", line
             if words[1] == "verify":
                 words += ["--language", "python"]
+            if words[1] == "diagnose":  # vectors that differ in nothing
+                own = ("embed", words[2], "texts.txt", "--output", "theirs.npy", "--force")
+                run_python(project, ["-m", "polybake.cli", *own])
             run_python(project, ["-m", "polybake.cli", *words[1:]])
 
 
@@ -174,10 +179,15 @@ def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
 
 
 def run_yaml(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
-    """The commands of a CI job exist, with these options."""
-    for line in code.strip().splitlines():
-        words = shlex.split(line.removeprefix("- run: "))
-        if words[0] == "polybake":
+    """Commands of a CI job exist, with these options; so do the action's inputs and the hook."""
+    action = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+    hooks = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    for step in yaml.safe_load(code):
+        if "/polybake@" in step.get("uses", ""):
+            assert step["with"].keys() <= action["inputs"].keys()
+        assert {hook["id"] for hook in step.get("hooks", [])} <= {hook["id"] for hook in hooks}
+        words = shlex.split(step.get("run", ""))
+        if words[:1] == ["polybake"]:
             command = [sys.executable, "-m", "polybake.cli", words[1], "--help"]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             for option in (word for word in words if word.startswith("--")):
@@ -208,6 +218,8 @@ def run_program(code: str, project: Path) -> None:
     """Python that calls polybake runs; Python that calls a client is compared with its README."""
     if re.search(r"polybake\.(ray|spark)", code):
         pytest.skip("the engine is missing: nox -s bulk runs it")
+    if "polybake.testing" in code:
+        return run_tests(code, project / "service")
     if "import polybake" not in code:
         return compare_with_client("python")(code, project)
     (project / "program.py").write_text(
@@ -217,6 +229,16 @@ def run_program(code: str, project: Path) -> None:
     )
     run_python(project, ["program.py"])
     return None
+
+
+def run_tests(code: str, folder: Path) -> None:
+    """Tests of a service that is a client and nothing more."""
+    (folder / "build").mkdir(parents=True)
+    write_search_model(folder / "build/minilm.onnx")
+    wrapper = "import polybake\nembed = polybake.Embedder('build/minilm.onnx').embed\n"
+    (folder / "our_service.py").write_text(wrapper, encoding="utf-8")
+    (folder / "test_service.py").write_text(code, encoding="utf-8")
+    run_python(folder, ["-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(folder), "."])
 
 
 def is_picture(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project

@@ -12,6 +12,8 @@ from polybake.commands.bench import bench
 from polybake.commands.build import build
 from polybake.commands.card import card
 from polybake.commands.check import check
+from polybake.commands.diagnose import diagnose
+from polybake.commands.diff import diff
 from polybake.commands.embed import embed
 from polybake.commands.export import export
 from polybake.commands.fit import fit
@@ -19,6 +21,7 @@ from polybake.commands.fixtures import fixtures
 from polybake.commands.generate import generate
 from polybake.commands.init import init
 from polybake.commands.inspect import inspect
+from polybake.commands.matrix import matrix
 from polybake.commands.serve import serve
 from polybake.commands.sign import sign
 from polybake.commands.verify import verify
@@ -36,8 +39,8 @@ _ENDINGS = [
 ]
 
 for _command in (
-    init, inspect, bake, embed, serve, fit, bench, fixtures, generate, build, check, verify, export,
-    card, sign,
+    init, inspect, bake, embed, serve, fit, bench, fixtures, generate, build, check, verify, matrix,
+    diagnose, diff, export, card, sign,
 ):  # fmt: skip
     app.command()(_command)
 
