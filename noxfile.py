@@ -12,6 +12,8 @@ import nox
 nox.needs_version = ">=2024.10"
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_missing_interpreters = False
+#: Where uv is installed, environments take seconds.
+nox.options.default_venv_backend = "uv|virtualenv"
 
 NAME = "all-minilm-l6-v2"
 LANGUAGES = ["python", "node", "ruby", "csharp"]
@@ -370,10 +372,10 @@ def matrix(session: nox.Session) -> None:
 @nox.session
 def base(session: nox.Session) -> None:
     """Judge a client with the base install alone, as another language's CI does."""
-    install(session, "bake,cpu")
+    install(session, "bake,cpu", "pip")
     model = bake_minilm(session, BUILD / "base")
     heavy = ["onnx", "onnxscript", "onnx-ir", "onnxruntime", "tokenizers", "safetensors"]
-    session.run("pip", "uninstall", "--yes", "--quiet", *heavy)
+    session.run("python", "-m", "pip", "uninstall", "--yes", "--quiet", *heavy)
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--check")
     session.run("polybake", "check", str(model), "--clients", "clients")
     session.run("polybake", "inspect", str(model))

@@ -19,4 +19,4 @@ def test_it_calls_sessions_that_are_there(repository: Path) -> None:
     )
     assert called <= {*there}
     runs = [step["run"] for step in job["steps"] if "run" in step]
-    assert runs == ["python -m pip install nox", session]
+    assert runs == ["python -m pip install nox uv", session]
