@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from polybake.errors import CheckFailed
-from polybake.modelfile.container import Head, read_head
+from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import Vectors, decode_vectors
-from polybake.verification.handshake import Subject, results_of
+from polybake.verification.handshake import results_of
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client, foreign_client
 from polybake.verification.protocol import Embed, EncodedVectors, Start, Stop
-from polybake.verification.service import Service
+from polybake.verification.services.service import Service
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import HarnessError
 
@@ -62,7 +62,7 @@ def golden_texts(model: Path) -> list[str]:
 def _vectors(
     client: Client, model: Path, texts: Sequence[str], prompt: str | None, timeouts: Timeouts
 ) -> NDArray[np.float32]:
-    harness = _started(client, model.absolute(), read_head(model), timeouts)
+    harness = _started(client, model.absolute(), timeouts)
     try:
         found = []
         for first in range(0, len(texts), _BATCH):
@@ -74,11 +74,10 @@ def _vectors(
     return np.concatenate(found)
 
 
-def _started(client: Client, model: Path, head: Head, timeouts: Timeouts) -> Harness | Service:
+def _started(client: Client, model: Path, timeouts: Timeouts) -> Harness | Service:
     """What is asked; a command may open whatever it opens, as its vectors are judged alone."""
     if client.service:
-        manifest = head.manifest
-        service = Service(client, Subject(model, manifest.name, manifest.fingerprint))
+        service = Service(client.language, model)
         service.start(timeouts.load)
         return service
     harness = Harness(client)

@@ -15,7 +15,7 @@ from polybake.errors import InputError
 from polybake.files.validation import first_fault
 from polybake.modelfile.fixture import Device
 from polybake.verification.protocol import LANGUAGE
-from polybake.verification.service_address import check_address, is_address
+from polybake.verification.services.address import check_address, is_address
 
 HARNESS_FILE = "harness.json"
 

@@ -7,7 +7,7 @@ from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.fixture import DEVICES
 from polybake.verification.harness_file import Client
-from polybake.verification.service_address import is_address
+from polybake.verification.services.address import is_address
 from polybake.verification.verdict import ALL_STAGES, Status, Verdict
 
 VARIABLE = "POLYBAKE_REQUIRE"

@@ -16,7 +16,7 @@ from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
 from polybake.verification.prepare import check_programs, run_prepare, unprepared
 from polybake.verification.protocol import Request, SelfCheck, Start, Started, Stop
-from polybake.verification.service import Served, Service
+from polybake.verification.services.service import Served, Service
 from polybake.verification.stages import (
     Outcome,
     judge_case,
@@ -186,7 +186,7 @@ class Session:
 
     def _start(self) -> tuple[Harness | Service, Started | Served]:
         if self.client.service:
-            service = Service(self.client, self.subject)
+            service = Service(self.client.language, self.subject.path)
             return service, service.start(self.timeouts.load)
         self._harness = harness = Harness(self.client)
         request = Start(model=str(self.subject.path), device=self.device)

@@ -12,7 +12,7 @@ from polybake.verification.harness_file import Client, find_clients, foreign_cli
 from polybake.verification.judge import Progress, judge
 from polybake.verification.report import Report
 from polybake.verification.required import required_names
-from polybake.verification.service_address import headers_for
+from polybake.verification.services.address import headers_for
 from polybake.verification.session import Timeouts
 
 _FOLDER = Path("clients")

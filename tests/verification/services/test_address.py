@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polybake.errors import InputError
-from polybake.verification.service_address import check_address, headers_for, is_address
+from polybake.verification.services.address import check_address, headers_for, is_address
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import base64
 import numpy as np
 import pytest
 
-from polybake.verification.service_vectors import agreed, encoded, stacked
+from polybake.verification.services.vectors import agreed, encoded, stacked
 
 
 def test_numbers_and_base64_are_the_same() -> None:

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from polybake.files.validation import first_fault
-from polybake.verification.service_address import EMBED, EMBEDDINGS
-from polybake.verification.service_vectors import Vectors, stacked
+from polybake.verification.services.address import EMBED, EMBEDDINGS
+from polybake.verification.services.vectors import Vectors, stacked
 
 
 class _Embedding(BaseModel):

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, cast
 
 from polybake.modelfile.container import read_head
-from polybake.verification.dialects import Inference, beside, dialect_of, token_ids
-from polybake.verification.exchange import Reply, exchange
-from polybake.verification.handshake import Subject
-from polybake.verification.harness_file import Client
 from polybake.verification.protocol import (
     Answer,
     ClientVersions,
@@ -21,8 +18,10 @@ from polybake.verification.protocol import (
     Stop,
     Tokenize,
 )
-from polybake.verification.service_address import headers_for
-from polybake.verification.service_vectors import agreed, encoded
+from polybake.verification.services.address import headers_for
+from polybake.verification.services.dialects import Inference, beside, dialect_of, token_ids
+from polybake.verification.services.exchange import Reply, exchange
+from polybake.verification.services.vectors import agreed, encoded
 from polybake.verification.verdict import HarnessError, Status
 
 #: By which ``polybake serve`` names its file.
@@ -43,13 +42,13 @@ class Served:
 class Service:
     """Asks a service what a harness would be asked, as far as it can do that."""
 
-    def __init__(self, client: Client, subject: Subject) -> None:
-        """Read how the model's texts are made; nothing is sent yet."""
-        manifest = read_head(subject.path).manifest
-        self._address = client.language
+    def __init__(self, address: str, model: Path) -> None:
+        """Read how the texts of a model file are made; nothing is sent yet."""
+        manifest = read_head(model).manifest
+        self._address = address
         self._headers = headers_for([self._address])
         self._contract = manifest.contract
-        self._fingerprint = subject.fingerprint
+        self._fingerprint = manifest.fingerprint
         #: Whether prompts are known there by name: then texts need no prompt before them.
         self._baked = False
         self._dialect = dialect_of(

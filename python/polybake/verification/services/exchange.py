@@ -76,7 +76,7 @@ def exchange(url: str, body: object, headers: Mapping[str, str], seconds: float)
         HarnessError: ``timeout``; ``crash``: nobody answers; ``error``: not HTTP, or more than
             `LARGEST` bytes.
     """
-    request = urllib.request.Request(  # noqa: S310 - an address of HTTP, see service_address
+    request = urllib.request.Request(  # noqa: S310 - an address of HTTP, see address
         url.partition("#")[0],
         None if body is None else json.dumps(body, ensure_ascii=True).encode("ascii"),
         {"User-Agent": f"polybake/{__version__}", "Content-Type": "application/json", **headers},

@@ -1,0 +1,1 @@
+"""Services over HTTP, which the same golden cases judge as generated clients."""
