@@ -178,7 +178,7 @@ def test_folders_of_stanford(
         write_json(folder / "artifact.metadata", metadata)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     variant = ", with metadata" if metadata else ""
-    proven(f"bert of ColBERT{variant}", found, source=HUGGING_FACE, kept=False)
+    proven(f"bert multi-vector, of ColBERT{variant}", found, source=HUGGING_FACE, kept=False)
 
 
 @pytest.mark.parametrize("settings", [{}, {"skiplist_words": ["the", "e"]}], ids=["", "words"])
@@ -222,4 +222,4 @@ def test_folders_of_pylate(settings: dict[str, Any], tmp_path: Path, proven: Pro
     write_json(folder / "config_sentence_transformers.json", saved_settings)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     variant = ", words skipped" if settings else ""
-    proven(f"bert of PyLate{variant}", found, source=FOLDER, kept=False)
+    proven(f"bert multi-vector, of PyLate{variant}", found, source=FOLDER, kept=False)

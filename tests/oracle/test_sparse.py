@@ -144,7 +144,7 @@ def test_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
     weights = torch.linspace(0.1, 3, len(tokenizer))
     SparseEncoder(modules=[SparseStaticEmbedding(tokenizer, weights)]).save(str(tmp_path / "model"))
     found = agreement_with_library(tmp_path / "model", tmp_path / "tiny.onnx")
-    proven("sparse static embedding", found, source=FOLDER, kept=False)
+    proven("static_embedding sparse", found, source=FOLDER, kept=False)
 
 
 def test_queries_without_an_encoder(tmp_path: Path, proven: Proven) -> None:

@@ -1,11 +1,10 @@
-"""What is supported: docs/support.md has a row for each proof, README.md one for each kind."""
+"""What is supported: docs/support.md has a row for each proof, README.md a summary."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import ROUND_UP, Context
-from pathlib import Path
 from typing import NamedTuple
 
 REMEDY = "nox -s oracle -- --write-support"
@@ -36,6 +35,17 @@ _LINE = re.compile(
     r"^\| (.+) \| (.+) \| `(.+)` \| (\S+) \| \[(\w+)\]\(\.\./(\S+)\) \|$", re.MULTILINE
 )
 
+
+#: What a kind is called after its model, and the task that it has then; without it, ``embed``.
+_TASKS = {
+    "classifier": "classify",
+    "reranker": "rerank",
+    "entailment": "zero-shot",
+    "tagger": "tag",
+    "answerer": "answer",
+    "sparse": "sparse",
+    "multi-vector": "multi-vector",
+}
 
 #: README.md's part between these is written by `summarised`.
 _BEGIN, _END = "<!-- support: begin -->\n", "<!-- support: end -->\n"
@@ -74,30 +84,47 @@ def family(kind: str) -> str:
 
 
 def summarised(readme: str, rows: Mapping[Row, float]) -> str:
-    """The README with a row for each kind of model: its sources, without variants, and steps."""
+    """The README with models by what they are for, and the models of each source."""
     before, rest = readme.split(_BEGIN)
     _, after = rest.split(_END)
-    return f"{before}{_BEGIN}{_HEAD}{''.join(_summary(rows))}{_END}{after}"
+    return f"{before}{_BEGIN}{''.join(_by_task(rows))}\n{''.join(_by_source(rows))}{_END}{after}"
 
 
-def _summary(rows: Mapping[Row, float]) -> Iterator[str]:
-    for kind in sorted({family(row.kind) for row in rows}, key=str.lower):
-        of_kind = [row for row in sorted(rows) if family(row.kind) == kind]
-        sources = _distinct(row.source.partition(",")[0] for row in of_kind)
-        steps = _distinct(
-            step.partition("(")[0]
-            for row in of_kind
-            for step in row.steps.split(" -> ")
-            if step != "none"
-        )
-        shown = _rounded_up(max(rows[row] for row in of_kind))
-        tests = _distinct(row.test.partition("::")[0] for row in of_kind)
-        links = ", ".join(f"[{Path(test).stem.removeprefix('test_')}]({test})" for test in tests)
-        yield f"| {kind} | {'; '.join(sources)} | {', '.join(steps)} | {shown:.0e} | {links} |\n"
+def _model_and_task(kind: str) -> tuple[str, str]:
+    name = family(kind)
+    model, _, ending = name.rpartition(" ")
+    return (model, _TASKS[ending]) if ending in _TASKS else (name, "embed")
 
 
-def _distinct(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
+def _by_task(rows: Mapping[Row, float]) -> Iterator[str]:
+    """A line a model: the largest difference of each task."""
+    largest: dict[tuple[str, str], float] = {}
+    for row, difference in rows.items():
+        found = _model_and_task(row.kind)
+        largest[found] = max(largest.get(found, 0.0), difference)
+    tasks = ["embed", *_TASKS.values()]
+    yield f"| model | {' | '.join(tasks)} |\n|---|{'---|' * len(tasks)}\n"
+    for model in _sorted(model for model, _ in largest):
+        cells = [
+            f"{_rounded_up(largest[model, task]):.0e}" if (model, task) in largest else ""
+            for task in tasks
+        ]
+        yield f"| {model} | {' | '.join(cells)} |\n"
+
+
+def _by_source(rows: Mapping[Row, float]) -> Iterator[str]:
+    """A line a source, without its variants: the models that were saved so."""
+    models: dict[str, set[str]] = {}
+    for row in rows:
+        source = row.source.partition(",")[0]
+        models.setdefault(source, set()).add(_model_and_task(row.kind)[0])
+    yield "| source | models |\n|---|---|\n"
+    for source in _sorted(models):
+        yield f"| {source} | {', '.join(_sorted(models[source]))} |\n"
+
+
+def _sorted(names: Iterable[str]) -> list[str]:
+    return sorted(set(names), key=str.lower)
 
 
 def parse(page: str) -> dict[Row, float]:

@@ -92,8 +92,9 @@ def test_a_run_writes_its_rows(project: Project) -> None:
         ("b", "tests/test_tiny.py::test_b"): 1e-7,
     }
     readme = project.readme.read_text(encoding="utf-8")
-    assert readme.startswith("# Tiny\n<!-- support: begin -->\n| model kind | source |")
-    assert "| a | folder | mean | 3e-07 | [tiny](tests/test_tiny.py) |\n" in readme
+    assert readme.startswith("# Tiny\n<!-- support: begin -->\n| model | embed |")
+    assert "| a | 3e-07 |" in readme
+    assert "| folder | a, b |\n" in readme
     assert readme.endswith("<!-- support: end -->\nLicence\n")
     assert project.run()[0] == 0
 
