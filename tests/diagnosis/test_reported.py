@@ -54,6 +54,9 @@ def test_the_cause_is_named_first(report: dict[str, Any], request: pytest.Fixtur
     if report["name"] == "ollama-order":
         assert (found.verdict, found.moved > 0, names) == ("explained", True, [])
         return
-    parts = {0: "unexplained", 1: "explained in part", 2: "explained"}
-    assert found.verdict == parts[report.get("part", 2 * bool(report["explained_by"]))], names
+    verdicts = ["unexplained", "explained in part", "explained"]
+    most = report.get("part", 2 * bool(report["explained_by"]))
+    # Each layer rounds to int8 anew, and on another processor some elements to the next step.
+    least = 1 if "dynamic int8" in " ".join(report["explained_by"]) else most
+    assert least <= verdicts.index(found.verdict) <= most, names
     assert all(cause in names[0] for cause in report["explained_by"]), names
