@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from models.prompted import write_prompted
+from polybake.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
 from support.commandline import polybake
 from support.served import served
@@ -59,6 +60,19 @@ def test_whoever_answers_is_asked(project: Path) -> None:
         asked = ("diagnose", "m.onnx", "--harness", f"{service.url}/v1/embeddings", "--query")
         printed = polybake(*asked, cwd=project)
     assert printed.startswith("the same: ")
+    assert "another model file" not in printed
+
+
+def test_a_service_of_another_file_is_asked_all_the_same(project: Path) -> None:
+    """What it gives is judged, and that it serves another file is said."""
+    with served(write_prompted(project / "other.onnx", seed=2)) as service:
+        asked = ("diagnose", "m.onnx", "--harness", f"{service.url}/embed")
+        printed = polybake(*asked, cwd=project, code=1)
+        data = json.loads(polybake(*asked, "--json", cwd=project, code=1))
+    other = read_head(project / "other.onnx").manifest.fingerprint
+    assert printed.startswith("unexplained: ")
+    assert f"serves another model file, of fingerprint {other}; compare" in printed
+    assert data["other_file"] == other
 
 
 def test_wrong_input_is_one_line(project: Path) -> None:

@@ -40,6 +40,16 @@ def test_polybake_toml_says_where_clients_are(project: Path) -> None:
     assert "12 of 12 stages executed" in printed
 
 
+def test_failures_that_say_the_same_are_told_once(project: Path, subject: SubjectFiles) -> None:
+    """Those of a client that never starts are all one failure."""
+    subject.write_client(project / "down", "CrashesAlways", language="ruby")
+    settings = project / "polybake.toml"
+    settings.write_text(settings.read_text().replace('"there"', '"down"'))
+    done = run("verify", "--language", "ruby", cwd=project)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["ruby on cpu", "ruby on cpu one tokenize: crash"]
+
+
 def test_json_is_all_that_is_printed(project: Path) -> None:
     """Neither failures nor progress stand beside it."""
     done = run("verify", "--json", "--junit", "verify.xml", cwd=project)

@@ -11,6 +11,7 @@ import pytest
 
 from polybake.diagnosis.asked import asked, golden_texts
 from polybake.errors import CheckFailed, InputError
+from polybake.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
 from support.served import served
 
@@ -40,7 +41,7 @@ def command(folder: Path, code: str) -> str:
 
 def test_a_command_s_vectors(prompted: Path, tmp_path: Path) -> None:
     """In several requests, in the order of the texts, and as it gives them."""
-    found = asked(command(tmp_path, HARNESS), prompted, TEXTS, "document", 60)
+    found = asked(command(tmp_path, HARNESS), prompted, TEXTS, "document", 60).vectors
     own = Embedder(prompted).embed(TEXTS, prompt="query")
     np.testing.assert_allclose(found, own, atol=1e-6)
 
@@ -49,7 +50,10 @@ def test_a_service_s_vectors(prompted: Path) -> None:
     """Whose prompt is its own by name where it serves this very file."""
     with served(prompted) as service:
         found = asked(f"{service.url}/embed", prompted, TEXTS, "document", 60)
-    np.testing.assert_allclose(found, Embedder(prompted).embed(TEXTS, prompt="document"), atol=1e-6)
+    assert found.fingerprint == read_head(prompted).manifest.fingerprint
+    np.testing.assert_allclose(
+        found.vectors, Embedder(prompted).embed(TEXTS, prompt="document"), atol=1e-6
+    )
 
 
 def test_the_golden_texts(prompted: Path) -> None:

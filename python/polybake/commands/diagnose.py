@@ -55,18 +55,30 @@ def diagnose(
     from polybake.modelfile.container import read_head
 
     wanted = wanted_prompt(prompt, query=query, document=document)
+    other = None
     with stages() as tell:
         if vectors is not None and harness is None:
             given, theirs = read_given(vectors, texts, column=column, text_column=text_column)
         elif harness is not None and vectors is None:
             given = read_texts(texts, text_column) if texts else golden_texts(model)
             tell(f"asking for {len(given)} vectors")
-            name = wanted.contract(read_head(model).manifest.contract).default_prompt
-            theirs = asked(harness, model, given, name, timeout)
+            manifest = read_head(model).manifest
+            name = wanted.contract(manifest.contract).default_prompt
+            answers = asked(harness, model, given, name, timeout)
+            theirs = answers.vectors
+            other = answers.fingerprint if answers.fingerprint != manifest.fingerprint else None
         else:
             raise InputError("give either --vectors FILE or --harness COMMAND, and not both")
         found = diagnosed(model, given, theirs, wanted, tell)
-    typer.echo(json.dumps(_data(found), indent=2) if as_json else _readable(found))
+    if as_json:
+        typer.echo(json.dumps(_data(found) | {"other_file": other}, indent=2))
+    else:
+        typer.echo(_readable(found))
+        if other:
+            typer.echo(
+                f"the service serves another model file, of fingerprint {other}; compare both by: "
+                "polybake diff"
+            )
     if found.verdict != "same":
         raise typer.Exit(1)
 

@@ -139,7 +139,8 @@ def _random(number: int | None, seed: int | None, fixture: Path | None) -> Calla
 def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     """Show on standard error how far the run is, and each failure as it happens.
 
-    A terminal has a bar; elsewhere a line says which client begins, unless ``quiet``.
+    A terminal has a bar; elsewhere a line says which client begins, unless ``quiet``. Failures in
+    a row that say the same, as those of a client that does not start, are one line.
     """
     from rich.console import Console
     from rich.markup import escape
@@ -150,14 +151,17 @@ def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     console = Console(stderr=True)
     with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("")
+        said: str | None = None
 
         def tell(progress: Progress) -> None:
+            nonlocal said
             verdict = progress.verdict
             place = printable(f"{progress.language} on {progress.device}")
             done, total = progress.done, progress.total
             now = verdict is None  # however soon the next client begins
             bar.update(task, description=escape(place), completed=done, total=total, refresh=now)
-            if verdict and verdict.status.failed:
+            before, said = said, verdict.message if verdict and verdict.status.failed else None
+            if verdict and verdict.status.failed and said != before:
                 place += printable(f" {verdict.case} {verdict.stage}: {verdict.status}")
             elif verdict or console.is_terminal:
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,22 @@ from polybake.verification.verdict import HarnessError
 _BATCH = 32
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What was answered.
+
+    Attributes:
+        vectors: ``[texts, dimension]``.
+        fingerprint: That of the model file that a service says it serves, if it says so.
+    """
+
+    vectors: NDArray[np.float32]
+    fingerprint: str | None = None
+
+
 def asked(
     harness: str, model: Path, texts: Sequence[str], prompt: str | None, timeout: float
-) -> NDArray[np.float32]:
+) -> Asked:
     """Ask for the vectors of texts.
 
     Args:
@@ -36,16 +50,13 @@ def asked(
         prompt: The name of a prompt of the model, or None for its default.
         timeout: Seconds for each answer.
 
-    Returns:
-        ``[texts, dimension]``.
-
     Raises:
         InputError: no such command or address, or the time is none.
         CheckFailed: it gives no vectors.
     """
     client, timeouts = foreign_client(harness), Timeouts.of(timeout)
     try:
-        return _vectors(client, model, texts, prompt, timeouts)
+        return _answers(client, model, texts, prompt, timeouts)
     except HarnessError as error:
         raise CheckFailed(
             f"harness {harness!r}: {error.status}: {error.message}; let it answer first, or give "
@@ -59,10 +70,10 @@ def golden_texts(model: Path) -> list[str]:
     return list(dict.fromkeys(one for case in cases for one in case.texts if isinstance(one, str)))
 
 
-def _vectors(
+def _answers(
     client: Client, model: Path, texts: Sequence[str], prompt: str | None, timeouts: Timeouts
-) -> NDArray[np.float32]:
-    harness = _started(client, model.absolute(), timeouts)
+) -> Asked:
+    harness, fingerprint = _started(client, model.absolute(), timeouts)
     try:
         found = []
         for first in range(0, len(texts), _BATCH):
@@ -71,22 +82,23 @@ def _vectors(
         harness.ask(Stop(), timeouts.stop)
     finally:
         harness.kill()
-    return np.concatenate(found)
+    return Asked(np.concatenate(found), fingerprint)
 
 
-def _started(client: Client, model: Path, timeouts: Timeouts) -> Harness | Service:
-    """What is asked; a command may open whatever it opens, as its vectors are judged alone."""
+def _started(
+    client: Client, model: Path, timeouts: Timeouts
+) -> tuple[Harness | Service, str | None]:
+    """What is asked; whatever model it opens, as its vectors are judged alone."""
     if client.service:
         service = Service(client.language, model)
-        service.start(timeouts.load)
-        return service
+        return service, service.start(timeouts.load).fingerprint
     harness = Harness(client)
     try:
         results_of(harness.ask(Start(model=str(model), device="cpu"), timeouts.load))
     except HarnessError:
         harness.kill()
         raise
-    return harness
+    return harness, None
 
 
 def _decoded(results: object) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from polybake.files.validation import first_fault
 from polybake.modelfile.fixture import Device
 from polybake.verification.harness_file import Client
 from polybake.verification.protocol import PROVIDERS, Answer, Errored, Skipped, Started
+from polybake.verification.services.service import Served
 from polybake.verification.verdict import HarnessError, Status
 
 
@@ -80,3 +81,15 @@ def check_started(
         message = f"{active} is active, expected {PROVIDERS[device]}"
         raise HarnessError(Status.PROVIDER_FALLBACK, message)
     return started
+
+
+def check_served(served: Served, subject: Subject) -> Served:
+    """Check what a service says of itself.
+
+    Raises:
+        HarnessError: ``error``: it serves another model file.
+    """
+    if served.fingerprint not in (None, subject.fingerprint):
+        message = f"serves the file of fingerprint {served.fingerprint}"
+        raise HarnessError(Status.ERROR, f"{message}, expected {subject.fingerprint}")
+    return served

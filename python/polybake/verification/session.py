@@ -11,7 +11,7 @@ from polybake.modelfile.fixture import Device
 from polybake.modelfile.slack import Embeddings
 from polybake.verification.evidence import Evidence
 from polybake.verification.golden import Golden, GoldenCase
-from polybake.verification.handshake import Subject, check_started, results_of
+from polybake.verification.handshake import Subject, check_served, check_started, results_of
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
 from polybake.verification.prepare import check_programs, run_prepare, unprepared
@@ -187,7 +187,7 @@ class Session:
     def _start(self) -> tuple[Harness | Service, Started | Served]:
         if self.client.service:
             service = Service(self.client.language, self.subject.path)
-            return service, service.start(self.timeouts.load)
+            return service, check_served(service.start(self.timeouts.load), self.subject)
         self._harness = harness = Harness(self.client)
         request = Start(model=str(self.subject.path), device=self.device)
         answer = harness.ask(request, self.timeouts.load)
