@@ -90,8 +90,9 @@ def _readable(found: Diagnosis) -> str:
     lines = [_verdict(found)]
     lines += [f"{one.explained:>8.1%}  {one.name}" for one in shown]
     if found.rounding:
-        left = f"{found.left:.2g} of a vector's length at most"
-        lines.append(f"what is left, {left}, may come of arithmetic: {found.rounding}")
+        left = f"what is left, {found.left:.2g} of a vector's length at most,"
+        what = left if found.verdict == "explained" else "so small a gap"
+        lines.append(f"{what} may come of arithmetic: {found.rounding}")
     if shown:
         lines.append("shown best by:")
         lines += [
@@ -114,8 +115,8 @@ def _verdict(found: Diagnosis) -> str:
         said += ", once the bytes of each float are in the other order"
     if found.moved:
         said += f", once {found.moved} vectors are in the order of the texts"
-    if found.verdict == "unexplained":
-        said += "; nothing known explains it, such as another checkpoint"
+    if found.verdict == "unexplained" and not found.rounding:
+        said += "; nothing known explains it: another checkpoint, perhaps"
     return said
 
 
