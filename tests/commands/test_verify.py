@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,20 @@ def test_failures_that_say_the_same_are_told_once(project: Path, subject: Subjec
     done = run("verify", "--language", "ruby", cwd=project)
     assert done.returncode == 1
     assert done.stderr.splitlines() == ["ruby on cpu", "ruby on cpu one tokenize: crash"]
+
+
+def test_a_service_whose_vectors_differ_is_diagnosed_next(subject: SubjectFiles) -> None:
+    """The command is told, and only where there are other vectors to explain."""
+    pytest.importorskip("uvicorn", reason="the server's packages are missing: polybake[serve]")
+    from faulty.web import Web, web
+
+    shown = {}
+    for fault in ("", "unnormalised", "garbage"):
+        with web(Web(subject.fixture, fault)) as url:
+            shown[fault] = run("verify", str(subject.model), "--harness", f"{url}/embed").stdout
+    model = shlex.quote(str(subject.model))
+    diagnose = f"note: why they differ: polybake diagnose {model} --harness http://127"
+    assert [fault for fault, text in shown.items() if diagnose in text] == ["unnormalised"]
 
 
 def test_json_is_all_that_is_printed(project: Path) -> None:

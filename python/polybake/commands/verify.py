@@ -105,7 +105,7 @@ def verify(
             timeout=timeout,
             progress=progress,
         )
-    report = reports.compared(report)
+    report = reports.compared(replace(report, notes=(*report.notes, *_next_steps(report, model))))
     if as_json:
         typer.echo(report_json(report), nl=False)
     else:
@@ -114,6 +114,18 @@ def verify(
         typer.echo(report_github(report, target if config else None), nl=False, err=True)
     reports.write(report)
     raise typer.Exit(report.exit_code())
+
+
+def _next_steps(report: Report, model: Path) -> Iterator[str]:
+    """Of each service whose vectors differ, what says why."""
+    from polybake.verification.services.address import is_address
+    from polybake.verification.verdict import Stage, Status
+
+    for run in report.runs:
+        embedded = (one for one in report.verdicts_of(run) if one.stage is Stage.EMBED)
+        if is_address(run.language) and any(one.status is Status.FAIL for one in embedded):
+            command = ["polybake", "diagnose", str(model), "--harness", run.language]
+            yield f"why they differ: {shlex.join(command)}"
 
 
 def _random(number: int | None, seed: int | None, fixture: Path | None) -> Callable[..., Report]:
