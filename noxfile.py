@@ -38,7 +38,7 @@ RECIPIENTS = [
     "nvidia-pytriton==0.7.0", "numpy<2", "cyclonedx-python-lib[validation]>=11", "pre-commit>=4",
 ]  # fmt: skip
 LINTERS = ["ruff>=0.17", "mypy>=2", "import-linter>=2.16", "nox", "pytest>=8"]
-WORKFLOW = ".github/workflows/ci.yml"
+WORKFLOWS = [".github/workflows/ci.yml", ".github/workflows/release.yml"]
 #: GitHub's and GitLab's schemas, and what makes an action or a workflow unsafe.
 ACTION_LINTERS = ["check-jsonschema>=0.39", "zizmor>=1.32"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
@@ -190,14 +190,14 @@ def mutants(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Check style, types, the order of rooms, and that what is generated and committed is fresh."""
     install(session, "bake,cpu,random,serve", *LINTERS, *ACTION_LINTERS)
-    for schema, file, *options in (
+    for schema, *files in (
         ("vendor.github-actions", "action.yml"),
-        ("vendor.github-workflows", WORKFLOW),
-        ("custom.github-workflows-require-timeout", WORKFLOW),
+        ("vendor.github-workflows", *WORKFLOWS),
+        ("custom.github-workflows-require-timeout", *WORKFLOWS),
         ("vendor.gitlab-ci", "recipes/ci/gitlab-ci.yml", "--data-transform", "gitlab-ci"),
     ):
-        session.run("check-jsonschema", "--builtin-schema", schema, *options, file)
-    session.run("zizmor", "--offline", "action.yml", WORKFLOW)
+        session.run("check-jsonschema", "--builtin-schema", schema, *files)
+    session.run("zizmor", "--offline", "action.yml", *WORKFLOWS)
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     for system in ("linux", "darwin", "win32"):
@@ -327,11 +327,10 @@ def container(session: nox.Session) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree("deploy", folder)
         session.run("python", "-m", "build", "--wheel", "--outdir", str(folder))
-        (wheel,) = folder.glob("*.whl")
         session.run(
             engine, "build", *(["--format", "docker"] if engine == "podman" else []),
             "--file", str(folder / "Containerfile"), "--tag", "polybake-serve",
-            "--build-arg", f"POLYBAKE=./{wheel.name}", *session.posargs, str(folder),
+            *session.posargs, str(folder),
             external=True,
         )  # fmt: skip
     session.run("pytest", "tests/deploy", env={"POLYBAKE_CONTAINERS": engine})

@@ -1,6 +1,6 @@
 """What a million texts cost, in hours of one core.
 
-Usage: python bench/bulk.py [--rounds N] MODEL.onnx ..., after pip install "polybake[bake,ray]".
+Usage: python bench/bulk.py [--rounds N] MODEL.onnx ..., after pip install ".[bake,ray]".
 
 Prints tokens a second of ``polybake embed --threads 1``, beside one and two workers of Ray, each
 with a file of its own. All are timed in turns, and the median counts; to open the model is not in

@@ -89,7 +89,9 @@ def test_a_missing_package_says_what_to_install() -> None:
         "except polybake.errors.RequirementMissing as error: print(error)"
     )
     found = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert found == ('this needs the package onnxruntime; pip install "polybake[bake,cpu]"\n')
+    assert found == (
+        'this needs the package onnxruntime; in a checkout of polybake: pip install ".[bake,cpu]"\n'
+    )
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -26,7 +26,10 @@ def test_a_missing_package_names_the_extra_that_brings_it(name: str, extra: str)
     """A part of a package is the package's."""
     package = name.partition(".")[0]
     error = missing_package(ModuleNotFoundError(name=name))
-    assert str(error) == f'this needs the package {package}; pip install "polybake[{extra}]"'
+    assert (
+        str(error)
+        == f'this needs the package {package}; in a checkout of polybake: pip install ".[{extra}]"'
+    )
 
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError(name="polybake.x"), ValueError("onnx")])

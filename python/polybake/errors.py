@@ -40,12 +40,15 @@ _EXTRAS = {
 }
 
 
+def install(extras: str) -> str:
+    """Say how polybake is installed with extras: from a checkout, as no registry has it yet."""
+    return f'in a checkout of polybake: pip install ".[{extras}]"'
+
+
 def missing_package(error: Exception) -> RequirementMissing | None:
     """What to install, where an import of a package failed that an extra brings."""
     name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
     package = (name or "").partition(".")[0]
     if package not in _EXTRAS:
         return None
-    return RequirementMissing(
-        f'this needs the package {package}; pip install "polybake[{_EXTRAS[package]}]"'
-    )
+    return RequirementMissing(f"this needs the package {package}; {install(_EXTRAS[package])}")

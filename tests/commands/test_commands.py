@@ -125,7 +125,7 @@ def test_a_missing_package_is_named(project: Path) -> None:
         [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
     )
     assert done.returncode == 3
-    assert 'pip install "polybake[bake,cpu]"' in done.stderr
+    assert 'pip install ".[bake,cpu]"' in done.stderr
 
 
 def test_a_language_asked_for_may_not_be_skipped(project: Path) -> None:

@@ -147,8 +147,8 @@ def test_what_is_no_model_file_is_named(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "remedy"),
     [
-        (["texts.txt", "-o", "a.parquet"], 'pip install "polybake[parquet]", or write .npy'),
-        (["in.parquet", "-o", "a.npy"], 'pip install "polybake[parquet]", or give a UTF-8 file'),
+        (["texts.txt", "-o", "a.parquet"], 'pip install ".[parquet]", or write .npy'),
+        (["in.parquet", "-o", "a.npy"], 'pip install ".[parquet]", or give a UTF-8 file'),
     ],
 )
 def test_without_pyarrow(

@@ -78,4 +78,4 @@ def test_a_missing_package_is_named(project: Path) -> None:
         [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
     )
     assert done.returncode == 3
-    assert 'pip install "polybake[bake,cpu]"' in done.stderr
+    assert 'pip install ".[bake,cpu]"' in done.stderr

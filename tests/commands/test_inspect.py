@@ -138,4 +138,6 @@ def test_needs_the_packages_that_read_graphs(project: Path) -> None:
             [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
         )
         assert done.returncode == 3, done.stderr
-        assert 'the package onnx; pip install "polybake[bake,cpu]"' in done.stderr
+        assert (
+            'the package onnx; in a checkout of polybake: pip install ".[bake,cpu]"' in done.stderr
+        )

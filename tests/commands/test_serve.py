@@ -231,4 +231,4 @@ def test_without_its_packages_it_names_its_extra(every_feed: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert 'pip install "polybake[serve]"' in done.stderr
+    assert 'pip install ".[serve]"' in done.stderr

@@ -57,4 +57,4 @@ def test_a_missing_package_is_named(every_feed: Path, tmp_path: Path, missing: s
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 3
-        assert 'pip install "polybake[sign]"' in done.stderr
+        assert 'pip install ".[sign]"' in done.stderr

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from polybake import __version__
 from support.commandline import run
 from support.deployment import DEPLOY, instructions, serve_default, words
 
 
-def test_it_installs_this_version() -> None:
-    """A release that forgets the image would serve the one before."""
-    assert "POLYBAKE=polybake==" + __version__ in instructions("ARG")
+def test_it_installs_the_wheel_beside_it() -> None:
+    """By its path: a name would be asked of a registry, where it may be anybody's."""
+    assert "polybake-*.whl /build/" in instructions("COPY")
+    (install,) = (line for line in instructions("RUN") if "polybake-*.whl" in line)
+    assert install.endswith("--no-deps /build/polybake-*.whl")
 
 
 def test_without_a_model_it_says_where_one_is_missing(tmp_path: Path) -> None:

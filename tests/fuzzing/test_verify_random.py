@@ -157,4 +157,7 @@ def test_a_missing_package_is_named(every_feed: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 3
-    assert 'needs the package hypothesis; pip install "polybake[bake,cpu,random]"' in done.stderr
+    assert (
+        'needs the package hypothesis; in a checkout of polybake: pip install ".[bake,cpu,random]"'
+        in done.stderr
+    )

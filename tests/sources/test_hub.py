@@ -16,7 +16,7 @@ from support.hub_server import COMMIT, Hub, serve
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("huggingface_hub", reason='pip install "polybake[hub]"')
+pytest.importorskip("huggingface_hub", reason='pip install ".[hub]"')
 
 NAME = "owner/Tiny-Bert"
 

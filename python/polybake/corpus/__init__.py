@@ -6,7 +6,7 @@ from polybake.corpus.csv_file import CsvFile
 from polybake.corpus.json_lines import JsonLines
 from polybake.corpus.source import Source
 from polybake.corpus.text_lines import TextLines
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import InputError, RequirementMissing, install
 
 #: As a path: the texts come from standard input, one a line.
 STANDARD_INPUT = Path("-")
@@ -50,6 +50,6 @@ def _parquet(path: Path) -> type[Source]:
     except ModuleNotFoundError as error:
         raise RequirementMissing(
             f"{path}: reading Parquet needs the package pyarrow; "
-            'pip install "polybake[parquet]", or give a UTF-8 file with one text a line'
+            f"{install('parquet')}, or give a UTF-8 file with one text a line"
         ) from error
     return ParquetFile

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from polybake.errors import InputError, PolybakeError, RequirementMissing
+from polybake.errors import InputError, PolybakeError, RequirementMissing, install
 from polybake.files.hub_reference import HubReference
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.sentence_transformers.modules_json import read_modules
@@ -51,7 +51,7 @@ def _download(reference: HubReference, revision: str | None, patterns: Sequence[
         from huggingface_hub import snapshot_download
     except ModuleNotFoundError as error:
         raise RequirementMissing(
-            f'{reference}: needs the package {error.name}; pip install "polybake[hub]"'
+            f"{reference}: needs the package {error.name}; {install('hub')}"
         ) from error
     try:
         return Path(

@@ -5,7 +5,7 @@ from pathlib import Path
 from polybake.embedding.outputs.json_lines import JsonLinesOutput
 from polybake.embedding.outputs.npy import NpyOutput
 from polybake.embedding.outputs.output import Output
-from polybake.errors import InputError, RequirementMissing
+from polybake.errors import InputError, RequirementMissing, install
 
 _KINDS: dict[str, type[Output]] = {".npy": NpyOutput, ".jsonl": JsonLinesOutput}
 _PARQUET = ".parquet"
@@ -29,6 +29,6 @@ def output_for(path: Path) -> type[Output]:
     except ModuleNotFoundError as error:
         raise RequirementMissing(
             f"{path}: writing Parquet needs the package pyarrow; "
-            'pip install "polybake[parquet]", or write .npy or .jsonl'
+            f"{install('parquet')}, or write .npy or .jsonl"
         ) from error
     return ParquetOutput

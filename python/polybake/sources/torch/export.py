@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
-from polybake.errors import RequirementMissing
+from polybake.errors import RequirementMissing, install
 from polybake.files.model_folder import ModelFolder
 from polybake.files.scratch import Scratch
 from polybake.files.validation import JsonModel
@@ -78,7 +78,7 @@ class TorchExport:
             from polybake.sources.torch.proof import expectations, prove
         except ModuleNotFoundError as error:
             raise RequirementMissing(
-                f'exporting needs the package {error.name}; pip install "polybake[torch]"'
+                f"exporting needs the package {error.name}; {install('torch')}"
             ) from error
         folder = Path(self._scratch.name)
         for name, file in self.files.items():
