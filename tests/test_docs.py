@@ -94,12 +94,12 @@ def run_shell(code: str, project: Path) -> None:
             assert f"def {session[1]}(session" in (REPOSITORY / "noxfile.py").read_text()
         elif line.startswith("pip install "):
             check_requirement(shlex.split(line)[2])
-        elif line.startswith("python "):
-            run_python(project, shlex.split(line)[1:])
         elif line.startswith(("polybake serve ", "curl ")):
             run_service(shlex.split(line), project)
-        elif line.startswith(("podman ", "docker ", "kubectl ", "mmdebstrap ")):
+        elif line.startswith(("podman ", "docker ", "kubectl ", "mmdebstrap ", "python -m build ")):
             check_container_command(line)
+        elif line.startswith("python "):
+            run_python(project, shlex.split(line)[1:])
         else:
             words = shlex.split(line)
             assert words[0] == "polybake", line
