@@ -43,7 +43,8 @@ def main() -> None:
     """Print the notes of the tag that is the only argument."""
     changelog = (Path(__file__).resolve().parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
     try:
-        sys.stdout.write(notes(*sys.argv[1:2] or [""], changelog=changelog))
+        tag = sys.argv[1] if len(sys.argv) > 1 else ""
+        sys.stdout.write(notes(tag, changelog))
     except PolybakeError as error:
         sys.exit(f"release: {error}")
 
