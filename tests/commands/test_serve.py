@@ -33,7 +33,7 @@ def test_openais_own_client(every_feed: Path, tmp_path: Path) -> None:
     """Unchanged, with a key, for vectors, for lists of models, and for what is refused."""
     openai = pytest.importorskip("openai")
     embedder = Embedder(every_feed)
-    keys = key_file(tmp_path / "keys", "one", "two")
+    keys = key_file(tmp_path / "keys", "\ufefftwo", "one")  # with the BOM of Windows' editors
     with served(every_feed, "--api-key-file", keys, "--matryoshka", "every-feed") as service:
         client = openai.OpenAI(base_url=f"{service.url}/v1", api_key="two", max_retries=0)
         assert [model.id for model in client.models.list()] == ["every-feed"]
@@ -190,11 +190,13 @@ def test_the_log_has_no_texts(every_feed: Path) -> None:
 def test_wrong_input_is_one_line(every_feed: Path, tmp_path: Path) -> None:
     """Before anything listens."""
     (tmp_path / "empty").touch()
+    accented = key_file(tmp_path / "accented", "one", "cl\u00e9")
     copy = shutil.copy(every_feed, tmp_path / "copy.onnx")
     for arguments, code, message in (
         ([tmp_path / "none.onnx"], 2, "none.onnx"),
         ([every_feed, "--api-key-file", tmp_path / "none"], 2, "none: cannot be read"),
         ([every_feed, "--api-key-file", tmp_path / "empty"], 2, "empty: holds no key; write one"),
+        ([every_feed, "--api-key-file", accented], 2, "key 2 holds a blank or what is not ASCII"),
         ([every_feed, copy], 2, "two models have one name"),
         ([every_feed, "--matryoshka", "no"], 2, "--matryoshka no: no model of this name"),
         ([every_feed, "--device", "tpu"], 2, "unknown device 'tpu'"),

@@ -38,6 +38,20 @@ def test_golden_cases_are_reproduced(model: str, request: pytest.FixtureRequest)
     assert Embedder(request.getfixturevalue(model)).self_check() < 2
 
 
+def test_each_device_has_its_tolerance(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a GPU may differ by is too much for a CPU."""
+    embedder = Embedder(every_feed)
+    case = embedder.head.fixture.cases[0]
+    moved = encode_vectors(embedder.embed(case.texts) + np.float32(1.5e-5))
+    cases = (case.model_copy(update={"embeddings": moved}),)
+    fixture = embedder.head.fixture.model_copy(update={"cases": cases})
+    monkeypatch.setitem(vars(embedder.head), "fixture", fixture)
+    with pytest.raises(CheckFailed):
+        embedder.self_check()
+    embedder.device = "cuda"
+    assert embedder.self_check() == pytest.approx(1.5e-5, rel=0.1)
+
+
 @pytest.mark.parametrize("fault", ["ids", "vector"])
 def test_a_case_that_differs_is_named(
     every_feed: Path, fault: str, monkeypatch: pytest.MonkeyPatch

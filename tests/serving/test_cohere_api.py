@@ -44,11 +44,13 @@ def test_documents_in_their_order(client: TestClient, path: Path, version: str) 
     assert answer["meta"]["tokens"]["input_tokens"] > 10
 
 
-def test_what_is_refused(client: TestClient) -> None:
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_what_is_refused(client: TestClient, version: str) -> None:
     """With a message, as Cohere has it."""
     body = {"model": "tiny", "query": "a", "documents": ["b"], "top_n": 0}
-    response = client.post("/v1/rerank", json=body)
+    response = client.post(f"/{version}/rerank", json=body)
     assert response.status_code == 422
     assert response.json() == {"message": "top_n: Input should be greater than 0"}
-    unknown = client.post("/v1/rerank", json={"model": "no", "query": "a", "documents": ["b"]})
+    body = {"model": "no", "query": "a", "documents": ["b"]}
+    unknown = client.post(f"/{version}/rerank", json=body)
     assert unknown.json() == {"message": "unknown model 'no'; choose one of: tiny"}

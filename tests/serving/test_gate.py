@@ -50,12 +50,13 @@ def lines() -> Iterator[list[str]]:
 def test_keys(every_feed: Path) -> None:
     """Any of them opens it; who watches needs none."""
     with serving(every_feed, keys=["first", "second"]) as client:
-        for header in ({}, {"Authorization": "Bearer third"}, {"Authorization": "Bearer "}):
+        for given in ("", "Bearer third", "Bearer ", "first", "Basic first"):
+            header = {"Authorization": given} if given else {}
             refused = client.post("/v1/embeddings", json=BODY, headers=header)
             assert refused.status_code == 401
             assert refused.json()["error"]["message"].startswith("no valid key; send Authorization")
-        for key in ("first", "second"):
-            header = {"Authorization": f"Bearer {key}"}
+        for given in ("Bearer first", "bearer second"):
+            header = {"Authorization": given}
             assert client.post("/v1/embeddings", json=BODY, headers=header).status_code == 200
         for path in ("/health", "/health/live", "/health/ready", "/metrics"):
             assert client.get(path).status_code == 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +15,7 @@ from models.every_feed import write_every_feed_model
 from models.task_models import TASK_MODELS
 from polybake.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
+from polybake.tokenization.tokenizer import BakedTokenizer
 from support.service import serving
 
 TASKS = ("classify", "multi-vector", "rerank", "sparse")
@@ -126,6 +129,27 @@ def test_info(client: TestClient, embedders: dict[str, Embedder]) -> None:
             {"inputs": ["a", "b " * 20], "truncate": False},
             "text 1 has 22 tokens; expected 16 or less, or truncate",
         ),
+        (
+            "/embed",
+            {"inputs": "b " * 14, "prompt_name": "query", "truncate": False},
+            "text 0 has 22 tokens; expected 16 or less, or truncate",
+        ),
+        (
+            "/predict",
+            {"inputs": [["a"], ["word " * 500]], "truncate": False},
+            "text 1 has 2002 tokens; expected 32 or less, or truncate",
+        ),
+        (
+            "/rerank",
+            {"query": "a", "texts": ["b", "word " * 500], "truncate": False},
+            "text 1 has 2004 tokens; expected 32 or less, or truncate",
+        ),
+        (
+            "/rerank",
+            {"query": "a", "texts": ["b"], "truncation_direction": "left"},
+            "tiny-rerank cuts texts on the right; leave truncation_direction out",
+        ),
+        ("/embed", {"inputs": [[]]}, "text 0 has no token ids; leave it out"),
         ("/predict", {"inputs": [["a", "b"]]}, "tiny-classify takes single texts, not pairs"),
         ("/predict", {"inputs": "a", "raw_scores": True}, "tiny-classify holds its activation; "),
         (
@@ -150,6 +174,55 @@ def test_what_is_refused(
     assert response.status_code == 422, response.text
     assert response.json()["error"].startswith(message), response.text
     assert response.json()["error_type"] == "validation"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/embed", {"inputs": "b " * 14}),
+        ("/embed", {"inputs": "b " * 6, "prompt_name": "query"}),
+        ("/rerank", {"query": "a", "texts": ["b"], "truncation_direction": "right"}),
+    ],
+)
+def test_a_text_that_just_fits_is_not_refused(
+    client: TestClient, path: str, body: dict[str, object]
+) -> None:
+    """With its prompt it has as many tokens as the file keeps."""
+    ask(client, path, **body, truncate=False)
+
+
+@pytest.mark.parametrize("path", ["/embed", "/predict"])
+def test_too_many_texts_are_refused_before_one_is_tokenized(
+    client: TestClient, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counting tokens of what is refused anyway would take seconds."""
+    monkeypatch.setattr(BakedTokenizer, "count", None)
+    monkeypatch.setattr(BakedTokenizer, "encode", None)
+    texts = ["a"] * 2049
+    inputs = texts if path == "/embed" else [[text] for text in texts]
+    response = client.post(path, json={"inputs": inputs, "truncate": False})
+    assert (response.status_code, response.json()["error"]) == (
+        413,
+        "2049 texts; expected 1 to 2048",
+    )
+
+
+def test_tokens_are_counted_beside_the_loop(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that health answers meanwhile."""
+    threads = set[threading.Thread]()
+    count = BakedTokenizer.count
+
+    def counted(self: BakedTokenizer, text: str) -> int:
+        threads.add(threading.current_thread())
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return count(self, text)
+
+    monkeypatch.setattr(BakedTokenizer, "count", counted)
+    assert client.post("/embed", json={"inputs": "b " * 20, "truncate": False}).status_code == 422
+    assert threads
 
 
 def test_a_task_that_is_not_served(embedders: dict[str, Embedder]) -> None:

@@ -119,6 +119,22 @@ def test_models_are_listed(client: TestClient, embedder: Embedder) -> None:
             422,
             "text 0 has the token id 999; ",
         ),
+        (
+            {"input": [[2, 5, 3], []], "model": "every-feed"},
+            422,
+            "text 1 has no token ids; leave it out",
+        ),
+        (
+            {"input": [5, 6], "model": "every-feed"},
+            422,
+            (
+                "text 0 lacks the special tokens of every-feed's tokenizer; expected token ids "
+                "[2, ..., 3], or send texts (LangChain's OpenAIEmbeddings: "
+                "check_embedding_ctx_length=False)"
+            ),
+        ),
+        ({"input": [[2, 5, 3], [2, 5]], "model": "every-feed"}, 422, "text 1 lacks the special"),
+        ({"input": [[3]], "model": "every-feed"}, 422, "text 0 lacks the special"),
         ({"input": [[1] * 17], "model": "every-feed"}, 422, "text 0 has 17 tokens; expected 16 or"),
         (
             {"input": ["a"] * 2049, "model": "every-feed"},

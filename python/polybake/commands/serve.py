@@ -52,9 +52,16 @@ def _keys(path: Path) -> list[str]:
     from polybake.errors import InputError
 
     try:
-        keys = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+        text = path.read_text("utf-8-sig")  # editors of Windows put a BOM before it
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read ({error}); give a file of keys") from error
+    keys = [line.strip() for line in text.splitlines() if line.strip()]
     if not keys:
         raise InputError(f"{path}: holds no key; write one a line")
+    for place, key in enumerate(keys, start=1):
+        if not all("!" <= character <= "~" for character in key):
+            raise InputError(
+                f"{path}: key {place} holds a blank or what is not ASCII, which no header carries; "
+                "write keys of letters, digits and punctuation"
+            )
     return keys

@@ -108,7 +108,7 @@ class Embedder:
             found = self.embed_ids(rows, prompt=case.prompt)
             difference = compare_ids(
                 rows, self.tokenize(case.texts, prompt=case.prompt)
-            ) or compare_vectors(golden, found, self.head.fixture.tolerances["cpu"], slack)
+            ) or compare_vectors(golden, found, self.head.fixture.tolerances[self.device], slack)
             if difference:
                 raise CheckFailed(
                     f"{self.path}: case {case.id}: {difference.message}; "

@@ -82,8 +82,9 @@ class Gate:
         if path in _OPEN:
             return
         if self._keys:
-            given = headers.get("authorization", "").removeprefix("Bearer ").encode()
-            if not any([hmac.compare_digest(given, key) for key in self._keys]):  # noqa: C419 - all
+            scheme, _, key = headers.get("authorization", "").partition(" ")
+            given = key.strip().encode() if scheme.lower() == "bearer" else b""
+            if not any([hmac.compare_digest(given, one) for one in self._keys]):  # noqa: C419 - all
                 raise Refusal("unauthorized", "no valid key; send Authorization: Bearer and a key")
         if self._inside > self._limits.requests:
             message = f"{self._limits.requests} requests are at work; ask again later"

@@ -91,10 +91,10 @@ async def predict(asked: PredictRequest, models: Served, name: _Name = None) -> 
     texts = [[asked.inputs]] if isinstance(asked.inputs, str) else asked.inputs
     if any(len(text) != 1 for text in texts):
         raise Refusal("validation", f"{model.name} takes single texts, not pairs; give each alone")
-    singles = [text for (text,) in texts]
-    _check_length(model, asked, singles)
+    _check_side(model, asked)
     _check_raw(model, asked.raw_scores)
-    rows = (await model.of_texts(singles)).single
+    singles = [text for (text,) in texts]
+    rows = (await model.of_texts(singles, cut=asked.truncate is not False)).single
     labels = model.contract.settings["labels"]
     assert isinstance(labels, list)  # noqa: S101 - the task's settings
     content = [
@@ -107,8 +107,10 @@ async def predict(asked: PredictRequest, models: Served, name: _Name = None) -> 
 async def rerank(asked: RerankRequest, models: Served, name: _Name = None) -> Response:
     """The places of texts with their scores, best first."""
     model = models.of("rerank", name)
+    _check_side(model, asked)
     _check_raw(model, asked.raw_scores)
-    found = await model.of_texts([(asked.query, text) for text in asked.texts])
+    pairs = [(asked.query, text) for text in asked.texts]
+    found = await model.of_texts(pairs, cut=asked.truncate is not False)
     content = [
         {"index": place, "score": score}
         | ({"text": asked.texts[place]} if asked.return_text else {})
@@ -137,24 +139,16 @@ async def info(models: Served, name: _Name = None) -> dict[str, Any]:
 
 
 async def _embedded(model: ServedModel, asked: EmbedRequest) -> Answered:
+    _check_side(model, asked)
     given = [asked.inputs] if isinstance(asked.inputs, str) else [*asked.inputs]
-    _check_length(model, asked, [one for one in given if isinstance(one, str)])
-    return await model.of_inputs(given, Prompt(asked.prompt_name))
+    return await model.of_inputs(given, Prompt(asked.prompt_name), cut=asked.truncate is not False)
 
 
-def _check_length(model: ServedModel, asked: _Asked, texts: list[str]) -> None:
+def _check_side(model: ServedModel, asked: _Asked) -> None:
     given = asked.truncation_direction
     if given is not None and given.title() != model.cuts:
         cuts = f"{model.name} cuts texts on the {model.cuts.lower()}"
         raise Refusal("validation", f"{cuts}; leave truncation_direction out")
-    if asked.truncate is not False:
-        return
-    most = model.contract.max_length
-    for place, text in enumerate(texts):
-        tokens = model.embedder.runner.tokenizer.count(text)
-        if tokens > most:
-            message = f"text {place} has {tokens} tokens; expected {most} or less, or truncate"
-            raise Refusal("validation", message)
 
 
 def _check_raw(model: ServedModel, raw: bool) -> None:

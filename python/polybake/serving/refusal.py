@@ -43,7 +43,7 @@ class Refusal(Exception):
 
         Source: OpenAI's and Cohere's HTTP interfaces; text-embeddings-inference ``ErrorResponse``.
         """
-        if path == "/v1/rerank":
+        if path in ("/v1/rerank", "/v2/rerank"):
             return {"message": self.message}
         if path.startswith("/v1/"):
             known = "invalid_request_error" if self.status < 500 else "server_error"

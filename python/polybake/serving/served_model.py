@@ -63,6 +63,9 @@ class ServedModel:
         self.normalized = embedder.manifest.steps[-1:] == ("normalize()",)
         cut = json.loads(embedder.head.tokenizer)["truncation"]
         self.cuts = cut["direction"] if cut else "Right"
+        before, after = embedder.runner.tokenizer.special_tokens
+        (empty,) = embedder.runner.tokenizer.encode([""])
+        self._specials = empty[:before], empty[len(empty) - after :]
         self.most = most
         self._batching: Batching | None = None
         self.ready = False
@@ -88,27 +91,33 @@ class ServedModel:
         if self._batching:
             await self._batching.close()
 
-    async def of_texts(self, texts: Sequence[Text], prompt: Prompt | None = None) -> Answered:
+    async def of_texts(
+        self, texts: Sequence[Text], prompt: Prompt | None = None, *, cut: bool = True
+    ) -> Answered:
         """Run texts, or pairs of texts, as many as a request may have.
 
         Args:
             texts: Valid Unicode, as JSON cannot promise.
             prompt: Whose text stands before each; None is the model's default.
+            cut: Cut texts that are too long, as every client does, or refuse them.
 
         Raises:
-            Refusal: there are none or too many, one is none, or the model has no such prompt.
+            Refusal: there are none or too many, one is none or may not be cut and is too long, or
+                the model has no such prompt.
         """
         self._check_number(len(texts))
         try:
             name = (prompt or Prompt()).contract(self.contract).default_prompt
-            rows = await asyncio.to_thread(self._runner.ids, texts, name)
+            rows = await asyncio.to_thread(self._rows, texts, name, cut)
         except InputError as error:
             raise Refusal("validation", str(error)) from error
         except (UnicodeEncodeError, TypeError) as error:
             raise Refusal("validation", "a text is not valid Unicode; repair or drop it") from error
         return await self._of_rows(rows, name)
 
-    async def of_inputs(self, given: Sequence[str | list[int]], prompt: Prompt) -> Answered:
+    async def of_inputs(
+        self, given: Sequence[str | list[int]], prompt: Prompt, *, cut: bool = True
+    ) -> Answered:
         """Run texts with a prompt, or rows of token ids, which hold theirs.
 
         Raises:
@@ -116,7 +125,7 @@ class ServedModel:
         """
         texts = [one for one in given if isinstance(one, str)]
         if texts or not given:
-            return await self.of_texts(texts, prompt)
+            return await self.of_texts(texts, prompt, cut=cut)
         if prompt != Prompt():
             raise Refusal("validation", "token ids hold their prompt; leave prompt and type out")
         return await self.of_ids([one for one in given if not isinstance(one, str)])
@@ -125,19 +134,56 @@ class ServedModel:
         """Run rows of token ids, special tokens included.
 
         Raises:
-            Refusal: there are none or too many, one is too long, or the model has no such id.
+            Refusal: there are none or too many, or the tokenizer makes no such row: one is empty or
+                too long, lacks the special tokens, or has an id that the model has not.
         """
         self._check_number(len(rows))
-        size, most = self.contract.vocab_size, self.contract.max_length
         for place, ids in enumerate(rows):
-            wrong = next((one for one in ids if not 0 <= one < size), None)
-            if wrong is not None:
-                message = f"text {place} has the token id {wrong}; expected 0 to {size - 1}"
-                raise Refusal("validation", message)
-            if len(ids) > most:
-                message = f"text {place} has {len(ids)} tokens; expected {most} or less"
-                raise Refusal("validation", message)
+            if wrong := self._wrong(ids):
+                raise Refusal("validation", f"text {place} {wrong}")
         return await self._of_rows(rows, None)
+
+    def _wrong(self, ids: list[int]) -> str | None:
+        """Why no text has these token ids, if so."""
+        size, most = self.contract.vocab_size, self.contract.max_length
+        unknown = next((one for one in ids if not 0 <= one < size), None)
+        if unknown is not None:
+            return f"has the token id {unknown}; expected 0 to {size - 1}"
+        if not ids:
+            return "has no token ids; leave it out"
+        if len(ids) > most:
+            return f"has {len(ids)} tokens; expected {most} or less"
+        first, last = self._specials
+        if ids[: len(first)] != first or ids[len(ids) - len(last) :] != last:
+            shown = ", ".join([*map(str, first), "...", *map(str, last)])
+            return (
+                f"lacks the special tokens of {self.name}'s tokenizer; expected token ids "
+                f"[{shown}], or send texts (LangChain's OpenAIEmbeddings: "
+                "check_embedding_ctx_length=False)"
+            )
+        return None
+
+    def _rows(self, texts: Sequence[Text], prompt: str | None, cut: bool) -> list[list[int]]:
+        """The token ids of texts, none of which was cut where that is not wanted."""
+        rows = self._runner.ids(texts, prompt)
+        most = self.contract.max_length
+        for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
+            if cut or len(row) < most:
+                continue
+            tokens = self._tokens(text, prompt)
+            if tokens > most:
+                raise InputError(
+                    f"text {place} has {tokens} tokens; expected {most} or less, or truncate"
+                )
+        return rows
+
+    def _tokens(self, text: Text, prompt: str | None) -> int:
+        """How many tokens a text with its prompt, or a pair, has before it is cut."""
+        count = self._runner.tokenizer.count
+        if isinstance(text, str):
+            return count(text if prompt is None else self.contract.prompts[prompt] + text)
+        pieces = self.contract.pair.pieces if self.contract.pair else ()
+        return sum(map(count, text)) + sum(piece.text is None for piece in pieces)
 
     async def _of_rows(self, rows: Sequence[list[int]], prompt: str | None) -> Answered:
         if self._batching is None or not self.ready:
