@@ -75,6 +75,7 @@ def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
         ('name = "minilm"', 'name = "MiniLM"', "model.name: 'MiniLM' cannot become"),
         ('name = "minilm"', "", "model.name: is missing; add it"),
         ("source =", "sauce =", "model.sauce: unknown key; choose one of: name, source, output"),
+        ("output =", "outptu =", "(did you mean output?)"),
         ("[fixtures]", "[fixture]", "fixture: unknown key; choose one of: model, steps, prompts"),
         ("clients.ruby", "clients.rust", "clients.rust: unknown language; choose one of: python"),
         ('module = "Minilm"', 'modul = "M"', "clients.ruby.modul: unknown key; choose one of: ou"),

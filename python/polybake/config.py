@@ -18,7 +18,7 @@ from pydantic import (
 
 from polybake.errors import InputError
 from polybake.files.hub_reference import HubReference, parse_source
-from polybake.files.validation import expected, key_path
+from polybake.files.validation import expected, first, key_path, unknown_key
 from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.fixture import Device
 from polybake.modelfile.manifest import Precision, Storage, checked_name
@@ -187,12 +187,13 @@ def load_config(path: Path) -> Config:
         InputError: missing, not TOML, or a key or value that is not known, by its path.
     """
     try:
-        if path.stat().st_size > _LARGEST:
+        with path.open("rb") as file:  # whose size a device does not tell
+            content = file.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
             raise InputError(
-                f"{path}: has {path.stat().st_size} bytes, expected at most {_LARGEST}; "
-                "name files of its own for what is large"
+                f"{path}: has more than {_LARGEST} bytes; name files of its own for what is large"
             )
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        data = tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); write one with: polybake init SOURCE"
@@ -209,14 +210,11 @@ def load_config(path: Path) -> Config:
 
 
 def _fault(error: ValidationError) -> str:
-    """One fault of the file: where it is, what it is, and what may stand there.
-
-    An unknown key comes first: misspelled, it is also why another one is missing.
-    """
-    fault = min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
+    """One fault of the file: where it is, what it is, and what may stand there."""
+    fault = first(error)
     place = key_path(fault["loc"])
     if fault["type"] == "extra_forbidden":
-        return f"{place}: unknown key; choose one of: {', '.join(_keys(fault['loc'][:-1]))}"
+        return f"{place}: {unknown_key(str(fault['loc'][-1]), _keys(fault['loc'][:-1]))}"
     if fault["type"] == "missing":
         return f"{place}: is missing; add it"
     if fault["loc"][:1] == ("clients",) and fault["loc"][-1] == "[key]":

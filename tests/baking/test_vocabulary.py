@@ -9,7 +9,7 @@ import pytest
 from onnxscript import GraphBuilder, ir
 from tokenizers import AddedToken, Tokenizer, models
 
-from polybake.baking.vocabulary import fitted, table_rows
+from polybake.baking.vocabulary import added_tokens, fitted, table_rows
 from polybake.errors import InputError
 from polybake.tokenization.tokenizer import BakedTokenizer
 
@@ -73,6 +73,7 @@ def test_an_added_token_without_a_row_is_dropped() -> None:
     assert size == 4
     assert [one["content"] for one in json.loads(found.json)["added_tokens"]] == []
     assert found.encode(["<image>"]) == [[0]]
+    assert added_tokens(tokenizer(4, "<image>")) - added_tokens(found) == {"<image>"}
 
 
 def test_a_word_without_a_row_is_refused_by_name() -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.commandline import run
+from models.tiny_folders import write_bert
+from polybake.runtime.embedder import Embedder
+from support.commandline import polybake, run
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +38,34 @@ def test_writes_arrays_and_shows_their_steps(every_feed: Path, project: Path) ->
     assert np.load(project / pca["mean"]).shape == (7,)
     assert np.load(project / pca["components"]).shape == (3, 7)
     assert np.load(project / remove["components"]).shape == (1, 7)
+
+
+def test_a_mean_stands_behind_the_steps_that_it_was_fitted_to(project: Path) -> None:
+    """The table says where; put where it is printed, the mean of the corpus is 0 behind it."""
+    write_bert(project / "bert")
+    (project / "polybake.toml").write_text(
+        '[model]\nname = "tiny"\nsource = "bert"\noutput = "one.onnx"\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n[[steps]]\nstep = "normalize"\n'
+    )
+    polybake("bake", cwd=project)
+    tables = run("fit", "one.onnx", "corpus.txt", cwd=project).stdout.split("\n", 1)[1]
+    assert "# directly behind: pool(mode=mean) -> normalize()\n" in tables
+    assert [step["step"] for step in tomllib.loads(tables)["steps"]] == ["subtract", "normalize"]
+    settings = (project / "polybake.toml").read_text()
+    (project / "right.toml").write_text(settings + tables)
+    polybake("bake", "right.toml", "--output", "two.onnx", cwd=project)
+    texts = (project / "corpus.txt").read_text().split("\n")
+    vectors = Embedder(project / "one.onnx").embed(texts) - np.load(project / "fitted" / "mean.npy")
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(Embedder(project / "two.onnx").embed(texts), vectors, atol=1e-5)
+    pool = settings.split('[[steps]]\nstep = "normalize"')[0]
+    (project / "wrong.toml").write_text(pool + tables)
+    shown = polybake("bake", "wrong.toml", "--output", "three.onnx", cwd=project, code=2)
+    assert (
+        "steps[1].vector: fitted/mean.npy was fitted to the vectors behind pool(mode=mean) -> "
+        "normalize(), and stands behind pool(mode=mean); move the step"
+    ) in shown
+    assert not (project / "three.onnx").exists()
 
 
 def test_ranges_show_the_step_that_takes_them(every_feed: Path, project: Path) -> None:

@@ -35,6 +35,34 @@ def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None
     polybake("bake", cwd=tmp_path)
 
 
+@pytest.mark.parametrize("output", ["polybake.toml", "below/polybake.toml"])
+def test_a_link_stays_a_link(output: str, tmp_path: Path) -> None:
+    """Where it leads is another machine's business."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "bert").symlink_to(write_bert(tmp_path / "elsewhere"))
+    polybake("init", "bert", "--output", output, cwd=folder)
+    up = "../" * output.count("/")
+    assert f'source = "{up}bert"\n' in (folder / output).read_text()
+    polybake(
+        "inspect",
+        str(tomllib.loads((folder / output).read_text())["model"]["source"]),
+        cwd=(folder / output).parent,
+    )
+
+
+def test_a_folder_elsewhere_keeps_the_form_that_it_was_given_in(tmp_path: Path) -> None:
+    """A relative path stays relative."""
+    write_bert(tmp_path / "models" / "bert")
+    (tmp_path / "project").mkdir()
+    for given, written in (
+        ("../models/bert", "../models/bert"),
+        (str(tmp_path / "models" / "bert"), str(tmp_path / "models" / "bert")),
+    ):
+        polybake("init", given, "--force", cwd=tmp_path / "project")
+        assert f'source = "{written}"\n' in (tmp_path / "project" / "polybake.toml").read_text()
+
+
 def test_a_task_may_be_named(tmp_path: Path) -> None:
     """One that the source does not say itself: many encoders have a masked language model."""
     config = CONFIG | {"architectures": ["BertForMaskedLM"]}

@@ -14,7 +14,7 @@ from models.every_feed import write_every_feed_model
 from models.task_models import write_tagger
 from models.tiny_folders import write_bert, write_sentence_transformers
 from models.tiny_onnx import encoder, write_encoder
-from support.commandline import polybake
+from support.commandline import polybake, run
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +73,14 @@ def test_graph(project: Path, tmp_path: Path) -> None:
     printed = polybake("inspect", path, "--graph", "g.html", "--shapes", cwd=tmp_path)
     assert printed.startswith("wrote g.html\ninputs\n")
     assert (tmp_path / "g.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_json_stands_alone(project: Path, tmp_path: Path) -> None:
+    """What else was written is said beside it."""
+    arguments = ("out.onnx", "--shapes", "--json", "--graph", str(tmp_path / "g.svg"))
+    done = run("inspect", *arguments, cwd=project)
+    assert json.loads(done.stdout)["inputs"]
+    assert done.stderr == f"wrote {tmp_path / 'g.svg'}\n"
 
 
 def test_a_source_is_described_for_people(tmp_path: Path) -> None:

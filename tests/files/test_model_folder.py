@@ -103,6 +103,16 @@ def snapshot_of(cache: Path, *places: Path) -> ModelFolder:
     return ModelFolder.at(snapshot)
 
 
+@pytest.mark.parametrize(("name", "revision"), [("c0ffee" + "0" * 34, True), ("main", False)])
+def test_a_snapshot_has_a_revision(name: str, revision: bool, tmp_path: Path) -> None:
+    """Its commit, where its name is one, also from a folder within it."""
+    snapshot = tmp_path / "models--owner--name" / "snapshots" / name
+    (snapshot / "inner").mkdir(parents=True)
+    for folder in (ModelFolder.at(snapshot), ModelFolder.at(snapshot / "inner")):
+        assert (folder.identifier, folder.revision) == ("owner/name", name if revision else None)
+    assert ModelFolder.at(tmp_path).revision is None
+
+
 def test_follows_a_cache_to_its_blobs(tmp_path: Path) -> None:
     """A snapshot's links may lead to its cache's blobs, and to no other folder beside it."""
     cache = tmp_path / "models--owner--name"

@@ -71,6 +71,10 @@ def test_gives_steps_in_order(source: Source, tmp_path: Path) -> None:
         ({"step": "pool"}, r"steps\[1\]\.mode: "),
         ({"step": "pool", "mode": "median"}, r"steps\[1\]\.mode: .*'mean'.*found 'median'"),
         ({"step": "pool", "mode": "mean", "size": 3}, r"steps\[1\]\.size: unknown key; .*: mode"),
+        (
+            {"step": "truncate", "dimensions": 3},
+            r"steps\[1\]\.dimensions: unknown key; .*: .*\(did you mean dimension\?\)",
+        ),
         ({"step": "normalize", "p": 2}, r"steps\[1\]\.p: unknown key; choose one of: none"),
         ({"step": "subtract"}, r"steps\[1\]\.vector: is missing; add it"),
         ({"step": "subtract", "vector": [1.0]}, r"steps\[1\]\.vector: expected a path"),

@@ -129,6 +129,7 @@ def test_init_then_bake_from_a_cache(model: Path, tmp_path: Path) -> None:
     polybake(tmp_path, "bake", "a/polybake.toml", HF_HUB_OFFLINE="1")
     head = read_head(tmp_path / "a/build/tiny-bert.onnx")
     assert head.manifest.source.identifier == f"hub:{NAME}@{COMMIT}"
+    assert head.manifest.source.revision == COMMIT
 
 
 def test_a_plain_folder(tmp_path: Path) -> None:

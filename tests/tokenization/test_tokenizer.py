@@ -201,6 +201,23 @@ def test_lowercase_comes_first(
     assert [part["type"] for part in normalizer["normalizers"]] == types
 
 
+def test_an_added_token_of_megabytes_is_refused(folder: Path) -> None:
+    """Before tokenizers takes gigabytes for it."""
+    data = json.loads((folder / "tokenizer.json").read_text())
+    data["added_tokens"].append({**data["added_tokens"][0], "id": 40, "content": "a" * 50_000_000})
+    (folder / "tokenizer.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match=r"has 50000000 characters, expected at most 1024; drop"):
+        baked(folder)
+
+
+def test_a_tokenizer_of_another_version_is_an_error_of_input() -> None:
+    """Whoever wrote it into the file."""
+    tokenizer = BakedTokenizer('{"post_processor": []}', 8, 0, "right")
+    for ask in (lambda: tokenizer.encode(["a"]), lambda: tokenizer.count("a")):
+        with pytest.raises(InputError, match="the tokenizer cannot be read by tokenizers"):
+            ask()
+
+
 def test_missing_and_damaged_files(folder: Path) -> None:
     """A missing tokenizer.json says how to write one; a damaged one is named."""
     for text, shown in (

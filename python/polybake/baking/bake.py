@@ -251,12 +251,15 @@ def _manifest(
         encoder=encoder.name,
         opset=built.opset,
         source=manifest.Provenance(
-            identifier=source.folder.identifier, licence=source.folder.licence()
+            identifier=source.folder.identifier,
+            revision=source.folder.revision,
+            licence=source.folder.licence(),
         ),
         generator=__version__,
         fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),
         verified=encoder.proves,
         exposed=tuple(exposed),
+        dropped_tokens=built.dropped_tokens,
     )
 
 

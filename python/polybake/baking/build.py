@@ -9,7 +9,7 @@ from polybake.baking.expose import expose_values
 from polybake.baking.fold import fold
 from polybake.baking.prompts import Prompts
 from polybake.baking.seek import seek
-from polybake.baking.vocabulary import fitted, table_rows
+from polybake.baking.vocabulary import added_tokens, fitted, table_rows
 from polybake.graph.check import check_graph
 from polybake.graph.slow_fusions import avoid_slow_fusions, rounds
 from polybake.modelfile.manifest import Contract
@@ -27,6 +27,7 @@ class Built:
     Attributes:
         tokenizer: As the file carries it.
         whole: The same with its post-processor, which joins pairs by itself.
+        dropped_tokens: Added tokens of the source that the encoder's table has no row for.
     """
 
     contract: Contract
@@ -34,6 +35,7 @@ class Built:
     whole: BakedTokenizer
     opset: int
     rounds: bool
+    dropped_tokens: tuple[str, ...]
 
 
 def build(
@@ -56,6 +58,7 @@ def build(
     folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    dropped = added_tokens(source.tokenizer) - added_tokens(tokenizer)
     settings = task.settings(source, folded.output.dimension)
     if "words" in settings:
         tokenizer = tokenizer.cut_right()  # a word is known by its first tokens
@@ -78,4 +81,6 @@ def build(
         default_prompt=prompts.default,
     )
     opset = graph.model.opset_imports[""]
-    return graph.model, Built(contract, tokenizer, whole, opset, rounds(graph.model))
+    return graph.model, Built(
+        contract, tokenizer, whole, opset, rounds(graph.model), tuple(sorted(dropped))
+    )

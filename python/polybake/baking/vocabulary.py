@@ -19,6 +19,11 @@ def table_rows(input_ids: ir.Value) -> int | None:
     return min(_tables(input_ids), default=None)
 
 
+def added_tokens(tokenizer: BakedTokenizer) -> set[str]:
+    """The tokens that any text may spell, and that are then one token each."""
+    return {one["content"] for one in json.loads(tokenizer.json)["added_tokens"]}
+
+
 def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer, int]:
     """The tokenizer without added tokens beyond the table, and below what all its ids are.
 

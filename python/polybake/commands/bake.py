@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: The mean cosine to exact vectors from which on searches hardly change.
 _CLOSE = 0.995
 
+#: Dropped tokens that are named.
+_SHOWN = 3
+
 
 def bake(
     target: ConfigOrSource = DEFAULT_CONFIG,
@@ -106,6 +109,12 @@ def readable(report: BakeReport) -> str:
         f"  proven: {manifest.verified} (largest difference: {proofs})",
         f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
     ]
+    if dropped := manifest.dropped_tokens:
+        shown = ", ".join(map(repr, dropped[:_SHOWN])) + ", …" * (len(dropped) > _SHOWN)
+        lines.append(
+            f"  dropped: {len(dropped)} added tokens that the encoder has no row for ({shown}); "
+            "what spells them is tokenized like any other text"
+        )
     if manifest.deviation:
         lines.insert(4, f"  {_lowered(manifest, manifest.deviation)}")
     if manifest.source.dequantized:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from polybake.commands.target import JsonOption
+from polybake.files.printable import printable
 
 #: The step that each file is for, and the key that names it there, besides the mean.
 _STEPS = {
@@ -62,17 +63,26 @@ def fit(
 def _readable(record: dict[str, Any], output: Path) -> str:
     """What was fitted, and the tables that polybake.toml takes."""
     texts, names = record["corpus"]["texts"], list(record["arrays"])
+    before = record["model"]["steps"]
+    again = ["", "[[steps]]", 'step = "normalize"'] * (before[-1:] == ("normalize()",))
     lines = [f"fitted {', '.join(names)} to {texts} texts, in {output}"]
+    mean = _toml(output / "mean.npy")
     if names == ["mean.npy"]:
-        lines += ["", "[[steps]]", 'step = "subtract"', f"vector = {_toml(output / 'mean.npy')}"]
+        lines += [*_table(before, "subtract"), f"vector = {mean}", *again]
     for name in filter(_STEPS.__contains__, names):
         step, key = _STEPS[name]
-        lines += ["", "[[steps]]", f'step = "{step}"', f"mean = {_toml(output / 'mean.npy')}"]
-        lines += [f"{key} = {_toml(output / name)}"]
+        lines += [*_table(before, step), f"mean = {mean}", f"{key} = {_toml(output / name)}"]
+        lines += again
     if "ranges.npy" in names:
-        lines += ["", "[[steps]]", 'step = "quantize"', 'precision = "int8"']
+        lines += [*_table(before, "quantize"), 'precision = "int8"']
         lines += [f"ranges = {_toml(output / 'ranges.npy')}"]
     return "\n".join(lines)
+
+
+def _table(before: tuple[str, ...], step: str) -> list[str]:
+    """The beginning of a step's table, and after which steps it belongs."""
+    place = f"# directly behind: {' -> '.join(map(printable, before)) or 'the encoder'}"
+    return ["", place, "[[steps]]", f'step = "{step}"']
 
 
 def _toml(path: Path) -> str:

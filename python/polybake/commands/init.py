@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -156,6 +157,8 @@ def _item(value: object) -> Any:
 def _relative(source: HubReference | Path, folder: Path) -> str:
     if isinstance(source, HubReference):
         return str(source)
-    base = folder.resolve()
-    resolved = source.resolve()
-    return str(resolved.relative_to(base) if resolved.is_relative_to(base) else resolved)
+    # Not resolved: where a link leads is another machine's business.
+    base, place = Path.cwd() / folder, Path(os.path.normpath(Path.cwd() / source))
+    if source.is_absolute() and not place.is_relative_to(os.path.normpath(base)):
+        return str(place)
+    return os.path.relpath(place, base)

@@ -72,7 +72,7 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None
 
     if graph is not None:
         write_picture(path, graph)
-        typer.echo(f"wrote {graph}")
+        typer.echo(f"wrote {graph}", err=as_json)
     if shapes:
         facts = shape_facts(read_graph(path))
         typer.echo(json.dumps(facts, indent=2) if as_json else shape_table(facts))

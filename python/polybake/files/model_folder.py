@@ -14,6 +14,7 @@ _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.+-]{1,60})[\"']?\s*$", re.MULT
 
 #: What the folder of a repository in a Hugging Face cache is called: ``models--owner--name``.
 _CACHED = "models--"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -28,25 +29,28 @@ class ModelFolder:
             cache whose snapshot it is.
         identifier: What names it on any machine: ``owner/name`` for a snapshot in a Hugging Face
             cache, else the last part of the path.
+        revision: The commit of such a snapshot.
     """
 
     path: Path
     roots: tuple[Path, ...]
     identifier: str
+    revision: str | None = None
 
     @classmethod
     def at(cls, path: Path) -> Self:
         """Open the folder ``path``."""
         real = path.resolve()
-        identifier = real.name
+        identifier, revision = real.name, None
         roots: tuple[Path, ...] = (real,)
-        for parent in real.parents:
+        for inner, parent in zip([real, *real.parents], real.parents, strict=False):
             if parent.name == "snapshots" and parent.parent.name.startswith(_CACHED):
                 identifier = parent.parent.name.removeprefix(_CACHED).replace("--", "/")
+                revision = inner.name if _COMMIT.fullmatch(inner.name) else None
                 blobs = parent.parent / "blobs"
                 # A link would lead wherever whoever made the folder wants.
                 roots += () if blobs.is_symlink() else (blobs,)
-        return cls(path, roots, identifier)
+        return cls(path, roots, identifier, revision)
 
     def inner(self, name: str) -> Self:
         """The folder ``name`` inside this one; ``""`` is this one."""

@@ -1,6 +1,8 @@
 """What pydantic found wrong, in one line: the key, what was expected, and the value."""
 
+import difflib
 import re
+from collections.abc import Iterable
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -21,6 +23,18 @@ class JsonModel(BaseModel):
     """What a JSON file says; each value has its type there already, and is never converted."""
 
     model_config = ConfigDict(frozen=True, strict=True)
+
+
+def first(error: ValidationError) -> ErrorDetails:
+    """The fault to name: an unknown key before all else, as a misspelled one makes another miss."""
+    return min(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
+
+
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """Say that a key is not known, which there are, and which of these it is most like."""
+    near = difflib.get_close_matches(key, list(known), n=1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return f"unknown key; choose one of: {', '.join(known) or 'none'}{meant}"
 
 
 def first_fault(error: ValidationError) -> str:

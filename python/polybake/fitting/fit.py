@@ -18,13 +18,11 @@ from polybake.files.atomic import replacing
 from polybake.fitting.corpus import Corpus
 from polybake.fitting.moments import Moments
 from polybake.modelfile.manifest import Manifest
+from polybake.recipe.fit_record import RECORD, arrays_of
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.processors import processors
 
 Arrays = dict[str, NDArray[np.float32]]
-
-#: Says what the arrays beside it came from.
-RECORD = "fit.json"
 
 #: Texts that are embedded at once, so that memory does not grow with the corpus.
 _WINDOW = 4096
@@ -211,17 +209,10 @@ def _record(
     }
 
 
-def _earlier(out: Path) -> set[str]:
-    """The arrays that an earlier fit wrote; those do not go with a new mean."""
-    try:
-        written = json.loads((out / RECORD).read_text(encoding="utf-8"))["arrays"]
-    except (OSError, ValueError, TypeError, KeyError):
-        return set()
-    return {"components.npy", "matrix.npy", "top.npy", "ranges.npy"} & {*written}
-
-
 def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
-    left = sorted(_earlier(out) - set(arrays))
+    # Those of an earlier fit do not go with a new mean.
+    known = {"components.npy", "matrix.npy", "top.npy", "ranges.npy"}
+    left = sorted(known & arrays_of(out) - set(arrays))
     for name, array in arrays.items():
         content = io.BytesIO()
         np.save(content, array)

@@ -26,7 +26,7 @@ Precision = Literal["float32", "float16", "int8"]
 Storage = Literal["checkpoint", "float16"]
 #: Which text of a pair is cut, by the name that ``tokenizers`` gives the strategy.
 Cut = Literal["longest_first", "only_first", "only_second"]
-Verified = Literal["steps", "source", "oracle"]
+Verified = Literal["steps", "source"]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _NAME_LENGTH = 50
@@ -164,7 +164,7 @@ class Provenance(Record):
     """Where the encoder came from."""
 
     identifier: str
-    revision: str | None = None
+    revision: str | None = Field(default=None, description="The commit of a hub's repository.")
     licence: str | None = None
     dequantized: Dequantized | None = None
 
@@ -193,6 +193,11 @@ class Manifest(Record):
     verified: Verified = Field(description="How far the bake was proven.")
     exposed: tuple[str, ...] = Field(
         default=(), description="Outputs of the graph after the contract's, for debugging."
+    )
+    dropped_tokens: tuple[str, ...] = Field(
+        default=(),
+        description="Added tokens of the source's tokenizer that its encoder has no row for: what "
+        "spells them is tokenized like any other text.",
     )
 
 

@@ -19,7 +19,6 @@ _PROVEN = {
     "steps": "the encoder's own output was run through the steps in NumPy, and compared",
     "source": "the source's own graph was run, its output taken through the steps in NumPy, and "
     "compared",
-    "oracle": "compared with sentence-transformers on PyTorch",
 }
 
 

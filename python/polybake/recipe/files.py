@@ -4,7 +4,7 @@ NumPy arrays, modules in the source's folder, ONNX fragments, and the user's own
 """
 
 import runpy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import isfunction
 from pathlib import Path
 from typing import TypeVar, get_args, get_origin
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
+from polybake.files.printable import printable
 from polybake.graph.external_data import load_model
+from polybake.recipe.fit_record import steps_before
 from polybake.sources.sentence_transformers.saved_modules import SAVED
 from polybake.steps import OnnxFragment, PythonFile, Step
 from polybake.steps.onnx_fragment import Fragment
@@ -24,7 +26,13 @@ _Read = TypeVar("_Read")
 
 
 def read_files(
-    where: str, step: type[Step], values: Mapping[str, object], *, base: Path, model: ModelFolder
+    where: str,
+    step: type[Step],
+    values: Mapping[str, object],
+    *,
+    base: Path,
+    model: ModelFolder,
+    before: Sequence[Step] = (),
 ) -> dict[str, object]:
     """Put what the files hold in the place of their names.
 
@@ -35,9 +43,11 @@ def read_files(
         values: The specification's parameters.
         base: The folder that paths of ``.npy``, ``.onnx`` and ``.py`` files are relative to.
         model: The folder that ``source`` is relative to.
+        before: The steps before this one, which a fitted array belongs behind.
 
     Raises:
-        InputError: a file is missing, damaged, or does not hold what the step takes.
+        InputError: a file is missing, damaged, was fitted behind other steps, or does not hold what
+            the step takes.
     """
     if step.name in SAVED and "source" in values:
         for other in values.keys() - {"source"}:
@@ -50,7 +60,7 @@ def read_files(
     found = dict(values)
     for key in values:
         if key in annotations and _is_array(annotations[key]):
-            found[key] = _read(where, values, key, lambda name: _array(base / name))
+            found[key] = _read(where, values, key, lambda name: _array(base / name, before))
         elif key == "file" and step in _FILES:
             found[key] = _read(where, values, key, lambda name: _FILES[step](base / name, model))
     return found
@@ -73,7 +83,13 @@ def _is_array(annotation: object) -> bool:
     return get_origin(annotation) is np.ndarray or any(map(_is_array, get_args(annotation)))
 
 
-def _array(path: Path) -> NDArray[np.float32]:
+def _array(path: Path, before: Sequence[Step]) -> NDArray[np.float32]:
+    fitted, found = steps_before(path), tuple(map(str, before))
+    if fitted is not None and fitted != found:
+        raise ValueError(
+            f"{path} was fitted to the vectors behind {_shown(fitted)}, and stands behind "
+            f"{_shown(found)}; move the step, or bake without it and fit again"
+        )
     try:
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # a damaged header fails wherever Python's own parser does
@@ -84,6 +100,10 @@ def _array(path: Path) -> NDArray[np.float32]:
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
         raise ValueError(f"{path} holds no array of numbers; write it with numpy.save")
     return array.astype(np.float32)
+
+
+def _shown(steps: Sequence[str]) -> str:
+    return printable(" -> ".join(steps)) or "the encoder"
 
 
 def _fragment(path: Path, model: ModelFolder) -> Fragment:  # noqa: ARG001 - as _script

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from polybake.errors import InputError
-from polybake.files.validation import expected, key_path
+from polybake.files.validation import expected, first, key_path, unknown_key
 from polybake.recipe.files import read_files
 from polybake.sources.source import Source
 from polybake.steps import STEPS, Route, Step
@@ -34,7 +34,11 @@ def resolve(
 
 
 def _steps(
-    where: str, specs: Sequence[Step | Mapping[str, object]], base: Path, source: Source
+    where: str,
+    specs: Sequence[Step | Mapping[str, object]],
+    base: Path,
+    source: Source,
+    before: Sequence[Step] = (),
 ) -> list[Step]:
     found: list[Step] = []
     for index, spec in enumerate(specs):
@@ -43,7 +47,7 @@ def _steps(
         elif spec.get("step") == HEAD:
             found += _head(f"{where}[{index}]", spec, source)
         else:
-            found.append(_step(f"{where}[{index}]", spec, base, source))
+            found.append(_step(f"{where}[{index}]", spec, base, source, [*before, *found]))
     return found
 
 
@@ -59,36 +63,50 @@ def _head(where: str, spec: Mapping[str, object], source: Source) -> list[Step]:
     return source.head.steps()
 
 
-def _step(where: str, spec: Mapping[str, object], base: Path, source: Source) -> Step:
+def _step(
+    where: str,
+    spec: Mapping[str, object],
+    base: Path,
+    source: Source,
+    before: Sequence[Step],
+) -> Step:
     name = spec.get("step")
     if not isinstance(name, str) or name not in STEPS:
         raise InputError(
             f"{where}.step: unknown step {name!r}; choose one of: {', '.join([*STEPS, HEAD])}"
         )
     values = {key: value for key, value in spec.items() if key != "step"}
-    parameters = read_files(where, STEPS[name], values, base=base, model=source.folder)
+    parameters = read_files(
+        where, STEPS[name], values, base=base, model=source.folder, before=before
+    )
     if STEPS[name] is Route:
-        parameters["routes"] = _routes(f"{where}.routes", values.get("routes"), base, source)
+        routes = values.get("routes")
+        parameters["routes"] = _routes(f"{where}.routes", routes, base, source, before)
     try:
         return STEPS[name](**parameters)
     except ValidationError as error:
-        fault = error.errors()[0]
+        fault = first(error)
         key = key_path((where, *fault["loc"]))
         raise InputError(f"{key}: {_reason(STEPS[name], fault)}") from error
 
 
-def _routes(where: str, routes: object, base: Path, source: Source) -> dict[str, list[Step]]:
+def _routes(
+    where: str, routes: object, base: Path, source: Source, before: Sequence[Step]
+) -> dict[str, list[Step]]:
     if not isinstance(routes, dict) or not all(
         isinstance(specs, list | tuple) and all(isinstance(spec, dict) for spec in specs)
         for specs in routes.values()
     ):
         raise InputError(f"{where}: expected a list of steps for each route, found {routes!r}")
-    return {name: _steps(f"{where}.{name}", specs, base, source) for name, specs in routes.items()}
+    return {
+        name: _steps(f"{where}.{name}", specs, base, source, before)
+        for name, specs in routes.items()
+    }
 
 
 def _reason(step: type[Step], fault: ErrorDetails) -> str:
     if fault["type"] == "extra_forbidden":
-        return f"unknown key; choose one of: {', '.join(step.model_fields) or 'none'}"
+        return unknown_key(str(fault["loc"][-1]), step.model_fields)
     if fault["type"] == "missing":
         return "is missing; add it"
     return expected(fault)

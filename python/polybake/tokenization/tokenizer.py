@@ -91,13 +91,21 @@ class BakedTokenizer:
     @cached_property
     def untruncated(self) -> Tokenizer:
         """The same without a limit."""
-        tokenizer = Tokenizer.from_str(self.json)
+        tokenizer = self._read()
         tokenizer.no_truncation()
         return tokenizer
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return Tokenizer.from_str(self.json)
+        return self._read()
+
+    def _read(self) -> Tokenizer:
+        try:
+            return Tokenizer.from_str(self.json)
+        except Exception as error:  # tokenizers raises bare Exception
+            raise InputError(
+                f"the tokenizer cannot be read by tokenizers ({error}); bake the model again"
+            ) from error
 
 
 def bake_tokenizer(

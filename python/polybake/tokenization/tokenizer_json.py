@@ -15,6 +15,9 @@ from polybake.tokenization.slow_patterns import slow_pattern
 
 Side = Literal["right", "left"]
 
+#: Characters of an added token; tokenizers takes gigabytes for one of many megabytes.
+_LONGEST_TOKEN = 1024
+
 
 class Truncation(JsonModel):
     """Where a text is cut."""
@@ -84,6 +87,13 @@ class TokenizerJson(JsonModel, extra="allow"):
                 f"{path}: model.dropout = {dropout!r} gives a text other ids each time, expected "
                 "null; set it to null"
             )
+        for place, token in enumerate(self.added_tokens):
+            length = len(str(token.get("content")))
+            if length > _LONGEST_TOKEN:
+                raise InputError(
+                    f"{path}: added_tokens[{place}] has {length} characters, expected at most "
+                    f"{_LONGEST_TOKEN}; drop it"
+                )
         described = self.model_dump(exclude_unset=True)
         text = json.dumps(described, ensure_ascii=True, separators=(",", ":"))
         try:
