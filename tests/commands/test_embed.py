@@ -50,6 +50,29 @@ def test_texts_to_an_array(every_feed: Path, project: Path) -> None:
     assert {path.name for path in (project / "new").iterdir()} == {"out.npy", "out.npy.json"}
 
 
+@pytest.mark.parametrize("out", ["out.npy", "out.jsonl", "out.parquet"])
+def test_a_finished_command_is_done_again_at_once(
+    every_feed: Path, project: Path, out: str
+) -> None:
+    """A job that is tried again succeeds; one with other texts or another prompt is refused."""
+    first = run("embed", every_feed, "texts.txt", "-o", out, cwd=project)
+    written = {path: path.stat().st_mtime_ns for path in project.iterdir()}
+    again = run("embed", every_feed, "texts.txt", "-o", out, cwd=project)
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert again.stderr == f"{out} holds these vectors already\n"
+    assert {path: path.stat().st_mtime_ns for path in project.iterdir()} == written
+    other = run("embed", every_feed, "texts.txt", "-o", out, "--query", cwd=project)
+    assert other.returncode == 2
+    assert f"{out}: exists already, with other vectors: model.prompt was null" in other.stderr
+    (project / "texts.txt").write_text("another\n")
+    other = run("embed", every_feed, "texts.txt", "-o", out, cwd=project)
+    assert other.returncode == 2
+    assert "texts.sha256 was" in other.stderr
+    assert {path: path.stat().st_mtime_ns for path in project.iterdir() if path.name == out} == {
+        project / out: written[project / out]
+    }
+
+
 def test_a_table_to_a_table(every_feed: Path, project: Path) -> None:
     """The other columns come along; the record is in the file."""
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -9,9 +9,36 @@ from polybake.config import Config
 from polybake.errors import InputError
 from polybake.fixtures.texts import read_texts, user_cases
 from polybake.recipe.resolve import resolve
-from polybake.sources import open_source
+from polybake.sources import Source, open_source
 from polybake.steps import Step
-from polybake.tasks import Classify, task_of
+from polybake.tasks import Classify, Task, task_of
+
+
+def opened(
+    config: Config, steps: Sequence[Step | Mapping[str, object]] | None = None
+) -> tuple[Source, Task, list[Step]]:
+    """The source that a config names, what it is baked for, and its steps.
+
+    Args:
+        config: All settings.
+        steps: In the place of the config's; None of both takes the source's own.
+
+    Raises:
+        InputError: the source, a step or a setting is not what was expected.
+        RequirementMissing: a package or the hub is not there.
+    """
+    model = config.model
+    found = open_source(model.source, model.encoder, dequantize=model.dequantize)
+    source = replace(found, labels=model.labels)
+    listed = steps if steps is not None else config.steps
+    task = task_of(source, model.task if listed is None else model.task or EMBED.name)
+    if model.labels and not task.labelled:
+        raise InputError(
+            f"model.labels: a model of the task {task.name!r} has none; leave them out, or say "
+            f'task = "{Classify.name}"'
+        )
+    listed = task.recipe(source) if listed is None else listed
+    return source, task, resolve(listed, base=config.folder, source=source)
 
 
 def bake_config(
@@ -32,21 +59,12 @@ def bake_config(
         RequirementMissing: a package or the hub is not there.
     """
     model = config.model
-    opened = open_source(model.source, model.encoder, dequantize=model.dequantize)
-    source = replace(opened, labels=model.labels)
-    listed = steps if steps is not None else config.steps
-    task = task_of(source, model.task if listed is None else model.task or EMBED.name)
-    if model.labels and not task.labelled:
-        raise InputError(
-            f"model.labels: a model of the task {task.name!r} has none; leave them out, or say "
-            f'task = "{Classify.name}"'
-        )
-    listed = task.recipe(source) if listed is None else listed
+    source, task, resolved = opened(config, steps)
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
     return bake(
         source,
-        resolve(listed, base=config.folder, source=source),
+        resolved,
         model.output,
         name=model.name,
         description=model.description,

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: The mean cosine to exact vectors from which on searches hardly change.
 _CLOSE = 0.995
 
+#: The folder that init names.
+_BUILD = "build"
+
 #: Dropped tokens that are named.
 _SHOWN = 3
 
@@ -78,11 +81,19 @@ def bake(
 
 
 def baked(config: Config) -> BakeReport:
-    """Bake what a config describes, and show on a terminal how far it is."""
+    """Bake what a config describes, and show on a terminal how far it is.
+
+    A folder ``build`` that is made for it is none that Git should take: files in it are large.
+    """
     from polybake.baking.bake_config import bake_config
 
+    folder = config.model.output.parent
+    made = not folder.exists()
     with stages() as progress:
-        return bake_config(config, progress=progress)
+        report = bake_config(config, progress=progress)
+    if made and folder.name == _BUILD:
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+    return report
 
 
 def summary(report: BakeReport) -> dict[str, object]:

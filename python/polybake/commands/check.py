@@ -1,13 +1,19 @@
 """``polybake check``: is a model file whole, does it keep its word, are its clients fresh?"""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from polybake.commands.generate import clients_of, model_of
 from polybake.commands.target import DEFAULT_CONFIG, ConfigOrModel
 from polybake.errors import InputError
+
+if TYPE_CHECKING:
+    from polybake.config import Config
+    from polybake.modelfile.manifest import Manifest
 
 
 def check(
@@ -23,13 +29,15 @@ def check(
         Path | None, typer.Option(help="The signer's key, a PEM file; for --signature.")
     ] = None,
 ) -> None:
-    """Check a model file's digests and golden cases, and that its clients are fresh.
+    """Check a model file's digests and golden cases, and that settings and clients are its own.
 
     Example: polybake check build/minilm.onnx --clients clients
     """
+    from polybake.config import load_config
     from polybake.generation.generate import generate
     from polybake.modelfile.container import check_tail, read_head
 
+    config = load_config(target) if target.suffix == ".toml" else None
     model = model_of(target)
     if signature is not None or public_key is not None:
         typer.echo(signed(model, signature, public_key))
@@ -37,6 +45,8 @@ def check(
     check_tail(head)
     typer.echo(f"whole: {model}, fingerprint {head.manifest.fingerprint}")
     typer.echo(reproduced(model))
+    if config is not None:
+        typer.echo(current(config, head.manifest))
     if model is not target or clients is not None:
         settings = clients_of(target, clients)
         done = generate(head.manifest, settings, languages=language or (), check=True)
@@ -51,6 +61,21 @@ def signed(model: Path, signature: Path | None, public_key: Path | None) -> str:
 
     check_signature(model, signature, public_key)
     return f"signed: {model}, by the holder of {public_key}"
+
+
+def current(config: Config, manifest: Manifest) -> str:
+    """Compare the settings with what was baked, where their source is here."""
+    from polybake.files.hub_reference import HubReference
+
+    source = config.model.source
+    if isinstance(source, HubReference) or not source.exists():
+        return f"skipped: the settings, since their source {source} is not here"
+    try:
+        from polybake.baking.same_settings import check_same_settings
+    except ModuleNotFoundError as error:
+        return f"skipped: the settings, since {error.name} is not installed"
+    check_same_settings(config, manifest)
+    return f"current: {config.model.output} was baked with these settings"
 
 
 def reproduced(model: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +20,7 @@ from polybake.embedding.machine import Machine
 from polybake.embedding.outputs import output_for
 from polybake.embedding.outputs.output import COLUMN, Output
 from polybake.embedding.parts import Parts
-from polybake.embedding.record import is_record, record, record_of
+from polybake.embedding.record import other_vectors, read_record, record, record_of
 from polybake.errors import CheckFailed, InputError
 from polybake.modelfile.container import read_head
 from polybake.runtime.prompt import Prompt
@@ -39,7 +39,8 @@ def embed(
 ) -> dict[str, Any]:
     """Write the vector of every row of a corpus, in its order.
 
-    A call that is interrupted leaves the finished parts beside ``out``; the same call goes on.
+    A call that is interrupted leaves the finished parts beside ``out``; the same call goes on. One
+    that was finished is left alone.
 
     Args:
         model: A baked model file.
@@ -59,7 +60,8 @@ def embed(
         CheckFailed: an embedding holds NaN or infinity.
     """
     kind = output_for(out)
-    _check_places(out, source, kind, force)
+    there = {} if force or source.once else kind.written(out)
+    _check_places(out, source, kind, force or bool(there))
     manifest = read_head(model).manifest
     if manifest.contract.task != "embed":
         raise InputError(
@@ -71,12 +73,21 @@ def embed(
     output, parts = kind(source, contract.output), Parts(out, force)
     rows, digest = _surveyed(source, output)
     job = record(manifest, contract.default_prompt, machine.device, source, digest)
+    if there:
+        if changed := other_vectors(there, job):
+            raise InputError(
+                f"{out}: exists already, with other vectors: {changed}; choose another output, or "
+                "overwrite it with --force"
+            )
+        _tell(console, f"{out} holds these vectors already")
+        return there
     with parts.opened(job), _told(parts, console):
         windows = _windows(source, output)
         if rows is not None:
             windows = _unchanged(windows, source, rows)
-        done = _embedded(windows, runner, output, parts)
-        sizes = [len(window) for window in tracked(done, "embedding texts", rows, console)]
+        with tracked("embedding texts", rows, console) as advance:
+            done = _embedded(windows, runner, output, parts, advance)
+            sizes = [len(window) for window in done]
         whole = job | {"texts": {**job["texts"], "rows": sum(sizes)}}
         written = json.dumps(whole, indent=2).encode("ascii") + b"\n"
         with parts.whole({} if kind.holds_record else {record_of(out): written}) as file:
@@ -93,7 +104,7 @@ def _check_places(out: Path, source: Source, kind: type[Output], force: bool) ->
         if path.is_dir():
             raise InputError(f"{path}: is a folder; choose another output")
         # A record without its file is one whose run was ended between the two.
-        if path.exists() and not force and not (path == beside and is_record(path)):
+        if path.exists() and not force and not (path == beside and read_record(path)):
             raise InputError(
                 f"{path}: exists already; choose another output, or overwrite it with --force"
             )
@@ -141,27 +152,39 @@ def _unchanged(windows: Iterator[Window], source: Source, rows: int) -> Iterator
 @contextmanager
 def _told(parts: Parts, console: Console) -> Iterator[None]:
     """Say what is there already, and where it stays if the run does not come to its end."""
-
-    def tell(line: str) -> None:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-    if kept := len(parts):
-        tell(f"going on after the {kept} parts in {parts.folder}")
+    if parts:
+        _tell(console, f"going on after the {_counted(parts)} in {parts.folder}")
     try:
         yield
     except BaseException:
         if parts:
-            tell(f"{len(parts)} parts are kept in {parts.folder}; the same command goes on")
+            are = "is" if len(parts) == 1 else "are"
+            kept = f"{_counted(parts)} {are} kept in {parts.folder}"
+            _tell(console, f"{kept}; the same command goes on")
         raise
 
 
+def _tell(console: Console, line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _counted(parts: Parts) -> str:
+    return "1 part" if len(parts) == 1 else f"{len(parts)} parts"
+
+
 def _embedded(
-    windows: Iterator[Window], runner: Runner, output: Output, parts: Parts
+    windows: Iterator[Window],
+    runner: Runner,
+    output: Output,
+    parts: Parts,
+    advance: Callable[[int], None],
 ) -> Iterator[Window]:
     """Give each window when its part is there."""
     for number, (window, rows) in enumerate(_tokenized(windows, runner, parts)):
-        if rows is not None:
-            vectors = runner.embed(rows.result())
+        if rows is None:
+            advance(len(window))
+        else:
+            vectors = runner.embed(rows.result(), progress=advance)
             if vectors.dtype == np.float32 and not np.isfinite(vectors).all():
                 place = window.place(int(np.argmin(np.isfinite(vectors).all(axis=1))))
                 raise CheckFailed(

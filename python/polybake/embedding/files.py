@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import pyarrow
 from pyarrow import parquet
 from rich.console import Console
 
@@ -17,11 +15,9 @@ from polybake.corpus import open_corpus
 from polybake.corpus.source import Source
 from polybake.embedding.embed import embed
 from polybake.embedding.model_file import ModelFile, OneCore
-from polybake.embedding.record import RECORD, difference, record
+from polybake.embedding.outputs.parquet import ParquetOutput
+from polybake.embedding.record import other_vectors, record
 from polybake.errors import InputError, PolybakeError
-
-#: What of the record decides whether a file that is there is left alone.
-_KEPT = ("model", "embedding", "texts")
 
 
 class Embedded(NamedTuple):
@@ -83,22 +79,13 @@ class FileJob:
             InputError: it holds others, and they are not to be replaced.
         """
         wanted = record(self.model.manifest, self.model.prompt_name, "cpu", source, source.sha256())
-        found, kept = self._found(), {key: wanted[key] for key in _KEPT}
-        changed = difference(found, kept) if found else "polybake did not write it"
+        changed = other_vectors(ParquetOutput.written(self.out), wanted)
         if changed and not self.force:
             raise InputError(
                 f"{self.out}: holds something else: {changed}; choose another folder, or replace "
                 "it with force=True"
             )
         return not changed
-
-    def _found(self) -> dict[str, Any]:
-        """The record of the file that is there; empty where it has none."""
-        try:
-            metadata = parquet.read_schema(self.out).metadata or {}
-            return dict(json.loads(metadata.get(RECORD.encode(), b"{}")))
-        except (OSError, ValueError, pyarrow.ArrowException):
-            return {}
 
 
 def jobs(

@@ -14,6 +14,9 @@ from polybake.modelfile.manifest import Manifest
 #: The key of the record in the metadata of a table's schema, or of its column of vectors.
 RECORD = "polybake.embed"
 
+#: What of it decides whether vectors are the wanted ones; the device and the version do not.
+_DECIDES = ("model", "embedding", "texts")
+
 
 def record(
     manifest: Manifest, prompt: str | None, device: str, source: Source, digest: str | None
@@ -47,13 +50,21 @@ def record_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.json")
 
 
-def is_record(path: Path) -> bool:
-    """Whether a file holds a record."""
+def read_record(path: Path) -> dict[str, Any]:
+    """The record that a file holds; empty where it holds none."""
     try:
         written = json.loads(path.read_bytes())
     except (OSError, ValueError):
-        return False
-    return isinstance(written, dict) and {"polybake", "model", "texts"} <= written.keys()
+        return {}
+    known = isinstance(written, dict) and {"polybake", "model", "texts"} <= written.keys()
+    return written if known else {}
+
+
+def other_vectors(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+    """Why the vectors of a record are not the wanted ones; None where they are."""
+    if not found:
+        return "polybake did not write it"
+    return difference(found, {key: wanted[key] for key in _DECIDES})
 
 
 def difference(found: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> str | None:

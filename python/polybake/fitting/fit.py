@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -91,9 +91,9 @@ def fit(
         )
     total = sum(1 for _ in corpus)  # also finds a damaged file before the long run
     moments = Moments(output.dimension)
-    batches = _embedded(embedder, corpus, prompt)
-    for batch in tracked(batches, "embedding texts", total, console):
-        moments.add(batch)
+    with tracked("embedding texts", total, console) as advance:
+        for batch in _embedded(embedder, corpus, prompt, advance):
+            moments.add(batch)
     arrays = fitted(moments, wanted)
     record = _record(embedder.manifest, prompt, corpus, moments.count, arrays)
     _write(out, arrays, record)
@@ -101,7 +101,7 @@ def fit(
 
 
 def _embedded(
-    embedder: Embedder, texts: Iterable[str], prompt: str | None
+    embedder: Embedder, texts: Iterable[str], prompt: str | None, advance: Callable[[int], None]
 ) -> Iterator[NDArray[np.float32]]:
     """float32 ``[texts, dimension]``, one window after another, without texts that have no tokens.
 
@@ -110,7 +110,8 @@ def _embedded(
     remaining = iter(texts)
     while window := list(islice(remaining, _WINDOW)):
         rows = [row for row in embedder.tokenize(window, prompt=prompt) if row]
-        yield embedder.runner.embed(rows, prompt)
+        advance(len(window) - len(rows))
+        yield embedder.runner.embed(rows, prompt, progress=advance)
 
 
 def fitted(moments: Moments, wanted: Wanted) -> Arrays:

@@ -1,6 +1,6 @@
 """Texts in, vectors out: what every client does, for all that the core runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
@@ -85,13 +85,24 @@ class Runner:
         vectors, counts = self.outputs(rows, [output.name, output.counts], prompt)
         return np.split(vectors, np.cumsum(counts)[:-1])
 
-    def embed(self, rows: Rows, prompt: str | None = None) -> NDArray[Any]:
+    def embed(
+        self,
+        rows: Rows,
+        prompt: str | None = None,
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> NDArray[Any]:
         """Run any number of rows in batches of similar length: ``[vectors, dimension]``.
 
         Equal rows give equal batches, whatever ``at_once`` is. A row that is longer than a batch
         runs alone where the session has several threads: there is work for all of them in it.
         Where it has one, as many run side by side as have no more pairs of tokens than one text of
         8,192, whose attention a machine must hold.
+
+        Args:
+            rows: Token ids.
+            prompt: As of `outputs`.
+            progress: Told how many rows a batch had, when it is done, from any thread.
         """
         output = self.contract.output
         found = [np.empty((0, output.dimension), output.dtype)] * (len(rows) + 1)
@@ -100,6 +111,8 @@ class Runner:
             given = self.of_each([rows[place] for place in batch], prompt)
             for place, vectors in zip(batch, given, strict=True):
                 found[place] = vectors
+            if progress is not None:
+                progress(len(batch))
 
         cut = _batches(rows, self.budget)
         for at_once, group in groupby(cut, lambda batch: self._at_once(len(rows[batch[0]]))):

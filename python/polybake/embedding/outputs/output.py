@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from polybake.corpus.source import Source
 from polybake.corpus.window import Window
+from polybake.embedding.record import read_record, record_of
 from polybake.modelfile import manifest
 
 #: The column that the vectors are in.
@@ -35,6 +36,11 @@ class Output(ABC):
 
     source: Source
     contract: manifest.Output
+
+    @classmethod
+    def written(cls, out: Path) -> dict[str, Any]:
+        """The record of a finished file; empty where there is none."""
+        return read_record(record_of(out)) if out.is_file() else {}
 
     def check(self, window: Window) -> None:  # noqa: B027 - most kinds take every row
         """Refuse, before the long run, rows that could not be written.

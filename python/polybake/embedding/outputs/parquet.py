@@ -41,6 +41,15 @@ class ParquetOutput(Output):
                 f"({' '.join(str(error).split())}); write .jsonl, or leave the column out"
             ) from error
 
+    @classmethod
+    def written(cls, out: Path) -> dict[str, Any]:
+        """The record in a finished table; empty where there is none."""
+        try:
+            metadata = parquet.read_schema(out).metadata or {}
+            return dict(json.loads(metadata.get(RECORD.encode(), b"{}")))
+        except (OSError, ValueError, pyarrow.ArrowException):
+            return {}
+
     def write_part(self, file: BinaryIO, window: Window, vectors: NDArray[Any]) -> None:
         """Write the rows of a window as a file of their own."""
         rows = window.table(self._columns)

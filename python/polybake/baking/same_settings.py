@@ -1,0 +1,48 @@
+"""Whether a model file was baked with the settings that polybake.toml has now."""
+
+from collections.abc import Iterator
+
+from polybake.baking.bake_config import opened
+from polybake.baking.lower import Lowering
+from polybake.baking.prompts import bake_prompts
+from polybake.config import Config
+from polybake.errors import CheckFailed
+from polybake.modelfile.manifest import Manifest
+
+
+def check_same_settings(config: Config, manifest: Manifest) -> None:
+    """Compare what the settings describe with what a model file says of itself.
+
+    Opens the source, and reads what its steps name. The numbers in their arrays, and the source's
+    weights, are not compared: a bake does so.
+
+    Raises:
+        CheckFailed: they differ, by the setting's key.
+        InputError: the source, a step or a setting is not what was expected.
+        RequirementMissing: a package or the hub is not there.
+    """
+    for key, now, baked in _settings(config, manifest):
+        if now != baked:
+            raise CheckFailed(
+                f"{config.model.output}: was baked with {key} {baked!r}, and polybake.toml says "
+                f"{now!r}; bake it again: polybake build"
+            )
+
+
+def _settings(config: Config, manifest: Manifest) -> Iterator[tuple[str, object, object]]:
+    """Each setting: its key, what it is now, and what it was when the file was baked."""
+    model, contract = config.model, manifest.contract
+    yield "name", model.name, manifest.name
+    yield "description", model.description, manifest.description
+    yield "precision", model.precision, manifest.precision
+    yield "storage", Lowering(model.precision, model.storage).stored, manifest.storage
+    yield "expose", model.expose, manifest.exposed
+    source, task, steps = opened(config)
+    yield "source", source.folder.identifier, manifest.source.identifier
+    yield "task", task.name, contract.task
+    yield "steps", " -> ".join(map(str, steps)), " -> ".join(manifest.steps)
+    settings = task.settings(source, contract.output.dimension)
+    yield "labels", settings.get("labels"), contract.settings.get("labels")
+    prompts = bake_prompts(source, steps, config.prompts, model.default_prompt)
+    yield "prompts", dict(prompts.texts), contract.prompts
+    yield "default_prompt", prompts.default, contract.default_prompt
