@@ -1,10 +1,11 @@
 """Lines of the log: JSON, without a word of what callers send."""
 
-import json
 import logging
 import sys
 import traceback
 from datetime import UTC, datetime
+
+import orjson
 
 #: Where each request leaves a line.
 LOG = logging.getLogger("polybake.serving")
@@ -28,7 +29,7 @@ class Lines(logging.Formatter):
             error = record.exc_info[1]
             shown["error"] = type(error).__name__
             shown["traceback"] = traceback.format_tb(error.__traceback__)
-        return json.dumps(shown)
+        return orjson.dumps(shown).decode()
 
 
 def to_standard_error() -> None:
