@@ -20,6 +20,7 @@ import pytest
 from models.every_feed import rows, write_every_feed_model
 from models.quantized_feed import DIMENSION
 from models.task_models import TASK_MODELS
+from polybake import __version__
 from polybake.runtime.embedder import Embedder
 from support.commandline import polybake
 from support.served import key_file, served
@@ -124,7 +125,8 @@ def test_several_models(every_feed: Path, tmp_path: Path) -> None:
         assert response.json()["error"]["message"] == message
 
 
-def test_a_signal_ends_it_when_all_is_answered(every_feed: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_when_all_is_answered(every_feed: Path, number: int) -> None:
     """Who was let in has an answer; who comes later finds nobody."""
     texts = [f"text {place}" for place in range(200)]
     with (
@@ -135,12 +137,56 @@ def test_a_signal_ends_it_when_all_is_answered(every_feed: Path) -> None:
         body = {"model": "every-feed", "input": texts}
         asked = [pool.submit(client.post, "/v1/embeddings", json=body) for _ in range(8)]
         time.sleep(0.4)
-        assert service.ended(signal.SIGTERM) == 0
+        assert service.ended(number) == 0
         answers = [one.result().json()["data"] for one in asked]
         assert [len(answer) for answer in answers] == [200] * 8
         with pytest.raises(httpx.ConnectError):
             client.get("/health/live")
     assert "Traceback" not in "".join(service.log)
+
+
+def test_what_a_drain_leaves_is_told_to_ask_again(every_feed: Path) -> None:
+    """With 503 and Retry-After, in the schema of its path, and nothing failed."""
+    body = {"model": "every-feed", "input": "a"}
+    with (
+        served(every_feed, "--drain", "0", "--wait-ms", "3000") as service,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        url = f"{service.url}/v1/embeddings"
+        asked = [pool.submit(httpx.post, url, json=body) for _ in range(4)]
+        time.sleep(1)
+        assert service.ended(signal.SIGTERM) == 0
+        for one in asked:
+            answer = one.result()
+            assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "1")
+            assert answer.json()["error"]["message"] == "the service ends; ask again"
+    told = [json.loads(line) for line in service.log]
+    assert [line["status"] for line in told if "status" in line] == [503] * 4
+    assert not any("traceback" in line for line in told)
+
+
+def test_every_line_of_the_log_is_json(every_feed: Path) -> None:
+    """What the server says of itself, too."""
+    with served(every_feed) as service:
+        host, port = service.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as one:
+            one.sendall(b"no HTTP at all\r\n\r\n")
+            assert one.recv(1000).startswith(b"HTTP/1.1 400")
+        assert service.ended(signal.SIGTERM) == 0
+    told = [json.loads(line) for line in service.log]
+    assert [line.get("message") for line in told] == [None, "Invalid HTTP request received."]
+
+
+def test_answers_come_at_once(every_feed: Path) -> None:
+    """Over a connection that stays: headers and body are not sent 40 ms apart."""
+    with served(every_feed) as service, httpx.Client(base_url=service.url) as client:
+        took = []
+        for _ in range(20):
+            started = time.perf_counter()
+            client.get("/health/live")
+            took.append(time.perf_counter() - started)
+        assert service.ended(signal.SIGTERM) == 0
+    assert sorted(took)[5] < 0.03
 
 
 def test_killed_and_started_again(every_feed: Path) -> None:
@@ -183,7 +229,10 @@ def test_the_log_has_no_texts(every_feed: Path) -> None:
         assert httpx.post(f"{service.url}/v1/embeddings", json=body).status_code == 200
         assert service.ended(signal.SIGINT) == 0
     first, last = service.log
-    assert json.loads(first) == {"listening": service.url}
+    start = json.loads(first)
+    assert start["listening"] == service.url
+    assert start["version"] == __version__
+    assert start["models"] == {"every-feed": Embedder(every_feed).manifest.fingerprint}
     assert json.loads(last)["path"] == "/v1/embeddings"
 
 

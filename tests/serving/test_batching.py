@@ -97,21 +97,74 @@ def test_prompts_do_not_mix(runner: Recorded) -> None:
 
 
 def test_no_queue_grows(runner: Recorded) -> None:
-    """Who brings more than may wait is told when to come again, or to bring less."""
+    """Who comes when as much waits as may is told to come again."""
 
     async def use(batching: Batching) -> None:
         first = asyncio.create_task(batching.vectors([[1] * 8], None))
         await asyncio.sleep(0)
-        with pytest.raises(Refusal, match="8 tokens wait already; ask again later") as busy:
+        with pytest.raises(
+            Refusal, match="8 tokens wait already, and --waiting allows 12; a"
+        ) as busy:
             await batching.vectors([[1] * 5], None)
         assert (busy.value.status, busy.value.headers) == (429, {"Retry-After": "1"})
-        with pytest.raises(Refusal, match="the texts have 13 tokens, and 12 may wait") as large:
-            await batching.vectors([[1] * 13], None)
-        assert large.value.status == 413
         assert len(await first) == 1
         assert len(await batching.vectors([[1] * 12], None)) == 1
 
     run(runner, use, limit=12)
+
+
+def test_one_request_may_have_more_than_may_wait(runner: Recorded) -> None:
+    """Its rows come in as there is room, half of which is left to others; a second one waits."""
+
+    async def use(batching: Batching) -> None:
+        rows = [[1 + place % 7] * 6 for place in range(30)]
+        large = asyncio.create_task(batching.vectors(rows, None))
+        await asyncio.sleep(0)
+        assert batching.waiting == 12
+        with pytest.raises(Refusal, match="12 tokens wait already, and --waiting allows 24"):
+            await batching.vectors(rows, None)
+        assert len(await batching.vectors([[2] * 12], None)) == 1
+        assert not large.done()
+        await batching.close()
+        assert len(await large) == 30
+
+    run(replace(runner, budget=12), use, limit=24)
+
+
+def test_a_row_may_have_more_than_may_wait(runner: Recorded) -> None:
+    """It goes in where nothing else waits."""
+
+    async def use(batching: Batching) -> None:
+        assert len(await batching.vectors([[1] * 13, [2] * 13], None)) == 2
+
+    run(runner, use, limit=12)
+
+
+def test_who_leaves_while_fed_makes_room(runner: Recorded) -> None:
+    """For the next one that has as much."""
+
+    async def use(batching: Batching) -> None:
+        gone = asyncio.create_task(batching.vectors([[1] * 6] * 30, None))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.sleep(0.05)
+        assert len(await batching.vectors([[2] * 6] * 5, None)) == 5
+        assert batching.waiting == 0
+
+    run(runner, use, limit=24)
+
+
+def test_batches_are_counted(runner: Recorded) -> None:
+    """By how many rows each has."""
+    ran: list[int] = []
+
+    async def all_of_it() -> None:
+        batching = Batching(runner, wait=0.01, limit=99, ran=ran.append)
+        await batching.vectors([[1] * 8] * 10, None)
+        await batching.close()
+
+    asyncio.run(all_of_it())
+    assert ran == [len(batch) for batch in runner.batches[0]] == [8, 2]
 
 
 def test_who_leaves_is_left_out(runner: Recorded) -> None:

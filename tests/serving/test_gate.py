@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from starlette.types import Message
 
 from polybake.runtime.runner import Runner
-from polybake.serving.gate import LOG
 from polybake.serving.limits import Limits
+from polybake.serving.log import LOG, Lines
 from support.service import serving
 
 BODY = {"model": "every-feed", "input": ["a secret text"]}
@@ -38,7 +41,7 @@ def lines() -> Iterator[list[str]]:
 
     class Told(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.getMessage())
+            told.append(Lines().format(record))
 
     handler = Told()
     LOG.addHandler(handler)
@@ -114,8 +117,99 @@ def test_numbers_and_log(every_feed: Path, lines: list[str]) -> None:
     assert 'polybake_requests_total{path="other",status="404"} 1.0' in numbers
     assert 'polybake_waiting_tokens{model="every-feed"} 0.0' in numbers
     assert 'polybake_model{fingerprint="' in numbers
-    assert [json.loads(line)["status"] for line in lines] == [200, 422, 404, 200]
+    for name in ("texts", "texts_at_limit", "batch_texts_count"):
+        line = f'polybake_{name}{"" if "count" in name else "_total"}{{model="every-feed"}} '
+        assert f"{line}{0.0 if 'limit' in name else 1.0}" in numbers
+    assert 'polybake_tokens_total{model="every-feed"} 13.0' in numbers
+    assert "polybake_requests_in_flight 1.0" in numbers
+    assert "process_resident_memory_bytes" in numbers
+    told = [json.loads(line) for line in lines]
+    assert [line["status"] for line in told] == [200, 422, 404, 200]
+    first = told[0]
+    assert (first["model"], first["texts"], first["tokens"]) == ("every-feed", 1, 13)
+    assert first["milliseconds"] > 0
+    assert first["time"].endswith("+00:00")
     assert "secret" not in numbers + "".join(lines)
+
+
+def test_texts_that_were_cut_are_counted(every_feed: Path) -> None:
+    """With those that just fit: all that have as many tokens as the model takes."""
+    with serving(every_feed) as client:
+        client.post("/v1/embeddings", json={**BODY, "input": ["a", "b " * 50, "c " * 50]})
+        numbers = client.get("/metrics").text
+    assert 'polybake_texts_total{model="every-feed"} 3.0' in numbers
+    assert 'polybake_texts_at_limit_total{model="every-feed"} 2.0' in numbers
+
+
+def test_a_request_has_an_id(every_feed: Path, lines: list[str]) -> None:
+    """The caller's own or a new one, in the answer and in the log, of refusals too."""
+    with serving(every_feed, keys=["key"]) as client:
+        for status, header in ((200, {"Authorization": "Bearer key"}), (401, {})):
+            own = {"X-Request-Id": f"own-{status}", **header}
+            response = client.post("/v1/embeddings", json=BODY, headers=own)
+            assert response.status_code == status
+            assert response.headers["X-Request-Id"] == f"own-{status}"
+        made = client.get("/health/live").headers["X-Request-Id"]
+    assert [json.loads(line)["request_id"] for line in lines] == ["own-200", "own-401", made]
+
+
+class Unread:
+    """A body that nobody may read."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    async def __call__(self) -> Message:
+        self.read += 1
+        return {"type": "http.request", "body": b"a" * 1000, "more_body": True}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "key", "status"),
+    [
+        ("GET", "/health/live", "", 200),
+        ("POST", "/metrics", "", 405),
+        ("POST", "/unknown", "key", 404),
+        ("GET", "/v1/models", "key", 200),
+        ("GET", "/v1/embeddings", "key", 405),
+        ("POST", "/v1/embeddings", "", 401),
+        ("POST", "/v1/embeddings", "wrong", 401),
+    ],
+)
+def test_bodies_that_nobody_wants_are_not_read(
+    every_feed: Path, method: str, path: str, key: str, status: int
+) -> None:
+    """Nor those of callers without a key."""
+    body, sent = Unread(), list[Message]()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    with serving(every_feed, keys=["key"]) as client:
+        headers = [(b"authorization", f"Bearer {key}".encode())]
+        scope = {"type": "http", "method": method, "path": path, "headers": headers}
+        more = {"query_string": b"", "root_path": "", "http_version": "1.1", "scheme": "http"}
+        asyncio.run(client.app({**scope, **more}, body, send))
+    assert sent[0]["status"] == status
+    assert body.read == 0
+
+
+def test_unfinished_bodies_take_no_place(every_feed: Path) -> None:
+    """Of those that finished requests need."""
+    going = threading.Event()
+
+    def endless() -> Iterator[bytes]:
+        yield b"{"
+        going.set()
+        time.sleep(1)
+        yield b"}"
+
+    limits, header = Limits(requests=1), {"Content-Type": "application/json"}
+    with serving(every_feed, limits=limits) as client, ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(client.post, "/v1/embeddings", content=endless(), headers=header)
+        going.wait()
+        assert client.post("/v1/embeddings", json=BODY).status_code == 200
+        assert slow.result().status_code == 422
 
 
 def test_the_schema_is_there(every_feed: Path) -> None:

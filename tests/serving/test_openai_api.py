@@ -177,6 +177,8 @@ def test_what_is_refused(
 def test_a_text_is_valid_unicode(client: TestClient) -> None:
     """JSON can say half of a character."""
     body = b'{"model": "every-feed", "input": ["fine", "\\ud800"]}'
-    response = client.post("/v1/embeddings", content=body)
+    header = {"Content-Type": "application/json"}
+    response = client.post("/v1/embeddings", content=body, headers=header)
     assert response.status_code == 422
-    assert "valid" in response.json()["error"]["message"]
+    message = "a text is not valid Unicode; repair or drop it"
+    assert response.json()["error"]["message"] == message

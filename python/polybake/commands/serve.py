@@ -23,13 +23,13 @@ def serve(
     ] = 1,
     texts: Annotated[int, typer.Option(min=1, help="Texts of a request, at most.")] = 2048,
     waiting: Annotated[
-        int, typer.Option(min=1, help="Tokens that may wait; more are refused with 429.")
+        int, typer.Option(min=1, help="Tokens that may wait; who comes then has 429.")
     ] = 131_072,
     wait_ms: Annotated[
         float, typer.Option(min=0, help="Milliseconds that a text waits for others.")
     ] = 2.0,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds of a request, at most.")] = 60.0,
-    drain: Annotated[int, typer.Option(min=0, help="Seconds to end in, on SIGTERM.")] = 30,
+    drain: Annotated[int, typer.Option(min=0, help="Seconds to end in, on a signal.")] = 30,
 ) -> None:
     """Serve models over HTTP, in the schemas of OpenAI, text-embeddings-inference and Cohere.
 
@@ -45,7 +45,8 @@ def serve(
     opened = Models.opened(
         models, device=device, threads=threads, most=texts, matryoshka=matryoshka or []
     )
-    run(create_app(opened, limits=limits, keys=keys), host, port, drain=drain)
+    app = create_app(opened, limits=limits, keys=keys)
+    run(app, host, port, limits=limits, drain=drain)
 
 
 def _keys(path: Path) -> list[str]:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from polybake import __version__
@@ -24,11 +25,13 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
         limits: Of requests.
         keys: Any of which opens it; none leaves it open.
     """
+    metrics = Metrics(models)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         for model in models:
-            model.start(wait=limits.wait, limit=limits.waiting)
+            ran = metrics.batches(model.name)
+            model.start(wait=limits.wait, limit=limits.waiting, ran=ran)
         yield
         for model in models:
             await model.close()
@@ -38,7 +41,6 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
         title="polybake", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None
     )
     app.state.models = models
-    metrics = Metrics(models)
     for router in (openai_api.router, inference_api.router, cohere_api.router):
         app.include_router(router)
 
@@ -66,12 +68,28 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         return refused(request.url.path, Refusal("validation", _readable(error)))
 
+    @app.exception_handler(HTTPException)
+    async def unknown(request: Request, error: HTTPException) -> JSONResponse:
+        path, method = request.url.path, request.method
+        if error.status_code == 405:
+            allowed = (error.headers or {}).get("Allow", "another method")
+            message = f"{method} is not for this path; send {allowed}"
+            why = Refusal("validation", message, status=405)
+        else:
+            message = "no such path; GET /openapi.json lists all"
+            why = Refusal("not_found", message, status=error.status_code)
+        answer = refused(path, why)
+        answer.headers.update(error.headers or {})
+        return answer
+
+    asked = app.openapi()["paths"]
     app.add_middleware(
         Gate,
         keys=keys,
         limits=limits,
-        paths=["/", *app.openapi()["paths"]],
-        took=metrics.took,
+        paths=["/", *asked],
+        bodies=["/", *(path for path, methods in asked.items() if "post" in methods)],
+        metrics=metrics,
     )
     return app
 
@@ -80,4 +98,5 @@ def _readable(error: RequestValidationError) -> str:
     """The first thing that is wrong, such as ``input: Field required``."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-    return f"{place}: {first['msg']}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}"

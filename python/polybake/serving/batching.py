@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -38,15 +38,21 @@ class Batching:
     Args:
         runner: Runs batches, as many side by side as its ``at_once``, each of its ``budget``.
         wait: Seconds that a row waits for others, while a batch has room for them.
-        limit: Tokens that may wait; who brings more is refused, so that no queue grows.
+        limit: Tokens that may wait; who comes when they do is refused, so that no queue grows.
+        ran: Is told how many rows each batch has.
     """
 
-    def __init__(self, runner: Runner, *, wait: float, limit: int) -> None:
+    def __init__(
+        self, runner: Runner, *, wait: float, limit: int, ran: Callable[[int], None] | None = None
+    ) -> None:
         self._runner = runner
         self._wait = wait
         self._limit = limit
+        self._ran = ran
         self._rows: deque[_Row] = deque()
         self._arrived = asyncio.Event()
+        self._left = asyncio.Event()
+        self._feeding = False
         self._closing = False
         self._pool = ThreadPoolExecutor(runner.at_once)
         self._lanes = [asyncio.create_task(self._run()) for _ in range(runner.at_once)]
@@ -61,24 +67,38 @@ class Batching:
         loop = asyncio.get_running_loop()
         added = [_Row(ids, prompt, loop.create_future()) for ids in rows]
         tokens = sum(row.tokens for row in added)
-        if tokens > self._limit:
-            raise Refusal(
-                "validation",
-                f"the texts have {tokens} tokens, and {self._limit} may wait; send fewer",
-                status=413,
-            )
-        if self.waiting + tokens > self._limit:
-            raise Refusal(
-                "overloaded", f"{self.waiting} tokens wait already; ask again later", retry_after=1
-            )
-        self._rows.extend(added)
-        self.waiting += tokens
-        self._arrived.set()
+        large = tokens > self._limit
+        if self._feeding if large else self.waiting + tokens > self._limit:
+            allowed = f"--waiting allows {self._limit}"
+            message = f"{self.waiting} tokens wait already, and {allowed}; ask again later"
+            raise Refusal("overloaded", message, retry_after=1)
         try:
+            if large:
+                await self._feed(added)
+            else:
+                self._add(added)
             return await asyncio.gather(*(row.found for row in added))
         finally:
             for row in added:  # of a caller who waits no longer
                 row.found.cancel()
+
+    def _add(self, rows: Sequence[_Row]) -> None:
+        self._rows.extend(rows)
+        self.waiting += sum(row.tokens for row in rows)
+        self._arrived.set()
+
+    async def _feed(self, rows: Sequence[_Row]) -> None:
+        """Add rows as there is room for them, of which half is left to other callers."""
+        self._feeding = True
+        try:
+            for row in rows:
+                while self.waiting and self.waiting + row.tokens > self._limit // 2:
+                    self._left.clear()
+                    await self._left.wait()
+                self._add([row])
+        finally:
+            self._feeding = False
+            self._arrived.set()  # whoever closes waits for the last of them
 
     async def close(self) -> None:
         """End, when all rows are done."""
@@ -94,7 +114,7 @@ class Batching:
                 await asyncio.sleep(self._wait)
             if batch := self._batch():
                 await self._fill(batch)
-            elif self._closing:
+            elif self._closing and not self._feeding:
                 return
             else:
                 self._arrived.clear()
@@ -109,6 +129,7 @@ class Batching:
                 ahead.append(row)
                 tokens += row.tokens
         if not ahead:
+            self._left.set()
             return []
         oldest = ahead[0]
         longest, batch = 0, list[_Row]()
@@ -122,6 +143,7 @@ class Batching:
         left = [row for row in ahead if row not in taken]
         self._rows.extendleft(reversed(left))
         self.waiting += sum(row.tokens for row in left)
+        self._left.set()
         return batch
 
     async def _fill(self, batch: list[_Row]) -> None:
@@ -129,6 +151,8 @@ class Batching:
         ids, prompt = [row.ids for row in batch], batch[0].prompt
         try:
             found = await loop.run_in_executor(self._pool, self._runner.of_each, ids, prompt)
+            if self._ran:
+                self._ran(len(batch))
         except Exception as error:  # whatever it is, the next batch has to run
             if len(batch) > 1:  # one of them is at fault, and the others are not
                 for row in batch:

@@ -4,14 +4,16 @@ import uuid
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field, StrictBool, StrictStr
+from pydantic import BaseModel, FailFast, Field, StrictBool, StrictStr
 from starlette.responses import Response
 
 from polybake.serving.answer import answer
+from polybake.serving.asked import Asked
+from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.ranking import ranking
 
-router = APIRouter(tags=["Cohere"])
+router = APIRouter(route_class=JsonRoute, tags=["Cohere"])
 
 
 class Document(BaseModel):
@@ -20,12 +22,12 @@ class Document(BaseModel):
     text: StrictStr
 
 
-class RankRequest(BaseModel):
+class RankRequest(Asked):
     """A query with the documents that may answer it."""
 
     model: StrictStr
     query: StrictStr
-    documents: list[StrictStr | Document]
+    documents: Annotated[list[StrictStr | Document], FailFast()]
     top_n: Annotated[int, Field(gt=0)] | None = None
     return_documents: StrictBool = False
 

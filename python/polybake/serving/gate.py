@@ -2,21 +2,20 @@
 
 import asyncio
 import hmac
-import json
-import logging
 import time
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, nullcontext
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from polybake.serving.bodies import Bodies, too_large
 from polybake.serving.limits import Limits
+from polybake.serving.log import LOG
+from polybake.serving.metrics import Metrics
 from polybake.serving.refusal import Refusal
-
-#: Where each request leaves a line, without a word of its texts.
-LOG = logging.getLogger("polybake.serving")
+from polybake.serving.work import WORK, Work, request_id
 
 #: Whoever watches the service has no key.
 _OPEN = ("/health", "/health/live", "/health/ready", "/metrics")
@@ -30,7 +29,8 @@ class Gate:
         keys: Any of which will do; none lets all in.
         limits: Of body, number and time.
         paths: Those that there are; others are counted together.
-        took: Is told path, status and seconds of each request.
+        bodies: Those of them that take a body; no other body is received.
+        metrics: Count each request.
     """
 
     def __init__(
@@ -39,14 +39,17 @@ class Gate:
         *,
         keys: Sequence[str],
         limits: Limits,
-        paths: Sequence[str],
-        took: Callable[[str, int, float], None],
+        paths: Collection[str],
+        bodies: Collection[str],
+        metrics: Metrics,
     ) -> None:
         self._app = app
         self._keys = [key.encode() for key in keys]
         self._limits = limits
         self._paths = frozenset(paths)
-        self._took = took
+        self._takes = frozenset(bodies)
+        self._bodies = Bodies(limits)
+        self._metrics = metrics
         self._inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,28 +58,44 @@ class Gate:
             await self._app(scope, receive, send)
             return
         path, started, status = scope["path"], time.perf_counter(), 0
+        headers = Headers(scope=scope)
+        work = Work(request_id(headers))
+        WORK.set(work)
 
         async def sent(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                MutableHeaders(scope=message)["X-Request-Id"] = work.request
             await send(message)
 
-        self._inside += 1
         try:
-            self._check(path, Headers(scope=scope))
-            async with asyncio.timeout(self._limits.timeout):
-                body = await self._body(receive)
-                await self._app(scope, _replayed(body, receive), sent)
-        except Exception as error:  # whatever it is, the caller has an answer
+            self._check(path, headers)
+            takes = scope["method"] == "POST" and path in self._takes
+            if takes:
+                self._check_body(headers)
+            body_of = self._bodies.received(receive) if takes else nullcontext(b"")
+            async with body_of as body, self._place(path):
+                async with asyncio.timeout(self._limits.timeout):
+                    await self._app(scope, _replayed(body, receive), sent)
+        except (Exception, asyncio.CancelledError) as error:  # the caller has an answer
             if not status:
                 await refused(path, self._why(error))(scope, receive, sent)
         finally:
-            self._inside -= 1
             seconds = time.perf_counter() - started
             known = path if path in self._paths else "other"
-            self._took(known, status, seconds)
-            LOG.info(json.dumps({"path": known, "status": status, "seconds": round(seconds, 6)}))
+            self._metrics.took(known, status, seconds, work)
+            LOG.info(
+                {
+                    "request_id": work.request,
+                    "path": known,
+                    "status": status,
+                    "model": work.model,
+                    "texts": work.texts,
+                    "tokens": work.tokens,
+                    "milliseconds": round(seconds * 1000, 3),
+                }
+            )
 
     def _check(self, path: str, headers: Headers) -> None:
         if path in _OPEN:
@@ -86,37 +105,45 @@ class Gate:
             given = key.strip().encode() if scheme.lower() == "bearer" else b""
             if not any([hmac.compare_digest(given, one) for one in self._keys]):  # noqa: C419 - all
                 raise Refusal("unauthorized", "no valid key; send Authorization: Bearer and a key")
-        if self._inside > self._limits.requests:
+
+    def _check_body(self, headers: Headers) -> None:
+        """Refuse a body by what its headers say of it."""
+        if int(headers.get("content-length", "0")) > self._limits.body:
+            raise too_large(self._limits)
+        coding = headers.get("content-encoding", "identity")
+        if coding != "identity":
+            message = f"Content-Encoding is {coding[:50]}; send the body as it is"
+            raise Refusal("validation", message, status=415)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            message = f"Content-Type is {kind[:50] or 'missing'}; send application/json"
+            raise Refusal("validation", message, status=415)
+
+    @asynccontextmanager
+    async def _place(self, path: str) -> AsyncIterator[None]:
+        """A place among those at work, which no unfinished body takes."""
+        if self._inside >= self._limits.requests and path not in _OPEN:
             message = f"{self._limits.requests} requests are at work; ask again later"
             raise Refusal("overloaded", message, retry_after=1)
-        if int(headers.get("content-length", "0")) > self._limits.body:
-            raise self._too_large()
+        self._inside += 1
+        self._metrics.inside.set(self._inside)
+        try:
+            yield
+        finally:
+            self._inside -= 1
+            self._metrics.inside.set(self._inside)
 
-    async def _body(self, receive: Receive) -> bytes:
-        """The whole body, as far as it is no longer than it may be."""
-        body, more = bytearray(), True
-        while more:
-            message = await receive()
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > self._limits.body:
-                raise self._too_large()
-        return bytes(body)
-
-    def _why(self, error: Exception) -> Refusal:
+    def _why(self, error: BaseException) -> Refusal:
         if isinstance(error, Refusal):
             return error
         if isinstance(error, TimeoutError):
             late = f"not done within {self._limits.timeout:g} seconds; send fewer texts"
             return Refusal("timeout", late)
-        # The message of an error may quote a text, its place never does.
-        place = traceback.format_tb(error.__traceback__)
-        LOG.error(json.dumps({"error": type(error).__name__, "traceback": place}))
+        if isinstance(error, asyncio.CancelledError):  # by the server, whose time to drain is over
+            ending = "the service ends; ask again"
+            return Refusal("overloaded", ending, status=503, retry_after=1)
+        LOG.error("a request failed", exc_info=error)
         return Refusal("backend", f"failed ({type(error).__name__}); the service's log says where")
-
-    def _too_large(self) -> Refusal:
-        message = f"the request has more than {self._limits.body} bytes; send fewer texts"
-        return Refusal("validation", message, status=413)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -4,24 +4,25 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
+from pydantic import StrictBool, StrictStr
 from starlette.responses import Response
 
 from polybake import __version__
 from polybake.runtime.prompt import Prompt
 from polybake.serving.answer import answer
+from polybake.serving.asked import Asked, Batch, Rows, Texts
+from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.ranking import ranking
 from polybake.serving.refusal import Refusal
 from polybake.serving.served_model import Answered, ServedModel
 
-router = APIRouter(tags=["text-embeddings-inference"])
+router = APIRouter(route_class=JsonRoute, tags=["text-embeddings-inference"])
 
-_Ids = list[StrictInt]
 _Name = Annotated[str | None, Query(alias="model", description="Which model, where several fit.")]
 
 
-class _Asked(BaseModel):
+class _Asked(Asked):
     """What every request may say of texts that are too long: the file cuts them as it must."""
 
     truncate: StrictBool | None = None
@@ -31,7 +32,7 @@ class _Asked(BaseModel):
 class EmbedRequest(_Asked):
     """Texts, or rows of token ids; whether vectors have unit length the file decides."""
 
-    inputs: StrictStr | list[StrictStr] | list[_Ids]
+    inputs: Rows
     normalize: StrictBool | None = None
     prompt_name: StrictStr | None = None
 
@@ -39,7 +40,7 @@ class EmbedRequest(_Asked):
 class PredictRequest(_Asked):
     """A text, or a batch of texts, each in a list of its own."""
 
-    inputs: StrictStr | list[list[StrictStr]]
+    inputs: Batch
     raw_scores: StrictBool = False
 
 
@@ -47,7 +48,7 @@ class RerankRequest(_Asked):
     """A query with the texts that may answer it."""
 
     query: StrictStr
-    texts: list[StrictStr]
+    texts: Texts
     raw_scores: StrictBool = False
     return_text: StrictBool = False
 

@@ -13,6 +13,9 @@ from polybake.runtime.embedder import Embedder
 from polybake.serving.refusal import Refusal
 from polybake.serving.served_model import ServedModel
 
+#: Token ids that a text may have in JSON, where its model has no limit.
+_LONGEST = 2**20
+
 
 class Models:
     """Model files by name.
@@ -61,6 +64,16 @@ class Models:
 
     def __iter__(self) -> Iterator[ServedModel]:
         return iter(self._models.values())
+
+    @property
+    def most(self) -> int:
+        """Texts of a request, at most."""
+        return max(model.most for model in self)
+
+    @property
+    def longest(self) -> int:
+        """Token ids of a text, at most."""
+        return min(_LONGEST, max(model.contract.max_length for model in self))
 
     @property
     def ready(self) -> bool:

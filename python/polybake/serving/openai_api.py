@@ -6,24 +6,24 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, StrictInt, StrictStr
+from pydantic import Field, StrictStr
 from starlette.responses import Response
 
 from polybake.runtime.prompt import Prompt
 from polybake.serving.answer import answer
+from polybake.serving.asked import Asked, RowOrRows
+from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.refusal import Refusal
 from polybake.serving.served_model import ServedModel
 
-router = APIRouter(tags=["OpenAI"])
-
-_Ids = list[StrictInt]
+router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
-class EmbeddingsRequest(BaseModel):
+class EmbeddingsRequest(Asked):
     """Texts, or rows of the model's own token ids, special tokens included."""
 
-    input: StrictStr | list[StrictStr] | _Ids | list[_Ids]
+    input: RowOrRows
     model: StrictStr
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: Annotated[int, Field(gt=0)] | None = None

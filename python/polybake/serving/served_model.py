@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
 from polybake.serving.batching import Batching, Vectors
 from polybake.serving.refusal import Refusal
+from polybake.serving.work import WORK
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ class ServedModel:
         """Tokens that wait."""
         return self._batching.waiting if self._batching else 0
 
-    def start(self, *, wait: float, limit: int) -> None:
+    def start(self, *, wait: float, limit: int, ran: Callable[[int], None]) -> None:
         """Take requests, from within the loop that serves them."""
-        self._batching = Batching(self._runner, wait=wait, limit=limit)
+        self._batching = Batching(self._runner, wait=wait, limit=limit, ran=ran)
         self.ready = True
 
     async def close(self) -> None:
@@ -188,8 +189,10 @@ class ServedModel:
     async def _of_rows(self, rows: Sequence[list[int]], prompt: str | None) -> Answered:
         if self._batching is None or not self.ready:
             raise Refusal("overloaded", "is not ready; ask again later", status=503, retry_after=1)
-        vectors = await self._batching.vectors(rows, prompt)
-        return Answered(vectors, sum(map(len, rows)))
+        work, most = WORK.get(), self.contract.max_length
+        work.model, work.texts, work.tokens = self.name, len(rows), sum(map(len, rows))
+        work.at_limit = sum(len(row) >= most for row in rows)
+        return Answered(await self._batching.vectors(rows, prompt), work.tokens)
 
     def _check_number(self, number: int) -> None:
         if not 1 <= number <= self.most:

@@ -1,64 +1,90 @@
 """The process that listens."""
 
-import json
-import logging
 import signal
 import socket
 import sys
+from dataclasses import replace
 
 import uvicorn
 from fastapi import FastAPI
 
+from polybake import __version__
 from polybake.errors import InputError
-from polybake.serving.gate import LOG
+from polybake.serving.connection import connections
+from polybake.serving.limits import Limits
+from polybake.serving.log import LOG, to_standard_error
+
+#: What ends it: the last one says that whoever started it has gone.
+_ENDS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+#: Files that a process holds beside its connections.
+_FILES = 64
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens, once it does."""
+    """Says where it listens, once it does, and by which files it answers."""
+
+    facts: dict[str, object]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for one in sockets or []:
             host, port = one.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
-            LOG.info(json.dumps({"listening": f"http://{shown}:{port}"}))
+            LOG.info({"listening": f"http://{shown}:{port}"} | self.facts)
 
 
-def run(app: FastAPI, host: str, port: int, *, drain: int) -> None:
-    """Listen until SIGTERM or SIGINT; requests at work are answered before it ends.
+def run(app: FastAPI, host: str, port: int, *, limits: Limits, drain: int) -> None:
+    """Listen until SIGTERM, SIGINT or SIGHUP; requests at work are answered before it ends.
 
     Args:
         app: The service.
         host: The address to listen at.
         port: 0 takes a free one.
+        limits: Of connections.
         drain: Seconds to answer them in.
 
     Raises:
         InputError: the address cannot be had.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Where the protocol is not named, asyncio leaves Nagle on: 40 ms between headers and body.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
     except OSError as error:
         raise InputError(f"{host}:{port}: cannot be had ({error}); choose another port") from error
-    LOG.setLevel(logging.INFO)
-    LOG.addHandler(logging.StreamHandler(sys.stderr))
-    LOG.propagate = False
+    to_standard_error()
     config = uvicorn.Config(
         app,
+        http=connections(replace(limits, connections=min(limits.connections, _descriptors()))),
+        ws="none",
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=drain,
     )
     server = _Server(config)
+    models = {model.name: model.manifest.fingerprint for model in app.state.models}
+    server.facts = {"version": __version__, "models": models}
 
     def end(*_: object) -> None:
         server.should_exit = True
 
     # uvicorn ends by these, and then raises them once more for whoever had them before.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
+    for name in _ENDS:
+        if name in signal.Signals.__members__:  # Windows has no SIGHUP
+            signal.signal(signal.Signals[name], end)
     server.run(sockets=[listener])
+
+
+def _descriptors() -> int:
+    """Connections that the system lets this process have open."""
+    if sys.platform == "win32":
+        return sys.maxsize
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else max(1, soft - _FILES)

@@ -1,0 +1,87 @@
+"""What bodies of requests have in common: known keys, and inputs that are judged by hand."""
+
+import difflib
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    FailFast,
+    PlainValidator,
+    StrictStr,
+    TypeAdapter,
+    WithJsonSchema,
+    model_validator,
+)
+
+#: As much of an unknown key as is compared and shown.
+_SHOWN = 50
+
+#: What a value of JSON is called.
+_NAMES = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", int: "a number"}
+
+#: Texts, of which the first that is none ends it: there may be thousands.
+Texts = Annotated[list[StrictStr], FailFast()]
+
+
+class Asked(BaseModel):
+    """A body whose keys are all known: what is ignored would not be what was asked for."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any) -> Any:
+        known = [*cls.model_fields]
+        for key, value in given.items() if isinstance(given, dict) else ():
+            if key not in known and value is not None:
+                shown = key[:_SHOWN]
+                near = difflib.get_close_matches(shown, known, 1)
+                remedy = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                raise ValueError(f"unknown key {shown!r}; {remedy}")
+        return given
+
+
+def _inputs(given: Any, expected: str, flat: tuple[type, ...], inner: type) -> Any:
+    """A text, or a list of one of the kinds that may stand in it, or of lists of the inner one."""
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, list):
+        raise ValueError(f"is {_named(given)}; expected {expected}")
+    kinds = set(map(type, given))
+    within = kinds == {list} and all(set(map(type, one)) <= {inner} for one in given)
+    if within or (len(kinds) < 2 and kinds <= {*flat}):
+        return given
+    for place, one in enumerate(given):
+        if type(one) not in (*flat, list) or type(one) is not type(given[0]):
+            raise ValueError(f"element {place} is {_named(one)}; expected {expected}")
+        if type(one) is list and (wrong := [each for each in one if type(each) is not inner]):
+            found = f"element {place} is a list with {_named(wrong[0])}"
+            raise ValueError(f"{found}; expected {expected}")
+    raise AssertionError
+
+
+def _named(value: object) -> str:
+    return "null" if value is None else _NAMES.get(type(value), "a number")
+
+
+def _judged(
+    schema: Any, expected: str, *, flat: tuple[type, ...], inner: type = int
+) -> tuple[PlainValidator, WithJsonSchema]:
+    """What judges a value by hand, and the schema that says the same."""
+    check = PlainValidator(lambda given: _inputs(given, expected, flat, inner))
+    return check, WithJsonSchema(TypeAdapter(schema).json_schema())
+
+
+_ROWS = str | list[str] | list[list[int]]
+_ROW_OR_ROWS = str | list[str] | list[int] | list[list[int]]
+_BATCH = str | list[list[str]]
+
+#: A text, texts, or rows of token ids.
+Rows = Annotated[_ROWS, *_judged(_ROWS, "a text, texts, or rows of token ids", flat=(str,))]
+
+#: The same, or one row of token ids.
+RowOrRows = Annotated[
+    _ROW_OR_ROWS,
+    *_judged(_ROW_OR_ROWS, "a text, texts, token ids, or rows of token ids", flat=(str, int)),
+]
+
+#: A text, or texts each in a list of its own.
+Batch = Annotated[_BATCH, *_judged(_BATCH, "a text, or lists of one text each", flat=(), inner=str)]

@@ -1,0 +1,95 @@
+"""A request's JSON, parsed at a cost that is known before it is paid."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import orjson
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from polybake.serving.models import Models
+from polybake.serving.refusal import Refusal
+
+#: Lists, objects and strings that a request has beside those of its texts.
+_BESIDE = 64
+
+#: Bytes that are parsed faster than another thread is told to do it.
+_SHORT = 65_536
+
+
+class JsonRoute(APIRoute):
+    """A route whose body is parsed within bounds, where it would take long in another thread."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Put what was parsed in the place of what was received."""
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            if self.body_field is None:
+                return await handle(request)
+            body = b"".join([part async for part in request.stream()])
+            models: Models = request.app.state.models
+            bounds = (models.most, models.longest)
+            if len(body) <= _SHORT:
+                content = parsed(body, *bounds)
+            else:
+                content = await asyncio.to_thread(parsed, body, *bounds)
+            del body
+            return await handle(_Parsed(request, content))
+
+        return handled
+
+
+class _Parsed(Request):
+    """A request of which the framework asks what its JSON says."""
+
+    def __init__(self, request: Request, content: object) -> None:
+        super().__init__(request.scope, request.receive)
+        self._content = content
+
+    async def body(self) -> bytes:
+        return b"{}"  # there is one
+
+    async def json(self) -> Any:
+        return self._content
+
+
+def parsed(body: bytes, texts: int, longest: int) -> object:
+    """What a body says.
+
+    An object of Python takes 30 times the bytes of its JSON, so their number is bounded before
+    there is any.
+
+    Args:
+        body: UTF-8.
+        texts: Of a request, at most; each may be a list or an object, with two strings.
+        longest: Token ids of a text, at most.
+
+    Raises:
+        Refusal: it says more than a request may, or is no JSON.
+    """
+    plain = body
+    if b"\\" in body:  # what is left of it is not text, but has its quotes at the ends of strings
+        plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    most = texts + _BESIDE
+    if plain.count(b'"') > 2 * 2 * most:
+        raise _too_many(texts)
+    around = b"".join(plain.split(b'"')[::2])
+    if around.count(b"[") + around.count(b"{") > most:
+        raise _too_many(texts)
+    if any(row.count(b",") > max(texts, longest) + _BESIDE for row in around.split(b"[")):
+        raise _too_many(texts)
+    del plain, around
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        if "surrogate" in error.msg:
+            raise Refusal("validation", "a text is not valid Unicode; repair or drop it") from error
+        message = f"the body is no valid JSON ({error}); send an object of JSON"
+        raise Refusal("validation", message, status=400) from error
+
+
+def _too_many(texts: int) -> Refusal:
+    message = f"more than {texts} texts, or lists and objects that are none; expected 1 to {texts}"
+    return Refusal("validation", message, status=413)

@@ -1,0 +1,72 @@
+"""What is wrong with a body, in one line."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import Field, ValidationError
+
+from polybake.serving.asked import Asked, Batch, RowOrRows, Rows, Texts
+
+
+class Body(Asked):
+    """One field of each kind."""
+
+    rows: Rows = ""
+    row: RowOrRows = ""
+    batch: Batch = ""
+    texts: Texts = Field(default_factory=list)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("rows", None, "is null; expected a text, texts, or rows of token ids"),
+        ("rows", 1, "is a number; expected"),
+        ("rows", [1, 2], "element 0 is a number; expected a text, texts, or rows of token ids"),
+        ("rows", ["a", {}], "element 1 is an object; expected"),
+        ("rows", [[1], [1, "a"]], "element 1 is a list with a text; expected"),
+        ("rows", [[1], [True]], "element 1 is a list with a truth value; expected"),
+        ("row", [1, "a"], "element 1 is a text; expected a text, texts, token ids, or rows of"),
+        ("row", [1.5], "element 0 is a number; expected"),
+        ("batch", ["a"], "element 0 is a text; expected a text, or lists of one text each"),
+        ("batch", [["a"], [None]], "element 1 is a list with null; expected"),
+        ("dimension", 1, "unknown key 'dimension'; known are rows, row, batch, texts"),
+        ("text", [], "unknown key 'text'; did you mean 'texts'?"),
+        ("a" * 10**6, 1, "unknown key '" + "a" * 50 + "'; known are"),
+    ],
+)
+def test_what_is_wrong_is_named(key: str, value: object, message: str) -> None:
+    """By its place and kind, and never by its words."""
+    with pytest.raises(ValidationError) as refused:
+        Body.model_validate({key: value})
+    (error,) = refused.value.errors()
+    assert error["msg"].removeprefix("Value error, ").startswith(message)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rows": "a"},
+        {"rows": ["a", "b"]},
+        {"rows": [[1, 2], [3]]},
+        {"rows": []},
+        {"row": [1, 2]},
+        {"batch": [["a"], ["b"]]},
+        {"texts": ["a"]},
+    ],
+)
+def test_what_may_be_asked_stays_as_it_is(given: dict[str, object]) -> None:
+    """In every form."""
+    assert Body.model_validate(given).model_dump(exclude_unset=True) == given
+
+
+def test_an_unknown_key_that_says_nothing_is_let_be() -> None:
+    """Clients send null for what they leave open."""
+    assert Body.model_validate({"rank_fields": None}) == Body()
+
+
+def test_one_error_is_enough() -> None:
+    """Of thousands of wrong texts the first is named."""
+    with pytest.raises(ValidationError) as refused:
+        Body.model_validate({"texts": [None] * 5000})
+    assert len(refused.value.errors()) == 1
