@@ -33,6 +33,9 @@ PROJECTS = ("src", "tests", "harness")
 #: Of models whose clients pass the same tests: fixtures of these names begin with ``every_feed_``.
 KINDS = ("left", "default", "int8", "bits")
 
+#: A warning of the compiler or an analyzer is an error here, and not where the client is used.
+STRICT = "-p:TreatWarningsAsErrors=true"
+
 SECONDS = 60.0
 PACKAGES = os.environ.get("NUGET_PACKAGES", str(Path.home() / ".nuget/packages"))
 
@@ -73,7 +76,7 @@ using var second = EveryFeed.Embedder.Open("every-feed.onnx");
 def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, built."""
     folder = write("csharp", tmp_path_factory.mktemp("client"), every_feed)
-    dotnet("build", "tests", cwd=folder)
+    dotnet("build", "tests", STRICT, cwd=folder)
     return prepared(folder)
 
 
@@ -138,7 +141,7 @@ def clients(
     models |= {task: make(folder / f"tiny-{task}.onnx") for task, make in TASK_MODELS.items()}
     written = {kind: write("csharp", folder / kind, model) for kind, model in models.items()}
     projects = {kind: sorted(client.glob("*/*.csproj")) for kind, client in written.items()}
-    dotnet("build", write_solution(folder, projects), *RELEASE, cwd=folder)
+    dotnet("build", write_solution(folder, projects), *RELEASE, STRICT, cwd=folder)
     return {kind: (model, written[kind]) for kind, model in models.items()}
 
 

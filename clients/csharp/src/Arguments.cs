@@ -10,12 +10,12 @@ internal static partial class Arguments
     private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     /// <summary>Judge a number of threads, or of what runs on them.</summary>
-    internal static void CheckCount(string name, int? count)
+    internal static void CheckCount(string name, int? count, string argument)
     {
         if (count < 1 || count > Processors.Usable)
         {
             throw new ArgumentOutOfRangeException(
-                name,
+                argument,
                 $"{name} is {count}; expected 1 to {Processors.Usable}, the processors that this process may use");
         }
     }
@@ -55,12 +55,12 @@ internal static partial class Arguments
         ? throw new ArgumentNullException(name, "expected a list of texts, got null")
         : CheckEachAsync(texts, (text, index) => CheckTextOf(name, text, index));
 
-    /// <summary>Judge a single text; whether it is valid Unicode, <see cref="CheckUnicode"/> says.</summary>
+    /// <summary>Judge a single text.</summary>
     internal static string CheckText(string text, string name = "text") => text is null
         ? throw new ArgumentNullException(name, $"{name} is null; expected a string")
-        : text;
+        : CheckUnicode(text, name);
 
-    /// <summary>Judge a text, which has a place if it stands in a list.</summary>
+    /// <summary>Judge that a text is valid Unicode; it has a place if it stands in a list.</summary>
     internal static string CheckUnicode(string text, string name, int? index = null)
     {
         try

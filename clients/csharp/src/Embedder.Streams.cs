@@ -7,7 +7,7 @@ public sealed partial class Embedder
     /// <summary>Embed texts one after another, however many there are, in the memory of some thousands.</summary>
     /// <remarks>
     /// It takes 8,192 texts at a time, on the thread that asks for the vectors, and is at most 16,384 texts ahead of
-    /// them. While some are embedded the next are tokenized on a thread of the pool. <see cref="OpenModel.Dispose"/> waits
+    /// them. While some are embedded the next are tokenized on a thread of its own. <see cref="OpenModel.Dispose"/> waits
     /// for no stream that is left alone.
     /// </remarks>
     /// <param name="texts">The texts, from whatever gives one after another.</param>

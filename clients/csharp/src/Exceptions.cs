@@ -12,7 +12,7 @@ public sealed class ModelException : ClientException
     }
 }
 
-/// <summary>The device that was asked for is not there.</summary>
+/// <summary>The device that was asked for is not there, or does not run the model.</summary>
 public sealed class DeviceException : ClientException
 {
     internal DeviceException(string message, Exception? innerException = null)

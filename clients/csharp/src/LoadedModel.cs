@@ -77,6 +77,8 @@ internal sealed partial class LoadedModel : IDisposable
         IProgress<int>? progress,
         CancellationToken cancellationToken)
     {
+        texts = texts.TakeWhile(_ => !cancellationToken.IsCancellationRequested).ToArray(); // each is judged before any runs
+        cancellationToken.ThrowIfCancellationRequested();
         List<T> vectors = [];
         var (done, tokens) = (0, 0L);
         foreach (var window in texts.Chunk(TextsAtATime))

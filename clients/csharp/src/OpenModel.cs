@@ -6,7 +6,7 @@ namespace AllMinilmL6V2;
 /// <remarks>After <see cref="Dispose"/> every method throws <see cref="ObjectDisposedException"/>.</remarks>
 public abstract class OpenModel : IDisposable
 {
-    private readonly string _path;
+    private readonly string _path; // absolute: the process may change its directory
     private readonly ExecutionProvider _provider;
     private readonly Lifetime _lifetime;
 
@@ -21,11 +21,11 @@ public abstract class OpenModel : IDisposable
             throw new ArgumentNullException(nameof(path), "path is null; expected a path");
         }
 
-        Arguments.CheckCount("threads", options.Threads);
-        Arguments.CheckCount("concurrency", options.Concurrency);
-        _path = path;
+        Arguments.CheckCount("threads", options.Threads, nameof(options));
+        Arguments.CheckCount("concurrency", options.Concurrency, nameof(options));
         _provider = ExecutionProvider.For(options.Device);
         var file = new ModelFile(path);
+        _path = Path.GetFullPath(path);
         Model = new LoadedModel(path, file.Tokenizer, _provider, options);
         _lifetime = new Lifetime(what, Model.Dispose);
         Name = file.Manifest.Name;
@@ -52,10 +52,15 @@ public abstract class OpenModel : IDisposable
     /// <summary>Reproduce the golden cases of the model file.</summary>
     /// <returns>The largest absolute difference of one element.</returns>
     /// <exception cref="SelfCheckException">A case differs by more than its tolerance.</exception>
-    /// <exception cref="ModelException">The graph does not match its digest.</exception>
+    /// <exception cref="ModelException">The graph does not match its digest, or the file is another one since it was opened.</exception>
     public double SelfCheck() => During(() =>
     {
         var file = new ModelFile(_path); // read anew, so that no golden case takes memory between
+        if (file.Manifest.Fingerprint != Fingerprint)
+        {
+            throw new ModelException($"{_path}: holds another model since it was opened; open it again");
+        }
+
         file.CheckTail();
         var fixture = file.ReadFixture();
         return GoldenCases.Check(Model, fixture.Cases, fixture.Tolerances[_provider.Device]);

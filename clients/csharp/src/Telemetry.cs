@@ -18,7 +18,7 @@ internal static class Telemetry
 
     private static bool Open()
     {
-        var value = Environment.GetEnvironmentVariable(Variable) ?? Off;
+        var value = Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } given ? given : Off;
         var inTime = OperatingSystem.IsWindows() || Pass(value);
         if (value == Off)
         {

@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 namespace AllMinilmL6V2;
 
 /// <summary>Runs texts as they come, in windows: the next one is tokenized while one runs.</summary>
-/// <param name="tokenize">Token ids of each text; called on a thread of the pool.</param>
+/// <param name="tokenize">Token ids of each text; called on another thread than its user's.</param>
 /// <param name="run">One vector a row of ids.</param>
 /// <param name="size">The texts of a window.</param>
 internal sealed class TextStream(
@@ -12,7 +12,9 @@ internal sealed class TextStream(
     Func<int[][], CancellationToken, ModelVector[]> run,
     int size)
 {
-    /// <summary>Take texts, and run them, on the caller's thread.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+
+    /// <summary>Take texts, and run them, on the caller's thread; they are tokenized on one of their own, since it waits for that.</summary>
     internal IEnumerable<ModelVector> Each(IEnumerable<ModelText> texts)
     {
         using var windows = texts.Chunk(size).GetEnumerator();
@@ -28,7 +30,7 @@ internal sealed class TextStream(
 
         // It is asynchronous so that what a text or its source throws waits for the vectors before it.
         async Task<int[][]> TokenizeNextAsync() => windows.MoveNext()
-            ? await TokenizeAsync(windows.Current, CancellationToken.None).ConfigureAwait(false)
+            ? await TokenizeAsync(windows.Current, TaskCreationOptions.LongRunning, CancellationToken.None).ConfigureAwait(false)
             : [];
     }
 
@@ -37,12 +39,12 @@ internal sealed class TextStream(
         IAsyncEnumerable<ModelText> texts, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         using var left = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var windows = ChunkAsync(texts, left.Token).GetAsyncEnumerator(CancellationToken.None);
-        await using var disposing = windows.ConfigureAwait(false);
+        var ending = left.Token;
+        var windows = ChunkAsync(texts, ending).GetAsyncEnumerator(CancellationToken.None);
         var next = TokenizeNextAsync();
         try
         {
-            while (await next.ConfigureAwait(false) is { Length: > 0 } rows)
+            while (await next.WaitAsync(cancellationToken).ConfigureAwait(false) is { Length: > 0 } rows)
             {
                 next = TokenizeNextAsync();
                 foreach (var vector in await Task.Run(() => run(rows, cancellationToken), cancellationToken).ConfigureAwait(false))
@@ -54,13 +56,21 @@ internal sealed class TextStream(
         }
         finally
         {
-            await left.CancelAsync().ConfigureAwait(false); // no source may be disposed while it looks for a text
-            await ((Task)next).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await left.CancelAsync().ConfigureAwait(false);
+            var end = await Task.WhenAny(EndAsync(), Task.Delay(Patience, CancellationToken.None)).ConfigureAwait(false);
+            await end.ConfigureAwait(false);
         }
 
         async Task<int[][]> TokenizeNextAsync() => await windows.MoveNextAsync().ConfigureAwait(false)
-            ? await TokenizeAsync(windows.Current, left.Token).ConfigureAwait(false)
+            ? await TokenizeAsync(windows.Current, TaskCreationOptions.None, ending).ConfigureAwait(false)
             : [];
+
+        // No source may be disposed while it looks for a text; one that takes no token may do so for ever.
+        async Task EndAsync()
+        {
+            await ((Task)next).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await windows.DisposeAsync().ConfigureAwait(false);
+        }
     }
 
     private async IAsyncEnumerable<ModelText[]> ChunkAsync(
@@ -83,6 +93,6 @@ internal sealed class TextStream(
         }
     }
 
-    private Task<int[][]> TokenizeAsync(ModelText[] window, CancellationToken cancellationToken) =>
-        Task.Run(() => tokenize(window, cancellationToken), cancellationToken);
+    private Task<int[][]> TokenizeAsync(ModelText[] window, TaskCreationOptions options, CancellationToken cancellationToken) =>
+        Task.Factory.StartNew(() => tokenize(window, cancellationToken), cancellationToken, options, TaskScheduler.Default);
 }

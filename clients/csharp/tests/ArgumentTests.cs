@@ -24,8 +24,9 @@ public sealed class ArgumentTests(ModelUnderTest model)
     public void Counts(int count)
     {
         var expected = $"{count}; expected 1 to {Processors.Usable}, the processors that this process may use";
-        Refused<ArgumentOutOfRangeException>(
+        var error = Refused<ArgumentOutOfRangeException>(
             $"threads is {expected}", () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Threads = count }));
+        Assert.Equal("options", error.ParamName);
         Refused<ArgumentOutOfRangeException>(
             $"concurrency is {expected}", () => Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Concurrency = count }));
     }
@@ -63,7 +64,7 @@ public sealed class ArgumentTests(ModelUnderTest model)
             var error = Refused<InvalidTextException>(
                 "texts[2] is not valid Unicode; repair or drop it", () => _embedder.Embed(["a", "b", text]));
             Assert.Equal(2, error.Index);
-            Refused<InvalidTextException>("texts[0] is not valid Unicode; repair or drop it", () => _embedder.EmbedQuery(text));
+            Refused<InvalidTextException>("text is not valid Unicode; repair or drop it", () => _embedder.EmbedQuery(text));
             Refused<InvalidTextException>("texts[0] is not valid Unicode; repair or drop it", () => _embedder.Tokenize([text]));
         });
     }

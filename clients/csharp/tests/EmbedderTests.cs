@@ -143,6 +143,17 @@ public sealed class EmbedderTests(ModelUnderTest model)
         Assert.Single(failing);
     }
 
+    /// <summary>A list is judged whole before any of it runs, however many windows it has.</summary>
+    [Fact]
+    public async Task AListIsJudgedFirst()
+    {
+        Reports reports = new();
+        var texts = Enumerable.Repeat("a", LoadedModel.TextsAtATime).Append("\ud800");
+        var error = await Assert.ThrowsAsync<InvalidTextException>(() => _embedder.EmbedAsync(texts, progress: reports));
+        Assert.Equal(LoadedModel.TextsAtATime, error.Index);
+        Assert.Empty(reports);
+    }
+
     /// <summary>A token that is cancelled while a batch runs lets no other batch begin.</summary>
     [Fact]
     public async Task CancellationEndsBetweenBatches()

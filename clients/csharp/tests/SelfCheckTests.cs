@@ -56,6 +56,36 @@ public sealed class SelfCheckTests(ModelUnderTest model)
         Assert.Equal($"{copy.Path}: the graph does not match its digest; copy the file again", graph.Message);
     }
 
+    /// <summary>A file that takes the place of the one that was opened is found, though it is whole and of the same contract.</summary>
+    [Fact]
+    public void AnotherFileIsFound()
+    {
+        using var copy = ModelCopy.With("fixture", _ => { }).WithGraph();
+        using var other = ModelCopy.With("manifest", manifest => manifest["fingerprint"] = new string('0', 64)).WithGraph();
+        using var embedder = Embedder.Open(copy.Path);
+        File.Copy(other.Path, copy.Path, overwrite: true);
+        var error = Assert.Throws<ModelException>(() => embedder.SelfCheck());
+        Assert.Equal($"{copy.Path}: holds another model since it was opened; open it again", error.Message);
+    }
+
+    /// <summary>A relative path names the same file in another directory.</summary>
+    [Fact]
+    public void TheDirectoryMayChange()
+    {
+        var (path, before) = (Path.GetFullPath(ModelUnderTest.Path), Directory.GetCurrentDirectory());
+        Directory.SetCurrentDirectory(Path.GetDirectoryName(path)!);
+        try
+        {
+            using var embedder = Embedder.Open(Path.GetFileName(path));
+            Directory.SetCurrentDirectory(Path.GetPathRoot(path)!);
+            Assert.InRange(embedder.SelfCheck(), 0, double.MaxValue);
+        }
+        finally
+        {
+            Directory.SetCurrentDirectory(before);
+        }
+    }
+
     /// <summary>The largest difference of an element may be the tolerance, of a golden row longer than 1 as many times that.</summary>
     [Theory]
     [InlineData(0.3f, 0.4f, 0.1)]

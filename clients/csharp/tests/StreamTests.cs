@@ -174,6 +174,59 @@ public sealed class StreamTests(ModelUnderTest model)
         Assert.True(_ended);
     }
 
+    /// <summary>A source that takes no token and has no text keeps nobody who leaves, or cancels; it ends once it has one.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task ASourceThatStandsStillKeepsNobody(bool cancelled)
+    {
+        TaskCompletionSource goOn = new();
+        using var source = new CancellationTokenSource();
+        var vectors = Stream().EachAsync(DeafAsync(goOn.Task), source.Token).GetAsyncEnumerator(CancellationToken.None);
+        for (var given = 0; given < (cancelled ? 3 : 1); given++)
+        {
+            Assert.True(await vectors.MoveNextAsync().AsTask().WaitAsync(Patience));
+        }
+
+        if (cancelled)
+        {
+            var next = vectors.MoveNextAsync().AsTask();
+            await source.CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => next.WaitAsync(Patience));
+        }
+
+        await vectors.DisposeAsync().AsTask().WaitAsync(Patience);
+        Assert.False(_ended);
+        goOn.SetResult();
+        for (var turn = 0; turn < 1000 && !_ended; turn++)
+        {
+            await Task.Delay(10);
+        }
+
+        Assert.True(_ended);
+    }
+
+    /// <summary>Where no thread of the pool is free, a stream goes on.</summary>
+    [Fact]
+    public void ABusyPoolDelaysNoStream()
+    {
+        using var goOn = new ManualResetEventSlim();
+        ThreadPool.GetMaxThreads(out var most, out var ports);
+        Assert.True(ThreadPool.SetMaxThreads(Environment.ProcessorCount, ports));
+        try
+        {
+            Assert.All(Enumerable.Range(0, 2 * Environment.ProcessorCount), _ => Task.Run(() => goOn.Wait()));
+            var call = new Thread(() => Assert.Equal(9, Stream().Each(Texts(9)).Count()));
+            call.Start();
+            Assert.True(call.Join(Patience));
+        }
+        finally
+        {
+            goOn.Set();
+            ThreadPool.SetMaxThreads(most, ports);
+        }
+    }
+
     /// <summary>A stream in windows of three, whose vectors hold a text's length.</summary>
     private static TextStream Stream(Action<string>? tokenizing = null, Action? running = null) => new(
         (texts, _) => Array.ConvertAll(texts, text =>
@@ -218,6 +271,22 @@ public sealed class StreamTests(ModelUnderTest model)
                 _taken++;
                 yield return new string('a', count > 100 ? 1 : _taken);
             }
+        }
+        finally
+        {
+            _ended = true;
+        }
+    }
+
+    private async IAsyncEnumerable<string> DeafAsync(Task goOn)
+    {
+        try
+        {
+            yield return "a";
+            yield return "bc";
+            yield return "def";
+            await goOn;
+            yield return "ghij";
         }
         finally
         {

@@ -35,7 +35,7 @@ module AllMinilmL6V2
     def test_texts_that_are_no_list
       problem = "expected a list of texts, got"
       remedy = "give a list, whose order the vectors have"
-      assert_texts_refused "a", "#{problem} a string; put it into a list"
+      assert_texts_refused "a", "#{problem} a string; call embed_query(text) or embed([text])"
       assert_texts_refused Set["a"], "#{problem} Set; #{remedy}"
       assert_texts_refused({"a" => "b"}, "#{problem} Hash; #{remedy}")
       assert_texts_refused nil, "#{problem} NilClass"
@@ -59,6 +59,7 @@ module AllMinilmL6V2
         error = assert_refused(InvalidTextError, problem) { embedder.embed(["a", "b", text]) }
         assert_equal 2, error.index
       end
+      assert_refused(InvalidTextError, "text is not valid Unicode; repair or drop it") { embedder.embed_query("\xFF") }
     end
 
     def test_other_encodings_are_transcoded

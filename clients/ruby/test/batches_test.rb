@@ -57,6 +57,16 @@ module AllMinilmL6V2
       assert_equal [2, 1], seen
     end
 
+    def test_list_is_judged_before_any_of_it_runs
+      seen = []
+      runs = feeds_of do
+        assert_raises(InvalidTextError) { embedder.embed(["a"] * WINDOW + ["\xFF"], progress: seen.method(:push)) }
+        assert_raises(InvalidTextError) { embedder.embed((["a"] * WINDOW).each + ["\xFF"]) }
+      end
+
+      assert_equal [0, []], [runs.size, seen]
+    end
+
     def test_what_progress_raises_ends_the_call
       sizes = sizes_of do
         assert_raises(IOError) { embedder.embed(TEXTS, progress: ->(_) { raise IOError }) }

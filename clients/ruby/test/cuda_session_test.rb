@@ -107,6 +107,16 @@ module AllMinilmL6V2
       assert_predicate Played.last, :free?
     end
 
+    def test_run_that_fails_is_an_error_of_the_device
+      session = session_of(Played)
+      feeds = {"nothing" => OnnxRuntime::OrtValue.from_array([[1]], element_type: :int64)}
+      error = assert_raises(DeviceError) { session.vectors(feeds, 1) }
+      assert_match(/\Adevice "cuda" cannot run the graph \(.+\); check the GPU driver, its memory and the CUDA libraries\z/m, error.message)
+      assert_kind_of OnnxRuntime::Error, error.cause
+    ensure
+      session&.close
+    end
+
     def test_products_run_on_the_device_and_other_nodes_anywhere
       assert_nil check("Shape" => CPU, "FusedMatMul" => CUDA)
       assert_nil check("Gather" => CUDA)

@@ -66,7 +66,7 @@ module AllMinilmL6V2
       # @return [Enumerable]
       def texts(texts)
         case texts
-        when String then refuse("expected a list of texts, got a string; put it into a list")
+        when String then refuse("expected a list of texts, got a string; call embed_query(text) or embed([text])")
         when *UNORDERED then refuse("expected a list of texts, got #{texts.class}; give a list, whose order the vectors have")
         when Enumerable then texts
         else refuse("expected a list of texts, got #{texts.class}")

@@ -35,6 +35,10 @@ module AllMinilmL6V2
 
     private
 
+    def failure(problem)
+      DeviceError.new("device \"cuda\" cannot run the graph (#{problem}); check the GPU driver, its memory and the CUDA libraries")
+    end
+
     # The gem would only warn about a provider that is missing, and gives it no options.
     def load_session(path, session_options)
       unless providers.include?(PROVIDER)

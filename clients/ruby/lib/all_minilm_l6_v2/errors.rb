@@ -5,10 +5,10 @@ module AllMinilmL6V2
   # Base of all errors of this gem.
   class Error < StandardError; end
 
-  # The file is not a model file, is damaged, or is not the one this client was written for.
+  # The file is not a model file, is damaged, is not the one this client was written for, or does not run.
   class ModelError < Error; end
 
-  # The device that was asked for is not there.
+  # The device that was asked for is not there, or does not run the model.
   class DeviceError < Error; end
 
   # The model has no prompt of that name.

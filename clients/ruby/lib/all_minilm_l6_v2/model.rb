@@ -158,7 +158,7 @@ module AllMinilmL6V2
     # @yieldparam vector [Array<Float>] of each text
     def each_vector(texts, prompt)
       @lifetime.check
-      Windows.each(texts) do |window|
+      Windows.each(Windows.judged(texts)) do |window|
         vectors = @lifetime.use { |model| model.vectors(model.tokenize(window, prompt), prompt) }
         vectors.each { |vector| yield vector }
       end
@@ -173,11 +173,12 @@ module AllMinilmL6V2
       to_enum(method, *arguments, **options) { texts.size if texts.is_a?(Array) }
     end
 
+    # A list is judged whole before any of it runs.
     def in_windows(texts)
       texts = Arguments.texts(texts)
       @lifetime.use do |model|
         results = []
-        Windows.each(texts) { |window, before| results.concat(yield(model, window, before)) }
+        Windows.each(Windows.judged(texts).to_a) { |window, before| results.concat(yield(model, window, before)) }
         results
       end
     end

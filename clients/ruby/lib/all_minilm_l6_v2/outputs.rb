@@ -14,6 +14,7 @@ module AllMinilmL6V2
     # @param rows [Integer]
     # @return [Array<Array<Float>>] a vector for each row
     # @raise [ModelError] the graph stops
+    # @raise [DeviceError] it stops on a device
     def vectors(feeds, rows)
       name, dtype, dimension = CONTRACT["output"].values_at("name", "dtype", "dimension")
       type, bytes = ELEMENTS.fetch(dtype)

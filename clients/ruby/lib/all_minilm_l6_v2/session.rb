@@ -85,6 +85,7 @@ module AllMinilmL6V2
     # @param names [Array<String>] of outputs
     # @param outputs [FFI::Pointer] to the value of each; the graph makes one where it is null
     # @raise [ModelError] the graph stops
+    # @raise [DeviceError] it stops on a device, whose memory may be full
     def run_graph(feeds, names, outputs)
       inputs, asked = strings(feeds.keys), strings(names)
       check_status(
@@ -93,9 +94,14 @@ module AllMinilmL6V2
         )
       )
     rescue OnnxRuntime::Error => error
-      raise ModelError, "#{@path}: onnxruntime cannot run the graph: #{text(error)}"
+      raise failure(text(error))
     ensure
       feeds.each_value { |value| value.to_ptr.free }
+    end
+
+    # @return [Error] of a run
+    def failure(problem)
+      ModelError.new("#{@path}: onnxruntime cannot run the graph: #{problem}")
     end
 
     def strings(texts)

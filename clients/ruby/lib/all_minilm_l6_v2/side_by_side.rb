@@ -8,7 +8,7 @@ module AllMinilmL6V2
     # +break+ or an interrupt, no piece of work is left running.
     #
     # @param items [Array]
-    # @param most [Integer] pieces at a time; one runs on the caller's thread
+    # @param most [Integer] pieces at a time, each in a thread; where that is one, on the caller's
     # @param work [#call] makes a result of an item
     # @yieldparam result
     # @raise [StandardError] of the first item whose work fails

@@ -5,13 +5,18 @@ module AllMinilmL6V2
   # Texts, so many at a time that memory does not grow with the list.
   module Windows
     # @param texts [Enumerable]
-    # @yieldparam window [Array<String>] in UTF-8
+    # @return [Enumerator::Lazy<String>] each judged as it is taken, in UTF-8
+    def self.judged(texts)
+      texts.lazy.each_with_index.map { |text, place| Arguments.text(text, place) }
+    end
+
+    # @param texts [Enumerable] that were judged, or are as they are taken
+    # @yieldparam window [Array]
     # @yieldparam before [Integer] how many there were before it
-    # @raise [InvalidTextError] after the windows before it
     def self.each(texts)
       before = 0
       texts.each_slice(size(Session::LARGEST)) do |window|
-        yield window.each_with_index.map { |text, place| Arguments.text(text, before + place) }, before
+        yield window, before
         before += window.size
       end
     end
