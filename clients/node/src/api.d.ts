@@ -24,6 +24,8 @@ export interface FileURL {
 export interface Signal {
   readonly aborted: boolean;
   throwIfAborted(): void;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /** How a model file is opened. */

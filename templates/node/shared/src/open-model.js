@@ -163,7 +163,8 @@ export class OpenModel {
   _each(texts, check, textsOf = textOf) {
     if (this.#closing) throw new ClosedError();
     const source = checkedSource(texts, Symbol.asyncIterator, Symbol.iterator);
-    return this.#each(windowsOf(source, textsOf), check());
+    const course = check();
+    return this.#each(windowsOf(source, textsOf, course.signal), course);
   }
 
   /**
