@@ -62,6 +62,10 @@ export class OpenModel {
 
   /** @param {Model | RemoteModel | RemoteModels} model */
   constructor(model) {
+    if (!model?.facts) {
+      const Class = new.target.name;
+      throw new TypeError(`${Class} is opened, not made; call: await ${Class}.open(path)`);
+    }
     const { name, fingerprint, provider } = model.facts;
     this.name = name;
     this.fingerprint = fingerprint;
