@@ -47,7 +47,7 @@ def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="module")
 def project(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A project outside the client's folder, which the README's commands and a later one installed."""
+    """A project outside the client's folder, with what the README and a later command install."""
     folder = tmp_path_factory.mktemp("an empty project")
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
     client = write("node", tmp_path_factory.mktemp("outside") / "node", every_feed)
