@@ -47,13 +47,16 @@ def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="module")
 def project(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An empty project whose client was installed by the command in the README."""
+    """A project outside the client's folder, with what the README and a later command install."""
     folder = tmp_path_factory.mktemp("an empty project")
     (folder / "package.json").write_text('{"private": true, "type": "module"}')
-    write("node", folder / "clients/node", every_feed)
-    (install,) = blocks(folder / "clients/node", "sh")[:1]
+    client = write("node", tmp_path_factory.mktemp("outside") / "node", every_feed)
+    (folder / "clients").symlink_to(client.parent)  # where the tests read its README
+    (install,) = blocks(client, "sh")[:1]
     assert "npm install ./clients/node" in install
-    run("sh", "-c", install, cwd=folder)
+    run("sh", "-c", install.replace("./clients/node", str(client)), cwd=folder)
+    run("npm", "install", "-D", "typescript@~7.0.2", "@types/node@^20.19.0", cwd=folder)
+    assert not (client / "node_modules").exists()
     yield folder
     shutil.rmtree(folder / "node_modules")
 

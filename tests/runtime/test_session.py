@@ -110,6 +110,31 @@ endless (int64[1] x) => (int64[1] y) {
 """
 
 
+FAILING = """
+<ir_version: 8, opset_import: ["" : 18]>
+failing (int64[1] x) => (NODE
+"""
+
+
+@pytest.mark.parametrize(
+    ("node", "x", "remedy"),
+    [
+        ("float[2] y) <float[3, 2] t = {1, 2, 3, 4, 5, 6}> { y = Gather (t, x) }", 7, "tokenizer"),
+        ("float[n] y) { y = ConstantOfShape (x) }", 2**45, "memory"),
+        ("int64[2] y) <int64[1] s = {2}> { y = Reshape (x, s) }", 1, "export it again"),
+    ],
+)
+def test_a_run_that_fails_says_what_helps(node: str, x: int, remedy: str) -> None:
+    """The tokenizer is blamed for ids alone; memory that does not suffice is called so."""
+    session = open_session(
+        onnx.parser.parse_model(FAILING.replace("NODE", node)).SerializeToString()
+    )
+    with pytest.raises(CheckFailed, match=r"does not run on x \[1\] \(.+\); ") as raised:
+        run(session, ["y"], {"x": np.array([x])})
+    told = str(raised.value).rpartition("; ")[2]
+    assert [word for word in ("tokenizer", "memory", "export it again") if word in told] == [remedy]
+
+
 def test_a_run_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """A graph may come from anywhere, and hold a loop that goes on for ever."""
     model = onnx.parser.parse_model(ENDLESS)

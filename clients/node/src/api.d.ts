@@ -24,6 +24,8 @@ export interface FileURL {
 export interface Signal {
   readonly aborted: boolean;
   throwIfAborted(): void;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /** How a model file is opened. */
@@ -96,10 +98,10 @@ export class OpenModel implements AsyncDisposable {
 /** Base of all errors of this package. */
 export class BaseError extends Error {}
 
-/** The file is not a model file, is damaged, or is not the one this client was written for. */
+/** The file is no model file, is damaged, is not this client's, or its graph fails on the CPU. */
 export class ModelError extends BaseError {}
 
-/** The device that was asked for is not there. */
+/** The device that was asked for is not there, or fails. */
 export class DeviceError extends BaseError {}
 
 /** The model has no prompt of that name. */

@@ -105,6 +105,9 @@ export class Model {
   async selfCheck() {
     try {
       const head = readHead(this.#path);
+      if (head.fingerprint !== this.facts.fingerprint) {
+        throw new ModelError("was replaced since it was opened; open it again");
+      }
       await checkTail(this.#path, head);
       const calls = {
         device: this.#device,

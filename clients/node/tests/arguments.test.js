@@ -36,6 +36,14 @@ test("a path is a string or a URL of a file", async () => {
   }
 });
 
+test("an embedder is opened, not made", () => {
+  for (const path of [modelPath, undefined]) {
+    const message = "Embedder is opened, not made; call: await Embedder.open(path)";
+    const make = () => new Embedder(/** @type {any} */ (path));
+    assert.throws(make, { name: "TypeError", message });
+  }
+});
+
 test("an unknown device is an error that lists the choices", async () => {
   for (const [device, name] of [
     ["tpu", "tpu"],

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { truncateSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Embedder } from "../src/embedder.js";
@@ -13,7 +14,7 @@ import { head, manifest, modelPath, writeFile } from "./model.js";
  * @param {string} message
  */
 function assertRefused(path, message) {
-  const expected = { name: "ModelError", message: `${path}: ${message}` };
+  const expected = { name: "ModelError", message: `${resolve(path)}: ${message}` };
   return assert.rejects(Embedder.open(path), expected);
 }
 
@@ -21,6 +22,22 @@ test("a path may be a URL", async () => {
   const embedder = await Embedder.open(pathToFileURL(modelPath));
   assert.equal(embedder.name, manifest.name);
   await embedder.close();
+});
+
+test("a path stays that of the file after a change of directory", async () => {
+  const [path, before] = [relative(process.cwd(), modelPath), process.cwd()];
+  try {
+    for (const worker of [false, true]) {
+      process.chdir(before);
+      const opening = Embedder.open(path, { worker });
+      process.chdir("/");
+      const embedder = await opening;
+      await embedder.selfCheck();
+      await embedder.close();
+    }
+  } finally {
+    process.chdir(before);
+  }
 });
 
 test("a path without a file is refused", async () => {
@@ -60,6 +77,14 @@ test("another graph is refused by selfCheck, and a digest of another case", asyn
     const expected = { name: "ModelError", message: `${path}: ${message}` };
     await assert.rejects(model.selfCheck(), expected);
   }
+});
+
+test("a file that another model has replaced is refused by selfCheck", async () => {
+  const nothing = /** @type {any} */ ({});
+  const before = { ...head, fingerprint: "another" };
+  const model = new Model(modelPath, before, nothing, nothing, "cpu");
+  const message = `${modelPath}: was replaced since it was opened; open it again`;
+  await assert.rejects(model.selfCheck(), { name: "ModelError", message });
 });
 
 test("a graph that is none is refused by onnxruntime", async () => {

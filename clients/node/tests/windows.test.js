@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { CONTRACT } from "../src/contract.js";
 import { Embedder } from "../src/embedder.js";
 import { ClosedError } from "../src/errors.js";
@@ -156,6 +157,71 @@ test("a signal ends a stream between two batches", async () => {
   await assert.rejects(first, { name: "AbortError" });
   assert.equal(asked.events.filter((event) => event === "run").length, 1);
   assert.ok((await stream.next()).done);
+});
+
+/** Gives so many texts, then stands still until it is ended. @param {number} count */
+function standing(count) {
+  const texts = numbers(count).values();
+  let ended = false;
+  const source = {
+    next: () => {
+      const { done, value = "" } = texts.next();
+      return done ? new Promise(() => {}) : Promise.resolve({ done, value });
+    },
+    return: async () => {
+      ended = true;
+      return { done: true, value: undefined };
+    },
+  };
+  const stream = { [Symbol.asyncIterator]: () => source };
+  return { stream: /** @type {AsyncIterable<string>} */ (stream), hasEnded: () => ended };
+}
+
+/** What a call gives, if it does not wait. @param {Promise<unknown>} call */
+async function soon(call) {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([call, setTimeout(5000, "it waits", { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+test("a stream that is left does not wait for a source that stands still", async () => {
+  const { embedder } = counting();
+  const { stream, hasEnded } = standing(WINDOW);
+  const read = async () => {
+    for await (const _ of embedder.embedEach(stream)) break;
+    return "left";
+  };
+  assert.equal(await soon(read()), "left");
+  assert.ok(hasEnded());
+});
+
+test("a signal ends a stream whose source stands still", async () => {
+  for (const count of [0, 1, WINDOW]) {
+    const { embedder } = counting();
+    const { stream, hasEnded } = standing(count);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const read = async () => {
+      for await (const _ of embedder.embedEach(stream, { signal })) assert.notEqual(count, 1);
+    };
+    const call = soon(read());
+    await setTimeout(100);
+    controller.abort();
+    await assert.rejects(call, { name: "AbortError" });
+    assert.ok(hasEnded());
+  }
+});
+
+test("what fails ends a stream whose source stands still", async () => {
+  const { embedder } = counting();
+  const { stream, hasEnded } = standing(WINDOW);
+  const call = embedder.embedEach(stream).next();
+  await embedder.close();
+  await assert.rejects(soon(call), ClosedError);
+  assert.ok(hasEnded());
 });
 
 test("a stream that is left alone does not keep close waiting, and its next window fails", async () => {

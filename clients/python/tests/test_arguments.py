@@ -54,7 +54,7 @@ def test_what_opens_no_model(
     [
         (
             "text",
-            "expected a list of texts, got a string; put it into a list",
+            f"expected a list of texts, got a string; {arguments.ONE_TEXT}",
         ),
         (
             {"a", "b"},

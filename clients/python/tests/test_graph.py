@@ -11,6 +11,7 @@ from all_minilm_l6_v2 import (
     DeviceError,
     ModelError,
     graph,
+    session,
 )
 from all_minilm_l6_v2.model import Model
 from all_minilm_l6_v2.runtime import onnxruntime
@@ -105,6 +106,23 @@ def test_a_run_that_fails_on_cuda(model: Path, cuda: Cuda) -> None:
         cuda.failing = True
         with pytest.raises(DeviceError, match="cannot run the graph: libcudnn"):
             opened._vectors(["a"], None)
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"), [(RuntimeError("no memory"), ModelError), (MemoryError(), MemoryError)]
+)
+def test_a_run_that_fails_on_the_cpu(
+    opened: Model, monkeypatch: pytest.MonkeyPatch, raised: Exception, kind: type[Exception]
+) -> None:
+    """It is the model's error, but for Python's own of memory."""
+
+    def run(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(session, "run_graph", run)
+    with pytest.raises(kind) as caught:
+        opened._vectors(["a"], None)
+    assert raised in (caught.value, caught.value.__cause__)
 
 
 @pytest.mark.parametrize(

@@ -159,8 +159,32 @@ def test_a_file_that_was_replaced(model: Path, tmp_path: Path) -> None:
     opened = Model(path)
     copy_with("manifest", model, path, lambda manifest: manifest.update(fingerprint="another"))
     opened._shared._forget()  # as in the child of a fork
-    with pytest.raises(ModelError, match="was replaced since it was opened; restart the process"):
+    with pytest.raises(ModelError, match="was replaced since it was opened; open it again"):
         opened._vectors(["a"], None)
+
+
+ALONE = """
+import os, sys, threading
+from all_minilm_l6_v2 import windows
+from all_minilm_l6_v2.model import Model
+windows.WINDOW = 4
+opened = Model(sys.argv[1], threads=1, concurrency=1)
+session, tokenizing = opened._shared._session, set()
+tokenize = session.tokenize
+def noted(*texts, **prompt):
+    tokenizing.add(threading.get_ident())
+    return tokenize(*texts, **prompt)
+session.tokenize = noted
+before = len(os.listdir("/proc/self/task"))
+opened._vectors(["a", "b c"] * 5, None)
+print(len(os.listdir("/proc/self/task")) - before, tokenizing == {threading.get_ident()})
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this platform has no /proc")
+def test_one_thread_tokenizes_too(model: Path) -> None:
+    """With one thread and one batch at a time, the tokenizer starts no threads of its own."""
+    assert run(ALONE, model) == "0 True\n"
 
 
 def options(opened: Model) -> tuple[int, str]:

@@ -4,13 +4,17 @@ from typing import Any
 
 from refused import refused
 
-from all_minilm_l6_v2 import Embedder, UnknownPromptError
+from all_minilm_l6_v2 import Embedder, InvalidTextError, UnknownPromptError
 
 
 def test_what_is_no_query(embedder: Embedder) -> None:
-    """A query is one string."""
+    """A query is one string of valid Unicode, and one string is no list of texts."""
     call: Any = embedder.embed_query
     refused(TypeError, "text is list; expected a string", lambda: call(["a"]))
+    message = "text is not valid Unicode; repair or drop it"
+    assert refused(InvalidTextError, message, lambda: call("\ud800")).index == 0
+    message = "expected a list of texts, got a string; call embed_query(text) or embed([text])"
+    refused(TypeError, message, lambda: embedder.embed("a"))
 
 
 def test_prompts(embedder: Embedder) -> None:

@@ -22,6 +22,15 @@ def test_every_golden_case_is_reproduced(opened: Model) -> None:
     assert 0 <= opened.self_check() < float("inf")
 
 
+def test_a_file_that_was_replaced(model: Path, tmp_path: Path) -> None:
+    """Another model's golden cases do not judge the one that is open."""
+    path = copy_with("manifest", model, tmp_path / "m.onnx", dict, graph=True)
+    with Model(path) as opened:
+        copy_with("manifest", model, path, lambda manifest: manifest.update(fingerprint="another"))
+        with pytest.raises(ModelError, match="was replaced since it was opened; open it again"):
+            opened.self_check()
+
+
 def test_other_ids_are_found(model: Path, tmp_path: Path) -> None:
     """A golden token id that the tokenizer does not give fails at the stage tokenize."""
     path = copy_with(

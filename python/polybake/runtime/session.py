@@ -1,5 +1,6 @@
 """An ONNX Runtime session whose provider is really the one asked for."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -122,12 +123,21 @@ def run(
                     f"the model does not end on {shapes} within {TIME_LIMIT.seconds:g} seconds; "
                     "export it without loops that depend on numbers"
                 ) from error
-            reason = " ".join(str(error).split())
+            reason = " ".join(str(error).split()) or type(error).__name__
             raise CheckFailed(
-                f"the model does not run on {shapes} ({reason}); "
-                "give it the tokenizer that it was trained with"
+                f"the model does not run on {shapes} ({reason}); {_remedy(reason)}"
             ) from error
     return found
+
+
+def _remedy(reason: str) -> str:
+    """What helps where a run fails; ONNX Runtime's exceptions say in words alone what was wrong."""
+    if re.search("(allocate|out of|Available) memory|bad.alloc|MemoryError", reason):
+        return "free memory, or give it fewer or shorter texts at a time"
+    # An id beyond the table, or more tokens than positions.
+    if re.search("INVALID_ARGUMENT|broadcast", reason):
+        return "give it the tokenizer that it was trained with"
+    return "export it again, or use another version of onnxruntime"
 
 
 def run_encoder(

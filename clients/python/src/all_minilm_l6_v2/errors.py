@@ -8,7 +8,7 @@ class Error(Exception):
 
 
 class ModelError(Error):
-    """The file is not a model file, is damaged, or is not the one this client was written for."""
+    """The file is no model file, is damaged, is not this client's, or does not run on the CPU."""
 
 
 class DeviceError(Error):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -9,6 +10,7 @@ from .batches import batches
 from .errors import DeviceError, Error, ModelError
 from .graph import DEVICES, Settings, default_concurrency, open_graph, run_graph
 from .modelfile import Head
+from .one_by_one import OneByOne
 from .results import Results, empty
 from .side_by_side import side_by_side
 from .tokens import Text, rows_of
@@ -24,21 +26,24 @@ class Session:
             ModelError: one of them cannot be loaded.
             DeviceError: the device is not there.
         """
+        self._concurrency = settings.concurrency or default_concurrency(settings)
+        #: Whether all is done on the thread that calls.
+        self.alone = (settings.threads, self._concurrency) == (1, 1)
         try:
-            self.tokenizer = Tokenizer.from_str(head.tokenizer.decode("ascii"))
+            tokenizer = Tokenizer.from_str(head.tokenizer.decode("ascii"))
         except Exception as error:
             raise ModelError(
                 f"{head.path}: polybake.tokenizer is damaged; bake the model again"
             ) from error
+        self.tokenizer: Any = OneByOne(tokenizer) if self.alone else tokenizer
         self._graph = open_graph(head.path, settings)
         self._budget = DEVICES[settings.device].budget
-        self._concurrency = settings.concurrency or default_concurrency(settings)
         # What fails on a GPU, checked ids given, is the GPU: mostly its memory.
-        self._failure = Error if settings.device == "cpu" else DeviceError
+        self._failure = ModelError if settings.device == "cpu" else DeviceError
 
     def tokenize(self, texts: Sequence[Text], prompt: str | None) -> list[list[int]]:
         """A row of token ids for each text, truncated, not padded."""
-        with _raising(Error, "tokenizers cannot tokenize the texts"):
+        with _raising(ModelError, "tokenizers cannot tokenize the texts"):
             return rows_of(self.tokenizer, texts, prompt)
 
     def run(self, rows: Sequence[Sequence[int]], prompt: str | None) -> Results:
@@ -76,7 +81,7 @@ def _raising(kind: type[Error], message: str) -> Iterator[None]:
     """Raise what a library raises as an error of this package."""
     try:
         yield
-    except Error:
+    except (Error, MemoryError):
         raise
     except BaseException as error:
         # A panic of Rust code is a PanicException, which is no Exception and cannot be imported.

@@ -62,6 +62,10 @@ export class OpenModel {
 
   /** @param {Model | RemoteModel | RemoteModels} model */
   constructor(model) {
+    if (!model?.facts) {
+      const Class = new.target.name;
+      throw new TypeError(`${Class} is opened, not made; call: await ${Class}.open(path)`);
+    }
     const { name, fingerprint, provider } = model.facts;
     this.name = name;
     this.fingerprint = fingerprint;
@@ -163,7 +167,8 @@ export class OpenModel {
   _each(texts, check, textsOf = textOf) {
     if (this.#closing) throw new ClosedError();
     const source = checkedSource(texts, Symbol.asyncIterator, Symbol.iterator);
-    return this.#each(windowsOf(source, textsOf), check());
+    const course = check();
+    return this.#each(windowsOf(source, textsOf, course.signal), course);
   }
 
   /**

@@ -18,12 +18,64 @@ const ELEMENTS_AT_A_TIME = 2 ** 24;
  *   place
  */
 
+/** What `next` gives at the end. @type {IteratorReturnResult<undefined>} */
+const ENDED = { done: true, value: undefined };
+
+/**
+ * Windows of texts. A source may stand still: `return` and the signal end it, and await nothing of it.
+ *
+ * @param {Iterable<unknown> | AsyncIterable<unknown>} items
+ * @param {TextsOf} textsOf
+ * @param {Signal} [signal]
+ */
+export function windowsOf(items, textsOf, signal) {
+  /** @type {AsyncIterator<unknown> | undefined} */
+  let source;
+  const open = () => {
+    source = /** @type {AsyncIterable<unknown>} */ (items)[Symbol.asyncIterator]();
+    return source;
+  };
+  const isAsync = Symbol.asyncIterator in items;
+  const taken = cut(isAsync ? { [Symbol.asyncIterator]: open } : items, textsOf);
+  let waiting = false;
+  let stop = () => {};
+  const windows = {
+    /** @returns {Promise<IteratorResult<Text[], undefined>>} */
+    async next() {
+      signal?.throwIfAborted();
+      /** @type {Promise<typeof ENDED>} */
+      const stopped = new Promise((resolve) => {
+        stop = () => resolve(ENDED);
+      });
+      signal?.addEventListener("abort", stop);
+      waiting = true;
+      const found = await Promise.race([taken.next(), stopped]).finally(() => {
+        waiting = false;
+        signal?.removeEventListener("abort", stop);
+      });
+      waiting = found === ENDED;
+      if (signal?.aborted) await windows.return();
+      signal?.throwIfAborted();
+      return found;
+    },
+    async return() {
+      stop();
+      const ends = Promise.all([waiting && source?.return?.(), taken.return(undefined)]);
+      if (waiting) ends.catch(() => {});
+      else await ends;
+      return ENDED;
+    },
+    [Symbol.asyncIterator]: () => windows,
+  };
+  return windows;
+}
+
 /**
  * @param {Iterable<unknown> | AsyncIterable<unknown>} items
  * @param {TextsOf} textsOf
- * @returns {AsyncGenerator<Text[]>}
+ * @returns {AsyncGenerator<Text[], undefined>}
  */
-export async function* windowsOf(items, textsOf) {
+async function* cut(items, textsOf) {
   /** @type {Text[]} */
   let window = [];
   let index = 0;
@@ -59,7 +111,7 @@ function textsAtATime() {
  *
  * @template T
  * @param {Pick<Model, "pack" | "run">} model
- * @param {AsyncGenerator<Text[]>} windows
+ * @param {ReturnType<typeof windowsOf>} windows
  * @param {Course} course
  * @param {(elements: Vector) => T} vectorOf as `vectorsOf` has it
  * @returns {AsyncGenerator<T[]>} the vectors of each window
@@ -85,8 +137,8 @@ export async function* vectorsOfEach(model, windows, { prompt, signal, progress 
       yield await vectorsOf(model, rows, prompt, vectorOf, { proceed });
     }
   } finally {
+    await windows.return();
     await next.catch(() => {});
-    await windows.return(undefined);
   }
 }
 

@@ -76,8 +76,11 @@ export class Tagger extends OpenModel {
   tagEach(texts, options) {
     if (this._state === "closed") throw new ClosedError();
     const source = checkedSource(texts, Symbol.asyncIterator, Symbol.iterator);
-    const windows = windowsOf(source, (text, index) => [checkedText(text, "texts", index)]);
-    return this.#tagEach(windows, checkedTagging(options));
+    const course = checkedTagging(options);
+    const textsOf = (/** @type {unknown} */ text, /** @type {number} */ index) => [
+      checkedText(text, "texts", index),
+    ];
+    return this.#tagEach(windowsOf(source, textsOf, course.signal), course);
   }
 
   /**

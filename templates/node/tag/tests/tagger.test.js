@@ -333,6 +333,16 @@ test("a stream takes whatever gives texts, and may be left, and does not keep cl
   assert.ok(ended);
 });
 
+test("a signal ends a stream whose source stands still", async () => {
+  const other = await Tagger.open(modelPath);
+  const controller = new AbortController();
+  const source = { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) };
+  const stream = other.tagEach(/** @type {any} */ (source), { signal: controller.signal });
+  setTimeout(() => controller.abort(), 100);
+  await assert.rejects(stream.next(), { name: "AbortError" });
+  await other.close();
+});
+
 test("more than a window of texts has the spans of each", async () => {
   const [one, , other] = await tagger.tag(texts);
   const many = Array.from({ length: 9000 }, (_, index) => texts[index % 2 === 0 ? 0 : 2]);

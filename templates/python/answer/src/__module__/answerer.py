@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from .arguments import checked_top
+from .arguments import checked_text, checked_top
 from .contract import CONTRACT, Vectors
 from .model import Progress
-from .pair_arguments import checked_unicode
 from .pair_model import PairModel
 from .tokens import LongTextError, Text, Tokens
 from .words import Chunk, chunks_of, count_tokens, windows_of, words_of
@@ -54,7 +53,7 @@ class Answerer(PairModel):
             ValueError: the context has no words.
         """
         most = checked_top(top, 2**31)
-        asked, searched = checked_unicode("question", question), checked_unicode("context", context)
+        asked, searched = checked_text(question, "question"), checked_text(context, "context")
         if not isinstance(no_answer, bool):
             raise TypeError(f"no_answer is {type(no_answer).__name__}; expected true or false")
         with self._shared.opened() as session:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .arguments import checked_rows, checked_text
+from .arguments import checked_rows
 from .contract import CONTRACT
 from .errors import InvalidIdsError, InvalidTextError
 from .tokens import Text, Tokens
@@ -28,16 +28,6 @@ def _each_checked(pairs: Iterable[Any]) -> Iterator[Text]:
         except UnicodeEncodeError as error:
             raise InvalidTextError(index, f"pairs[{index}]") from error
         yield first, second
-
-
-def checked_unicode(name: str, text: str) -> str:
-    """A text of valid Unicode; ``name`` is its argument's."""
-    checked_text(text, name)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InvalidTextError(0, name) from error
-    return text
 
 
 def checked_tokens(rows: Sequence[Tokens]) -> list[Tokens]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import checked_list, checked_texts, checked_top
+from .arguments import checked_list, checked_text, checked_texts, checked_top
 from .model import Progress
-from .pair_arguments import checked_unicode
 from .pair_model import PairModel
 
 #: ``[documents]``.
@@ -58,7 +57,7 @@ class Reranker(PairModel):
         self, query: str, documents: Iterable[str], *, progress: Progress | None = None
     ) -> Scores:
         """How well each document answers the query: ``[documents]``, in their order."""
-        asked, checked = checked_unicode("query", query), checked_list(documents, "documents")
+        asked, checked = checked_text(query, "query"), checked_list(documents, "documents")
         found: Scores = self.score_pairs(
             ((asked, document) for document in checked), progress=progress
         )[:, 0]
@@ -72,7 +71,7 @@ class Reranker(PairModel):
         Raises:
             InvalidTextError: a text is not valid Unicode; raised in place of its window's scores.
         """
-        asked, checked = checked_unicode("query", query), checked_texts(documents, "documents")
+        asked, checked = checked_text(query, "query"), checked_texts(documents, "documents")
         found = self._each(((asked, document) for document in checked), None)
         return (float(scores[0]) for scores in found)
 

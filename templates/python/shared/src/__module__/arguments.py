@@ -13,6 +13,13 @@ from .errors import DeviceError, InvalidIdsError, InvalidTextError, UnknownPromp
 from .graph import DEVICES
 from .processors import processors
 
+#: How a text that is in no list is passed.
+ONE_TEXT = (
+    "call embed_query(text) or embed([text])"
+    if CONTRACT["task"] in ("embed", "sparse", "multi-vector")
+    else "put it into a list"
+)
+
 #: Token ids by row.
 Rows = Sequence[Sequence[int]] | Sequence[NDArray[np.integer]] | NDArray[np.integer]
 
@@ -85,9 +92,13 @@ def checked_progress(
     return progress
 
 
-def checked_text(text: str, name: str = "text") -> str:
-    """A single text; whether it is valid Unicode, ``checked_texts`` says."""
+def checked_text(text: str, name: str = "text", index: int = 0) -> str:
+    """A text of valid Unicode; ``name`` is its argument's, or its place in a list."""
     _check_type(text, str, name, "a string")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidTextError(index, name) from error
     return text
 
 
@@ -100,7 +111,7 @@ def checked_list(texts: Iterable[str], name: str = "texts") -> Iterator[str]:
 def checked_texts(texts: Iterable[str], name: str = "texts") -> Iterator[str]:
     """Texts of valid Unicode, each checked as it is taken; that they have an order, at once."""
     if isinstance(texts, str):
-        raise TypeError("expected a list of texts, got a string; put it into a list")
+        raise TypeError("expected a list of texts, got a string; " + ONE_TEXT)
     if isinstance(texts, (AbstractSet, Mapping)):
         raise TypeError(
             f"expected a list of texts, got {_type(texts)}; "
@@ -113,13 +124,7 @@ def checked_texts(texts: Iterable[str], name: str = "texts") -> Iterator[str]:
 
 def _each_checked(texts: Iterable[str], name: str) -> Iterator[str]:
     for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"{name}[{index}] is {_type(text)}; expected a string")
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InvalidTextError(index, f"{name}[{index}]") from error
-        yield text
+        yield checked_text(text, f"{name}[{index}]", index)
 
 
 def checked_rows(rows: Rows) -> list[Sequence[int]]:

@@ -18,7 +18,7 @@ from .arguments import (
 )
 from .contract import CONTRACT, Vectors
 from .graph import DEVICES, Settings
-from .modelfile import check_tail, read_head
+from .modelfile import check_tail
 from .results import Results, empty
 from .self_check import check_cases
 from .shared import SharedSession
@@ -96,10 +96,10 @@ class Model:
 
         Raises:
             SelfCheckError: a case differs by more than its tolerance.
-            ModelError: the file was changed.
+            ModelError: the file was changed or replaced.
         """
         with self._shared.opened():
-            head = read_head(self._shared.path)
+            head = self._shared.head()
             check_tail(head)
             return check_cases(self, head, self._shared.settings.device)
 

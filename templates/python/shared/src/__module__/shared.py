@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 from .errors import ClosedError, ModelError
 from .graph import Settings
-from .modelfile import read_head
+from .modelfile import Head, read_head
 from .session import Session
 
 
@@ -65,6 +65,17 @@ class SharedSession:
         if self.closed:
             raise ClosedError(f"the {self.called} is closed; open another")
 
+    def head(self) -> Head:
+        """The file's head, read once more.
+
+        Raises:
+            ModelError: it is another model's now.
+        """
+        head = read_head(self.path)
+        if head.manifest["fingerprint"] != self.manifest["fingerprint"]:
+            raise ModelError(f"{self.path}: was replaced since it was opened; open it again")
+        return head
+
     def close(self) -> None:
         """Wait for the calls in flight, then free the session."""
         with self._lock:
@@ -80,10 +91,7 @@ class SharedSession:
 
     def _reopened(self) -> Session:
         """The file once more, for the child of a fork."""
-        head = read_head(self.path)
-        if head.manifest["fingerprint"] != self.manifest["fingerprint"]:
-            raise ModelError(f"{self.path}: was replaced since it was opened; restart the process")
-        return Session(head, self.settings)
+        return Session(self.head(), self.settings)
 
     def _forget(self) -> None:
         """In the child of a fork: leave the parent's session alone, and its locks."""

@@ -53,14 +53,15 @@ def vectors_of(
         window, failure = _next(cut)
         with shared.opened() as session, ThreadPoolExecutor(1) as pool:
             tokenize = partial(session.tokenize, prompt=prompt)
-            coming = started(pool, tokenize, [window] if window else [])
+            ahead = [window] if window else []
+            coming = map(tokenize, ahead) if session.alone else started(pool, tokenize, ahead)
             vectors = session.vectors(rows, prompt, add)
         yield vectors
         if failure:
             raise failure
         rows = []
         if window:
-            with shared.opened():  # where no thread could be started, they are tokenised now
+            with shared.opened():  # where none did so on another thread, they are tokenised now
                 rows = next(coming)
 
 

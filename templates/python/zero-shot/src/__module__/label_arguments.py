@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from .arguments import checked_list
-from .pair_arguments import checked_unicode
+from .arguments import checked_list, checked_text
 
 
 def checked_labels(labels: Sequence[str]) -> list[str]:
@@ -19,7 +18,7 @@ def checked_labels(labels: Sequence[str]) -> list[str]:
 
 def checked_template(template: str) -> str:
     """A text with a place for a label."""
-    if "{}" not in checked_unicode("template", template):
+    if "{}" not in checked_text(template, "template"):
         raise ValueError(f'template is "{template}"; put {{}} where the label goes')
     return template
 
