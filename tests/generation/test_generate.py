@@ -50,6 +50,21 @@ def test_check_names_what_would_change(every_feed: Path, tmp_path: Path) -> None
     assert before == {path: path.read_bytes() for path in before}
 
 
+def test_a_readme_follows_its_model(every_feed: Path, tmp_path: Path) -> None:
+    """What it says of the dimension is not fresh after another bake, and is written anew."""
+    generate(every_feed, tmp_path)
+    manifest = read_head(every_feed).manifest
+    output = manifest.contract.output.model_copy(update={"dimension": 5})
+    contract = manifest.contract.model_copy(update={"output": output})
+    other = manifest.model_copy(update={"contract": contract})
+    readmes = [tmp_path / name / "README.md" for name in LANGUAGES]
+    with pytest.raises(CheckFailed) as caught:
+        generate(other, tmp_path, check=True)
+    assert all(str(readme) in str(caught.value) for readme in readmes)
+    generate(other, tmp_path)
+    assert all("5 dimensions" in readme.read_text(encoding="utf-8") for readme in readmes)
+
+
 def test_nothing_is_written_where_one_cannot_be_rendered(every_feed: Path, tmp_path: Path) -> None:
     """A wrong name of the last client leaves no file of the first."""
     settings = {

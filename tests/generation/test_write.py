@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def test_a_first_write(tmp_path: Path) -> None:
     assert changes(tmp_path, FILES, PROJECT) == expected
     assert list(tmp_path.iterdir()) == []
     assert write_client(tmp_path, FILES, PROJECT) == expected
-    unchanged = Changes(tmp_path, written=(), unchanged=("src/a.py", "src/b.py"), removed=())
+    unchanged = Changes(tmp_path, written=(), unchanged=tuple(sorted(FILES)), removed=())
     assert write_client(tmp_path, FILES, PROJECT) == unchanged
 
 
@@ -43,13 +44,26 @@ def test_a_file_in_the_way_is_not_lost(tmp_path: Path) -> None:
 
 
 def test_project_files_belong_to_their_owner(tmp_path: Path) -> None:
-    """A project file is written once, and again only with force."""
+    """A project file that its owner changed is written again only with force."""
     write_client(tmp_path, FILES, PROJECT)
     (tmp_path / "package.json").write_text('{"mine": 1}\n')
     new = FILES | {"package.json": '{"new": 1}\n'}
-    assert write_client(tmp_path, new, PROJECT).written == ()
+    for _ in range(2):
+        assert write_client(tmp_path, new, PROJECT).written == ()
     assert (tmp_path / "package.json").read_text() == '{"mine": 1}\n'
     assert write_client(tmp_path, new, PROJECT, force=True).written == ("package.json",)
+
+
+def test_project_files_that_nobody_changed_are_refreshed(tmp_path: Path) -> None:
+    """They follow the model, as what they say of it; one that no record knows is its owner's."""
+    write_client(tmp_path, FILES, PROJECT)
+    new = FILES | {"package.json": '{"new": 1}\n'}
+    assert changes(tmp_path, new, PROJECT).written == ("package.json",)
+    assert write_client(tmp_path, new, PROJECT).written == ("package.json",)
+    assert (tmp_path / "package.json").read_text() == '{"new": 1}\n'
+    record = json.loads((tmp_path / RECORD).read_text())
+    (tmp_path / RECORD).write_text(json.dumps(record | {"project": {}}))
+    assert write_client(tmp_path, FILES, PROJECT).written == ()
 
 
 def test_what_is_no_longer_rendered_is_removed(tmp_path: Path) -> None:

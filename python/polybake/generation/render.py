@@ -20,7 +20,7 @@ SHARED, TEXTS, PAIRS = "shared", "texts", "pairs"
 
 @dataclass(frozen=True)
 class RenderedClient:
-    """A client's files by path, and which of them belong to its owner once written."""
+    """A client's files by path, and which of them belong to its owner once changed."""
 
     files: dict[str, str]
     project_files: frozenset[str]

@@ -27,20 +27,25 @@ def changes(
 ) -> Changes:
     """Compare a client's folder with a fresh render.
 
-    A project file changes only where there is none, or with ``force``; what an earlier render
-    recorded and this one has not is removed.
+    A project file that its owner has changed, or that no record knows, changes only with ``force``;
+    what an earlier render recorded and this one has not is removed.
 
     Args:
         folder: Of the client.
         files: Text by path below ``folder``.
-        project_files: The paths that belong to the client's owner once written.
+        project_files: The paths that belong to the client's owner once they are changed.
         force: Also overwrite what was changed by hand, project files included.
 
     Raises:
         InputError: the record of what was generated is damaged, and ``force`` is off.
     """
-    kept = set() if force else {path for path in project_files if (folder / path).exists()}
+    known = _read_record(folder, force, "project")
     fresh = {path: _digest_of(folder / path) == _digest(files[path]) for path in sorted(files)}
+    kept = {
+        path
+        for path in project_files.intersection(files)
+        if not (force or fresh[path]) and _digest_of(folder / path) not in (None, known.get(path))
+    }
     return Changes(
         folder,
         written=tuple(path for path in fresh if not fresh[path] and path not in kept),
@@ -62,7 +67,9 @@ def write_client(
         InputError: a generated file was changed by hand, or the record is damaged, and ``force`` is
             off; nothing is written.
     """
-    done, record = changes(folder, files, project_files, force=force), _read_record(folder, force)
+    done = changes(folder, files, project_files, force=force)
+    known = _read_record(folder, force, "project")
+    record = known | _read_record(folder, force)
     for path in (*done.written, *done.removed):
         if not force and _digest_of(folder / path) not in (None, record.get(path)):
             raise InputError(
@@ -71,20 +78,22 @@ def write_client(
             )
     for path in done.removed:
         (folder / path).unlink()
-    digests = {path: _digest(files[path]) for path in sorted(files.keys() - project_files)}
+    digests = {path: _digest(files[path]) for path in sorted((*done.written, *done.unchanged))}
+    of_project = known | {path: digests.pop(path) for path in project_files & digests.keys()}
     written = {path: files[path] for path in done.written}
-    written[RECORD] = json.dumps({"generator": __version__, "files": digests}, indent=2) + "\n"
+    told = {"generator": __version__, "files": digests, "project": dict(sorted(of_project.items()))}
+    written[RECORD] = json.dumps(told, indent=2) + "\n"
     for path, text in written.items():
         with replacing(folder / path) as file:
             file.write(text.encode("utf-8"))
     return done
 
 
-def _read_record(folder: Path, force: bool) -> dict[str, str]:
-    """Digests by path, as they were when the client was last written."""
+def _read_record(folder: Path, force: bool, part: str = "files") -> dict[str, str]:
+    """Digests by path, as the client was last written; an earlier version had no ``project``."""
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        files = {str(path): str(digest) for path, digest in record["files"].items()}
+        record = {"project": {}} | json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        files = {str(path): str(digest) for path, digest in record[part].items()}
         for path in files:
             if not (folder / path).resolve().is_relative_to(folder.resolve()):
                 raise ValueError(f"{path} lies outside the folder")

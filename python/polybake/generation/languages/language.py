@@ -30,7 +30,7 @@ class Language:
         package: What the package is called where it is published.
         module: What it is called where it is imported.
         reserved: Names, in lower case, that would shadow something a client or its users import.
-        project_files: Paths of templates whose files are written once, then their owner's.
+        project_files: Paths of templates whose files are their owner's once changed.
     """
 
     name: str
