@@ -85,7 +85,8 @@ class TokenizerConfig(JsonModel, KnownKeys):
 
     passed_over: ClassVar[Collection[str]] = _PASSED_OVER
     hints: ClassVar[Mapping[str, str]] = {
-        "auto_map": "no code of a model is run: if tokenizer.json gives the same ids, allow it"
+        "auto_map.AutoTokenizer": "no code of a model is run: if tokenizer.json gives the same "
+        "ids, allow it"
     }
 
     tokenizer_class: str | None = None
@@ -95,6 +96,7 @@ class TokenizerConfig(JsonModel, KnownKeys):
     truncation_side: Side = "right"
     split_special_tokens: Literal[False] = False
     chat_template: object = None
+    auto_map: KnownKeys | None = None
     model_input_names: list[str] | None = None
 
     do_lower_case: bool = True
