@@ -70,7 +70,9 @@ def modules() -> Keys:
 
 def _classes(file: Path) -> Iterator[tuple[str, list[str]]]:
     for made in ast.walk(ast.parse(file.read_text("utf-8"))):
-        for part in made.body if isinstance(made, ast.ClassDef) else ():
+        if not isinstance(made, ast.ClassDef):
+            continue
+        for part in made.body:
             match part:
                 case (
                     ast.Assign(targets=[ast.Name("config_keys")], value=ast.expr() as value)
