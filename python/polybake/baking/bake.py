@@ -254,6 +254,7 @@ def _manifest(
             identifier=source.folder.identifier,
             revision=source.folder.revision,
             licence=source.folder.licence(),
+            allow_unknown=tuple(source.folder.allowed.keys),
         ),
         generator=__version__,
         fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),

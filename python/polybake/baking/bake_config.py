@@ -28,7 +28,12 @@ def opened(
         RequirementMissing: a package or the hub is not there.
     """
     model = config.model
-    found = open_source(model.source, model.encoder, dequantize=model.dequantize)
+    found = open_source(
+        model.source,
+        model.encoder,
+        dequantize=model.dequantize,
+        allow_unknown=model.allow_unknown,
+    )
     source = replace(found, labels=model.labels)
     listed = steps if steps is not None else config.steps
     task = task_of(source, model.task if listed is None else model.task or EMBED.name)
@@ -38,7 +43,9 @@ def opened(
             f'task = "{Classify.name}"'
         )
     listed = task.recipe(source) if listed is None else listed
-    return source, task, resolve(listed, base=config.folder, source=source)
+    resolved = resolve(listed, base=config.folder, source=source)
+    source.folder.allowed.check_all_met()
+    return source, task, resolved
 
 
 def bake_config(

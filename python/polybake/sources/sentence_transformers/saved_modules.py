@@ -3,37 +3,32 @@
 A new one is a class here, and an entry of `FOLLOWING`.
 """
 
-import abc
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator
 
 from polybake import steps
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
-from polybake.files.validation import JsonModel
-from polybake.sources.module_weights import all_tensors, exact_tensors
+from polybake.sources.module_weights import exact_tensors
 from polybake.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.sources.sentence_transformers.saved_module import (
+    NAMES,
+    SavedModule,
+    SavedNothing,
+)
+from polybake.sources.sentence_transformers.saved_token_modules import (
+    SavedCnn,
+    SavedLstm,
+    SavedWeightedLayerPooling,
+    SavedWordWeights,
+)
 from polybake.sources.torch_classes import activation_of
 
 
-class SavedModule(JsonModel, abc.ABC):
-    """The keys of a module's configuration that its step needs, with the library's defaults."""
-
-    @abc.abstractmethod
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The parameters of the step, whose arrays lie in the module's folder.
-
-        Raises:
-            InputError: the arrays are missing, damaged, or not those of the configuration.
-        """
-
-
-class SavedPooling(SavedModule, extra="forbid"):
+class SavedPooling(SavedModule):
     """A Pooling, in its new schema or in the old one of booleans.
 
     Source: sentence-transformers ``Pooling.load_config``.
@@ -49,9 +44,6 @@ class SavedPooling(SavedModule, extra="forbid"):
     pooling_mode_mean_sqrt_len_tokens: bool = False
     pooling_mode_weightedmean_tokens: bool = False
     pooling_mode_lasttoken: bool = False
-    # The sizes follow from the encoder.
-    word_embedding_dimension: object = None
-    embedding_dimension: object = None
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
         """The mode, or the modes in the order in which they are concatenated, and the prompt's."""
@@ -75,6 +67,8 @@ class SavedDense(SavedModule):
 
     Source: sentence-transformers ``Dense.load``.
     """
+
+    passed_over: ClassVar[Collection[str]] = NAMES
 
     in_features: int | None = None
     out_features: int | None = None
@@ -109,98 +103,27 @@ class SavedLayerNorm(SavedModule):
     Source: sentence-transformers ``LayerNorm.load``.
     """
 
+    passed_over: ClassVar[Collection[str]] = (*NAMES, "dimension")
+
     def parameters(self, folder: ModelFolder) -> dict[str, object]:
         """The scale and the shift."""
         return {**exact_tensors(folder, {"weight": "norm.weight", "bias": "norm.bias"})}
 
 
-class SavedCnn(SavedModule):
-    """A CNN; other strides would leave tokens out.
-
-    Source: sentence-transformers ``CNN.load``.
-    """
-
-    out_channels: int = 256
-    kernel_sizes: tuple[int, ...] = (1, 3, 5)
-    stride_sizes: list[Literal[1]] | None = None
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The sizes and the weights."""
-        sizes = {"channels": self.out_channels, "kernel_sizes": self.kernel_sizes}
-        return {**sizes, "weights": all_tensors(folder)}
-
-
-class SavedLstm(SavedModule):
-    """An LSTM.
-
-    Source: sentence-transformers ``LSTM.load``.
-    """
-
-    hidden_dim: int
-    num_layers: int = 1
-    bidirectional: bool = True
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The sizes, and the weights under PyTorch's own names."""
-        weights = {name.removeprefix("encoder."): one for name, one in all_tensors(folder).items()}
-        sizes = {"hidden": self.hidden_dim, "layers": self.num_layers}
-        return {**sizes, "bidirectional": self.bidirectional, "weights": weights}
-
-
-_Weight = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class SavedWordWeights(SavedModule):
-    """A WordWeights, which keeps its weights in the configuration."""
-
-    vocab: Annotated[list[str], Field(min_length=1)]
-    word_weights: dict[str, _Weight] = Field(default_factory=dict)
-    unknown_word_weight: _Weight = 1
-
-    def weights_of(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The weight of each word: its own, else that of the same word in lower case.
-
-        Source: sentence-transformers ``WordWeights``.
-        """
-        weights, unknown = self.word_weights, self.unknown_word_weight
-        found = [weights.get(word, weights.get(word.lower(), unknown)) for word in words]
-        return np.array(found, np.float32)
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
-        """The weight of each word."""
-        return {"weights": self.weights_of(self.vocab)}
-
-
-class SavedSpladePooling(SavedModule, extra="forbid"):
+class SavedSpladePooling(SavedModule):
     """A SpladePooling; ``chunk_size`` bounds the library's memory.
 
     Source: sentence-transformers ``SpladePooling``.
     """
 
+    passed_over: ClassVar[Collection[str]] = (*SavedModule.passed_over, "chunk_size")
+
     pooling_strategy: Literal["max", "sum"] = "max"
     activation_function: Literal["relu", "log1p_relu"] = "relu"
-    chunk_size: object = None
-    # The sizes follow from the vocabulary.
-    word_embedding_dimension: object = None
-    embedding_dimension: object = None
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
         """How weights are made and pooled."""
         return {"pooling": self.pooling_strategy, "activation": self.activation_function}
-
-
-class SavedWeightedLayerPooling(SavedModule):
-    """A WeightedLayerPooling.
-
-    Source: sentence-transformers ``WeightedLayerPooling.load``.
-    """
-
-    layer_start: int = 4
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The first layer, and the weight of each from it on."""
-        weights = exact_tensors(folder, {"weights": "layer_weights"})
-        return {**weights, "layer_start": self.layer_start}
 
 
 @dataclass(frozen=True)
@@ -209,7 +132,7 @@ class FollowingModule:
 
     Attributes:
         step: The step that it is.
-        saved: What its folder says for the step; None where it needs nothing.
+        saved: What its folder says for the step.
         file: The configuration's name.
         needed: Whether the configuration must be there.
         named: Whether it says what the module takes: embeddings of tokens or of sentences.
@@ -217,7 +140,7 @@ class FollowingModule:
     """
 
     step: type[steps.Step]
-    saved: type[SavedModule] | None = None
+    saved: type[SavedModule]
     file: str = "config.json"
     needed: bool = True
     named: bool = False
@@ -229,18 +152,18 @@ class FollowingModule:
         Raises:
             InputError: a file is missing or damaged, or says what no step computes.
         """
-        if self.saved is None:
-            return {}
         read = folder.read(self.file, self.saved, needed=self.needed, remedy=OWN_STEPS)
         return read.parameters(folder)
 
 
 FOLLOWING = {
     "Pooling": FollowingModule(steps.Pool, SavedPooling, inline=True),
-    "Normalize": FollowingModule(steps.Normalize, needed=False, named=True, inline=True),
+    "Normalize": FollowingModule(
+        steps.Normalize, SavedNothing, needed=False, named=True, inline=True
+    ),
     "Dense": FollowingModule(steps.Dense, SavedDense, named=True),
     "LayerNorm": FollowingModule(steps.LayerNorm, SavedLayerNorm, needed=False, named=True),
-    "Dropout": FollowingModule(steps.Dropout, needed=False, named=True, inline=True),
+    "Dropout": FollowingModule(steps.Dropout, SavedNothing, needed=False, named=True, inline=True),
     "CNN": FollowingModule(steps.Cnn, SavedCnn, "cnn_config.json"),
     "LSTM": FollowingModule(steps.Lstm, SavedLstm, "lstm_config.json"),
     "SpladePooling": FollowingModule(steps.Splade, SavedSpladePooling, inline=True),
