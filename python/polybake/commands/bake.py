@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -75,11 +76,19 @@ def bake(
 
 
 def baked(config: Config) -> BakeReport:
-    """Bake what a config describes, and show on a terminal how far it is."""
+    """Bake what a config describes, show on a terminal how far it is, and say what was assumed."""
     from polybake.baking.bake_config import bake_config
 
     with stages() as progress:
-        return bake_config(config, progress=progress)
+        report = bake_config(config, progress=progress)
+    say_notes(report.notes)
+    return report
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print what was taken for granted, a line each, on standard error."""
+    for note in notes:
+        typer.echo(f"polybake: note: {note}", err=True)
 
 
 def summary(report: BakeReport) -> dict[str, object]:
