@@ -93,6 +93,7 @@ class ModelTable(Table):
     calibration: File | None = None
     encoder: EncoderMaker = "native"
     dequantize: bool = False
+    allow_unknown: tuple[str, ...] = ()
     functions: bool = False
     expose: tuple[str, ...] = ()
 

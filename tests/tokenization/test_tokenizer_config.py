@@ -98,3 +98,22 @@ def test_truncates_as_tokenizer_json_does(
     change_json(tmp_path / "tokenizer_config.json", **settings)
     found = json.loads(bake_tokenizer(ModelFolder.at(tmp_path)).json)
     assert found["truncation"]["direction"] == expected
+
+
+def test_keys_that_are_not_known_are_refused(tmp_path: Path) -> None:
+    """All of them; those of decoding, of loading and of tokens of the model's own are known."""
+    known = {
+        "clean_up_tokenization_spaces": True,
+        "special_tokens_map_file": "x",
+        "image_token": "[UNK]",
+        "video_token": {"content": "[UNK]"},
+        "never_split": ["a"],
+    }
+    baked(tmp_path, **known)
+    code = {"AutoTokenizer": ["tokenization_qwen.Qwen2Tokenizer", None]}
+    with pytest.raises(InputError) as caught:
+        baked(tmp_path, **known, auto_map=code, fix_mistral_regex=True)
+    message = str(caught.value)
+    assert 'tokenizer_config.json: unknown keys auto_map = {"AutoTokenizer": ' in message
+    assert ", fix_mistral_regex = true, which may change vectors; " in message
+    assert "auto_map: no code of a model is run: if tokenizer.json gives the same ids" in message

@@ -30,6 +30,7 @@ def bake(
     default_prompt: str | None = None,
     encoder: str = "native",
     dequantize: bool = False,
+    allow_unknown: Sequence[str] = (),
     functions: bool = False,
     expose: Sequence[str] = (),
 ) -> BakeReport:
@@ -52,6 +53,8 @@ def bake(
         default_prompt: The prompt used when none is named; None takes the source's.
         encoder: ``native``, or ``torch`` for an export by PyTorch.
         dequantize: Rebuild an ``.onnx`` file that was quantized dynamically in float32.
+        allow_unknown: Keys of the source's files that polybake does not know, and that change no
+            vector as you say.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: Values to add as outputs, for debugging.
 
@@ -72,6 +75,7 @@ def bake(
             "default_prompt": default_prompt,
             "encoder": encoder,
             "dequantize": dequantize,
+            "allow_unknown": tuple(allow_unknown),
             "functions": functions,
             "expose": tuple(expose),
         },

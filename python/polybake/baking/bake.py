@@ -253,7 +253,9 @@ def _manifest(
         encoder=encoder.name,
         opset=built.opset,
         source=manifest.Provenance(
-            identifier=source.folder.identifier, licence=source.folder.licence()
+            identifier=source.folder.identifier,
+            licence=source.folder.licence(),
+            allow_unknown=tuple(source.folder.allowed.keys),
         ),
         generator=__version__,
         fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),

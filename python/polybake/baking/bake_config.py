@@ -33,7 +33,12 @@ def bake_config(
         RequirementMissing: a package or the hub is not there.
     """
     model = config.model
-    opened = open_source(model.source, model.encoder, dequantize=model.dequantize)
+    opened = open_source(
+        model.source,
+        model.encoder,
+        dequantize=model.dequantize,
+        allow_unknown=model.allow_unknown,
+    )
     source = replace(opened, labels=model.labels)
     listed = steps if steps is not None else config.steps
     task = task_of(source, model.task if listed is None else model.task or EMBED.name)
@@ -45,9 +50,11 @@ def bake_config(
     listed = task.recipe(source) if listed is None else listed
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
+    resolved = resolve(listed, base=config.folder, source=source)
+    source.folder.allowed.check_all_met()
     report = bake(
         source,
-        resolve(listed, base=config.folder, source=source),
+        resolved,
         model.output,
         name=model.name,
         description=model.description,

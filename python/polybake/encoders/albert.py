@@ -3,12 +3,14 @@
 Source: transformers ``AlbertModel``, without pooler, in evaluation.
 """
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from onnxscript import OpBuilder, ir, nn
 
 from polybake.encoders.architecture import Architecture, HiddenAct, Layers, Size
 from polybake.encoders.bert import BertConfig, Embeddings
+from polybake.encoders.passed_over import PASSED_OVER
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
 from polybake.layers.layer_norm import LayerNorm
@@ -23,6 +25,10 @@ class AlbertConfig(BertConfig):
     num_hidden_groups: Layers = 1
     inner_group_num: Layers = 1
     add_cross_attention: Any = None  # no decoder is made of ALBERT
+    # The first checkpoints' own; transformers reads none of them.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
+        *("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks"),
+    }
 
 
 class Attention(nn.Module):
@@ -110,6 +116,8 @@ class Albert(Architecture):
         "pooler.",
         "predictions.",
         "sop_classifier.",
+        "classifier.",
+        "qa_outputs.",
         "embeddings.position_ids",
         "embeddings.token_type_ids",
     )

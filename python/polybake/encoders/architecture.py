@@ -1,10 +1,13 @@
 """What every architecture is: a configuration, and a module tree named as its checkpoint."""
 
+from collections.abc import Collection, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from onnxscript import ir, nn
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
+from polybake.encoders.passed_over import PASSED_OVER
+from polybake.files.known_keys import KnownKeys
 from polybake.modelfile.manifest import Feed
 
 #: transformers' ``hidden_act`` to our name of the same function.
@@ -27,9 +30,6 @@ def _known_act(name: str) -> str:
     return _HIDDEN_ACTS[name]
 
 
-#: Beginnings of names of weights that stand behind an encoder, in models trained for a task.
-OF_HEADS = ("classifier.", "pre_classifier.", "score.", "qa_outputs.", "linear.")
-
 Size = Annotated[int, Field(gt=0, strict=True)]
 #: Far above any encoder's; a hostile number would build layers until the memory is full.
 Layers = Annotated[int, Field(gt=0, le=256, strict=True)]
@@ -39,14 +39,19 @@ Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 HiddenAct = Annotated[str, AfterValidator(_known_act)]
 
 
-class EncoderConfig(BaseModel):
+class EncoderConfig(KnownKeys):
     """The keys of config.json that decide the computation, each with transformers' default.
 
     An architecture adds its own. A key that it does not compute is declared with the one value
-    that changes nothing, such as ``Literal[False]``, and any other value is refused by its name.
+    that changes nothing, such as ``Literal[False]``, and any other value is refused by its name;
+    one that changes nothing whatever it says is passed over.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore", validate_default=True)
+    model_config = ConfigDict(frozen=True, validate_default=True)
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER
+    hints: ClassVar[Mapping[str, str]] = {"auto_map": "no code of a model is run"}
+    #: What the classes of a model's own code are called, where it is known to compute the same.
+    own_code: ClassVar[str | None] = None
 
     vocab_size: Size
     hidden_size: Size
@@ -57,6 +62,13 @@ class EncoderConfig(BaseModel):
     is_causal: Literal[False] | None = False
     #: Weights that are quantized may look like others, and mean something else.
     quantization_config: None = None
+
+    @classmethod
+    def passes_over(cls, key: str, value: object) -> bool:
+        """Also passes over code that is known to compute the same."""
+        if key != "auto_map" or cls.own_code is None or not isinstance(value, dict):
+            return super().passes_over(key, value)
+        return all(str(one).rpartition(".")[2].startswith(cls.own_code) for one in value.values())
 
     @property
     def token_types(self) -> int:
@@ -93,7 +105,8 @@ class Architecture(nn.Module):
     typed: ClassVar[bool | None] = None
     #: What checkpoints that also hold a head put before each name, such as ``bert.``.
     prefix: ClassVar[str]
-    #: Beginnings of names of weights that other uses need, and of buffers that are no weights.
+    #: Beginnings of names of weights that other uses need, such as heads that steps or other
+    #: tasks take, and of buffers that are no weights. Any other tensor is an error.
     ignored: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, config: EncoderConfig) -> None:  # noqa: ARG002 - what subclasses take

@@ -159,6 +159,8 @@ class Bert(Architecture):
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",
         "cls.",
+        "classifier.",
+        "qa_outputs.",
         "embeddings.position_ids",
         "embeddings.token_type_ids",
     )

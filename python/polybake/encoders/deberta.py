@@ -4,6 +4,7 @@ Source: transformers ``DebertaV2Model``, in evaluation; DeBERTa-v3's checkpoints
 """
 
 import math
+from collections.abc import Collection
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from onnxscript import OpBuilder, ir, nn
@@ -11,6 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from polybake.encoders.architecture import Architecture, Epsilon, check_heads
 from polybake.encoders.bert import Attention, BertConfig, Layer
+from polybake.encoders.passed_over import PASSED_OVER
 from polybake.layers.attention import attend, padding_bias, split_heads
 from polybake.layers.embedding import Embedding
 from polybake.layers.layer_norm import LayerNorm
@@ -40,6 +42,8 @@ class DebertaConfig(BertConfig):
     is_causal: Any = None
     add_cross_attention: Any = None
     position_embedding_type: Any = None
+    # The head's legacy layers, and what a convolution that is not there ends with.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {"conv_act", "legacy"}
 
     @field_validator("pos_att_type", mode="before")
     @classmethod
@@ -203,6 +207,8 @@ class Deberta(Architecture):
         "cls.",
         "lm_predictions.",
         "mask_predictions.",
+        "classifier.",
+        "qa_outputs.",
         "embeddings.position_embeddings.",
         "embeddings.position_ids",
     )

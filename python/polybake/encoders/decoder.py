@@ -3,6 +3,7 @@
 Source: transformers ``Qwen2Model``, ``Qwen3Model``, ``MistralModel``, in evaluation.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
@@ -17,6 +18,10 @@ from polybake.layers.gated_mlp import GatedMLP
 from polybake.layers.linear import Linear
 from polybake.layers.rms_norm import RMSNorm
 from polybake.layers.rotary import Rotation, rotation
+
+_OWN_CODE = (
+    'no code of a model is run: if it only lets tokens attend to both sides, set "is_causal": false'
+)
 
 
 class GroupedConfig(RotaryConfig):
@@ -58,6 +63,10 @@ class DecoderConfig(OneThetaConfig, GroupedConfig):
 
     hidden_act: HiddenAct = "silu"
     is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
+    hints: ClassVar[Mapping[str, str]] = {
+        "auto_map": f"{_OWN_CODE}, and allow auto_map",
+        "use_bidirectional_attention": f"{_OWN_CODE} in its place",
+    }
 
     def windows(self) -> list[int | None]:
         """Each layer's sliding window; None where there is none."""
@@ -133,7 +142,7 @@ class Decoder(Architecture):
     """Qwen2, Qwen3 or Mistral, as the configuration says, without the language model's head."""
 
     prefix: ClassVar[str] = "model."
-    ignored: ClassVar[tuple[str, ...]] = ("lm_head.",)
+    ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "score.", "qa_outputs.")
 
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__(config)

@@ -3,6 +3,7 @@
 Source: transformers ``DistilBertModel``, in evaluation.
 """
 
+from collections.abc import Collection
 from typing import ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
@@ -16,6 +17,7 @@ from polybake.encoders.architecture import (
     Size,
     check_heads,
 )
+from polybake.encoders.passed_over import PASSED_OVER
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
 from polybake.layers.embedding import Embedding, PositionEmbedding
@@ -35,6 +37,8 @@ class DistilBertConfig(EncoderConfig):
     intermediate_size: Size = Field(alias="hidden_dim")
     hidden_act: HiddenAct = Field(alias="activation", default="gelu")
     max_position_embeddings: Size
+    # Positions are weights of the checkpoint, whatever they began as.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {"sinusoidal_pos_embds", "tie_weights_"}
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -120,6 +124,9 @@ class DistilBert(Architecture):
         "vocab_transform.",
         "vocab_layer_norm.",
         "vocab_projector.",
+        "pre_classifier.",
+        "classifier.",
+        "qa_outputs.",
         "embeddings.position_ids",
     )
 

@@ -27,6 +27,8 @@ class Electra(Bert):
         "discriminator_predictions.",
         "generator_predictions.",
         "generator_lm_head.",
+        "classifier.",
+        "qa_outputs.",
         "embeddings.position_ids",
         "embeddings.token_type_ids",
     )

@@ -4,6 +4,7 @@ Source: transformers ``Gemma3TextModel``, in evaluation.
 """
 
 import math
+from collections.abc import Collection
 from typing import ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from polybake.encoders.architecture import Architecture, HiddenAct, Size
 from polybake.encoders.decoder import GroupedAttention, GroupedConfig
+from polybake.encoders.passed_over import PASSED_OVER
 from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
 from polybake.layers.attention_window import Window, window_bias
 from polybake.layers.embedding import Embedding
@@ -43,6 +45,10 @@ class Gemma3Config(GroupedConfig, TwoThetasConfig):
     sliding_window_pattern: Size = 6
     rope_theta: Theta = 1_000_000.0
     rope_local_base_freq: Theta = 10_000.0
+    # The logits' alone, and what transformers 4 saves beside the layers' types that it made.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
+        *("final_logit_softcapping", "_sliding_window_pattern"),
+    }
 
     @property
     def input_bias(self) -> bool:
@@ -108,7 +114,7 @@ class Gemma3(Architecture):
 
     Config: ClassVar[type[Gemma3Config]] = Gemma3Config
     prefix: ClassVar[str] = "model."
-    ignored: ClassVar[tuple[str, ...]] = ("lm_head.",)
+    ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "score.")
 
     def __init__(self, config: Gemma3Config) -> None:
         super().__init__(config)

@@ -9,10 +9,11 @@ Source: transformers ``GteModel``, in evaluation; ``NewModel`` of the checkpoint
 from typing import Annotated, ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, ConfigDict, Field
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct
 from polybake.encoders.rotary_config import OneThetaConfig, RotaryConfig, Theta
+from polybake.files.known_keys import KnownKeys
 from polybake.layers.attention import padding_bias
 from polybake.layers.embedding import Embedding
 from polybake.layers.gated_mlp import gated
@@ -29,17 +30,24 @@ class Sizes(RotaryConfig):
     layer_norm_eps: Epsilon = 1e-12
     hidden_act: HiddenAct = "gelu"
 
+    layer_norm_type: Literal["layer_norm"] = "layer_norm"
+    position_embedding_type: Literal["rope"] = "rope"
+    pack_qkv: Literal[True] = True
+    logn_attention_scale: Literal[False] = False
+
 
 class GteConfig(Sizes, OneThetaConfig):
     """The configuration of ``gte``."""
 
+    own_code: ClassVar[str | None] = "Gte"
+
     rope_theta: Theta = 160_000.0
 
 
-class Ntk(BaseModel):
+class Ntk(KnownKeys):
     """Fixed NTK scaling of rotary positions."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
 
     type: Literal["ntk"] = Field(validation_alias=AliasChoices("type", "rope_type"))
     factor: Annotated[float, Field(ge=1, allow_inf_nan=False)]
@@ -49,14 +57,11 @@ class Ntk(BaseModel):
 class NewConfig(Sizes):
     """The configuration of ``new``."""
 
+    own_code: ClassVar[str | None] = "New"
+
     rope_theta: Theta = 10_000.0
     rope_scaling: Ntk | None = None
     rope_parameters: None = None
-
-    layer_norm_type: Literal["layer_norm"] = "layer_norm"
-    position_embedding_type: Literal["rope"] = "rope"
-    pack_qkv: Literal[True] = True
-    logn_attention_scale: Literal[False] = False
 
     def frequencies(self) -> list[float]:
         """Radians per position of each pair."""
@@ -135,7 +140,7 @@ class Gte(Architecture):
 
     Config: ClassVar[type[GteConfig] | type[NewConfig]] = GteConfig
     prefix: ClassVar[str] = "new."
-    ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "classifier.")
+    ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "classifier.", "qa_outputs.")
 
     def __init__(self, config: GteConfig | NewConfig) -> None:
         super().__init__(config)

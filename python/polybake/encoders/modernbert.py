@@ -3,12 +3,14 @@
 Source: transformers ``ModernBertModel``, in evaluation.
 """
 
+from collections.abc import Collection
 from typing import ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
 from pydantic import model_validator
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Size, check_heads
+from polybake.encoders.passed_over import PASSED_OVER
 from polybake.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
 from polybake.layers.attention_window import Window, window_bias
 from polybake.layers.embedding import Embedding
@@ -32,6 +34,12 @@ class ModernBertConfig(TwoThetasConfig):
     global_attn_every_n_layers: Size = 3
     global_rope_theta: Theta = 160_000.0
     local_rope_theta: Theta = 10_000.0
+    # Heads' own, which their weights decide; and what transformers writes and does not read.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
+        *("classifier_activation", "classifier_bias", "classifier_pooling", "decoder_bias"),
+        *("deterministic_flash_attn", "repad_logits_with_grad", "sparse_pred_ignore_index"),
+        *("sparse_prediction", "layer_norm_eps", "position_embedding_type"),
+    }
 
     @model_validator(mode="after")
     def _heads_share_the_hidden_size(self) -> Self:
@@ -134,7 +142,7 @@ class ModernBert(Architecture):
 
     Config: ClassVar[type[ModernBertConfig]] = ModernBertConfig
     prefix: ClassVar[str] = "model."
-    ignored: ClassVar[tuple[str, ...]] = ("head.", "decoder.", "classifier.")
+    ignored: ClassVar[tuple[str, ...]] = ("head.", "decoder.", "classifier.", "qa_outputs.")
 
     def __init__(self, config: ModernBertConfig) -> None:
         super().__init__(config)

@@ -104,7 +104,10 @@ class MPNet(Architecture):
 
     Config: ClassVar[type[MPNetConfig]] = MPNetConfig
     prefix: ClassVar[str] = "mpnet."
-    ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "embeddings.position_ids")
+    ignored: ClassVar[tuple[str, ...]] = (
+        *("pooler.", "lm_head.", "classifier.", "qa_outputs."),
+        "embeddings.position_ids",
+    )
 
     def __init__(self, config: MPNetConfig) -> None:
         super().__init__(config)

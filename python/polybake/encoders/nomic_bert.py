@@ -3,12 +3,14 @@
 Source: transformers ``NomicBertModel``, in evaluation.
 """
 
+from collections.abc import Collection
 from typing import ClassVar, Literal
 
 from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, Field
 
 from polybake.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
+from polybake.encoders.passed_over import PASSED_OVER
 from polybake.encoders.rotary_config import OneThetaConfig, Theta
 from polybake.layers.attention import padding_bias
 from polybake.layers.embedding import Embedding
@@ -46,6 +48,18 @@ class NomicBertConfig(OneThetaConfig):
     rotary_emb_scale_base: None = None
     rotary_scaling_factor: None = None
     num_experts: None = None
+    qkv_proj_bias: Literal[False] = False
+    mlp_fc1_bias: Literal[False] = False
+    mlp_fc2_bias: Literal[False] = False
+    scale_attn_weights: Literal[True] = True
+
+    own_code: ClassVar[str | None] = "NomicBert"
+    # Lengths that no table has, what is computed at once, and GPT-2's own.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
+        *("max_trained_positions", "n_positions", "n_ctx", "pad_vocab_size_multiple"),
+        *("dense_seq_output", "fused_bias_fc", "fused_dropout_add_ln", "last_layer_subset"),
+        "reorder_and_upcast_attn",
+    }
 
 
 class Embeddings(nn.Module):

@@ -1,25 +1,30 @@
 """The keys of config.json that encoders with rotary positions share."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Collection
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from polybake.encoders.architecture import EncoderConfig, Size
+from polybake.files.known_keys import KnownKeys
 from polybake.layers.rotary import frequencies
 
 Theta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 LayerType = Literal["full_attention", "sliding_attention"]
 
 
-class Rope(BaseModel):
+class Rope(KnownKeys):
     """``rope_parameters`` of transformers 5, or ``rope_scaling`` of transformers 4."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
+    # Other types' own.
+    passed_over: ClassVar[Collection[str]] = ("factor", "original_max_position_embeddings")
 
     rope_theta: Theta | None = None
     rope_type: Literal["default"] = Field(
         default="default", validation_alias=AliasChoices("rope_type", "type")
     )
+    partial_rotary_factor: float | None = Field(default=None, ge=1.0, le=1.0)
 
 
 class RotaryConfig(EncoderConfig):

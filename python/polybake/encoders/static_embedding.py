@@ -48,10 +48,11 @@ class StaticEmbedding(nn.Module):
         Source: sentence-transformers ``StaticEmbedding.load``, ``WordEmbeddings.load``.
         """
         found = {tensor.name: tensor for tensor in stored_tensors(path)}
+        known = {"embeddings", "mapping", "weights"}
         for name in ("embedding.weight", "emb_layer.weight"):
-            if name in found:
-                return cls(_checked(found.pop(name), 2, _ROWS))
-        if "embeddings" not in found:
+            if [*found] == [name]:
+                return cls(_checked(found[name], 2, _ROWS))
+        if "embeddings" not in found or found.keys() - known:
             raise InputError(
                 f"{path}: holds {', '.join(sorted(found)) or 'no tensor'}; expected "
                 "embedding.weight, or embeddings with mapping and weights where it has them"

@@ -3,6 +3,7 @@
 Source: transformers ``T5EncoderModel``, in evaluation.
 """
 
+from collections.abc import Collection
 from typing import Annotated, ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
@@ -16,6 +17,7 @@ from polybake.encoders.architecture import (
     Layers,
     Size,
 )
+from polybake.encoders.passed_over import PASSED_OVER
 from polybake.layers.activations import ACTIVATIONS
 from polybake.layers.attention import attend, padding_bias, split_heads
 from polybake.layers.embedding import Embedding
@@ -51,6 +53,11 @@ class T5Config(EncoderConfig):
     is_gated_act: bool | None = None
     relative_attention_num_buckets: Annotated[int, Field(ge=4, le=4096, strict=True)] = 32
     relative_attention_max_distance: Annotated[int, Field(gt=0, le=2**20, strict=True)] = 128
+
+    # The decoder's, and a length that no table has.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
+        *("is_encoder_decoder", "num_decoder_layers", "scale_decoder_outputs", "n_positions"),
+    }
 
     @field_validator("dense_act_fn", "is_gated_act")
     @classmethod
@@ -209,7 +216,10 @@ class T5(Architecture):
     Config: ClassVar[type[T5Config]] = T5Config
     prefix: ClassVar[str] = ""
     #: ``encoder.embed_tokens`` is ``shared`` once more.
-    ignored: ClassVar[tuple[str, ...]] = ("decoder.", "lm_head.", "encoder.embed_tokens.")
+    ignored: ClassVar[tuple[str, ...]] = (
+        *("decoder.", "lm_head.", "encoder.embed_tokens."),
+        *("classification_head.", "classifier.", "qa_outputs."),
+    )
 
     def __init__(self, config: T5Config) -> None:
         super().__init__(config)

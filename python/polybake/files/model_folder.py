@@ -1,13 +1,15 @@
 """A model's folder, which is not trusted: no file is read from outside it."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from polybake.errors import InputError
+from polybake.files.known_keys import Allowed
 from polybake.files.validation import first_fault
 
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.+-]{1,60})[\"']?\s*$", re.MULTILINE | re.ASCII)
@@ -28,14 +30,16 @@ class ModelFolder:
             cache whose snapshot it is.
         identifier: What names it on any machine: ``owner/name`` for a snapshot in a Hugging Face
             cache, else the last part of the path.
+        allowed: Unknown keys of its files that the user takes responsibility for.
     """
 
     path: Path
     roots: tuple[Path, ...]
     identifier: str
+    allowed: Allowed = field(default_factory=Allowed, compare=False)
 
     @classmethod
-    def at(cls, path: Path) -> Self:
+    def at(cls, path: Path, allow_unknown: Collection[str] = ()) -> Self:
         """Open the folder ``path``."""
         real = path.resolve()
         identifier = real.name
@@ -46,7 +50,7 @@ class ModelFolder:
                 blobs = parent.parent / "blobs"
                 # A link would lead wherever whoever made the folder wants.
                 roots += () if blobs.is_symlink() else (blobs,)
-        return cls(path, roots, identifier)
+        return cls(path, roots, identifier, Allowed(allow_unknown))
 
     def inner(self, name: str) -> Self:
         """The folder ``name`` inside this one; ``""`` is this one."""
@@ -98,18 +102,20 @@ class ModelFolder:
             name: The file's.
             model: What it may say. Its defaults stand for a file that is not there.
             needed: Whether a missing file is an error.
-            remedy: For the message of a value that ``model`` does not take.
+            remedy: For the message of a value or a key that ``model`` does not take.
 
         Raises:
-            InputError: not JSON, or not what ``model`` takes.
+            InputError: not JSON, not what ``model`` takes, or a key that `Allowed.check` refuses.
         """
         path = self.needed_file(name) if needed else self.file(name)
         if path is None:
             return model()
         try:
-            return model.model_validate_json(path.read_bytes())
+            read = model.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
+        self.allowed.check(path, read, remedy)
+        return read
 
     def licence(self) -> str | None:
         """The licence that README.md's front matter names, such as ``apache-2.0``."""

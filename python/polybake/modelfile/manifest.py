@@ -5,7 +5,13 @@ import json
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from polybake.errors import InputError
 from polybake.modelfile.record import Record
@@ -167,6 +173,19 @@ class Provenance(Record):
     revision: str | None = None
     licence: str | None = None
     dequantized: Dequantized | None = None
+    allow_unknown: tuple[str, ...] = Field(
+        default=(),
+        description="Keys of its files that polybake does not know, and that change no vector as "
+        "whoever baked it said; absent where there are none.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Files of which nothing is allowed are those that earlier versions wrote."""
+        data: dict[str, object] = dump(self)
+        if not self.allow_unknown:
+            del data["allow_unknown"]
+        return data
 
 
 class Manifest(Record):

@@ -1,10 +1,13 @@
 """Where encoders come from: one file per kind of source."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from polybake.config import EncoderMaker
 from polybake.errors import InputError
 from polybake.files.hub_reference import HubReference
+from polybake.files.known_keys import Allowed
 from polybake.files.model_folder import ModelFolder
 from polybake.sources import hub
 from polybake.sources.checkpoint import open_checkpoint
@@ -33,7 +36,11 @@ __all__ = ["Encoder", "EncoderGraph", "Reference", "Source", "open_source"]
 
 
 def open_source(
-    source: HubReference | Path, encoder: EncoderMaker = "native", *, dequantize: bool = False
+    source: HubReference | Path,
+    encoder: EncoderMaker = "native",
+    *,
+    dequantize: bool = False,
+    allow_unknown: Sequence[str] = (),
 ) -> Source:
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
@@ -41,6 +48,8 @@ def open_source(
         source: What `polybake.files.hub_reference.parse_source` gave.
         encoder: Who makes the graph of a folder's encoder.
         dequantize: Whether an ``.onnx`` file that was quantized dynamically is rebuilt in float32.
+        allow_unknown: Keys of the source's files that change no vector as the user says, though
+            polybake does not know them.
 
     Raises:
         InputError: nothing is there, or it is not a model that polybake can bake.
@@ -50,19 +59,20 @@ def open_source(
     if dequantize and not file:
         raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
-        return _open_folder(hub.fetch(source), encoder)
+        folder = replace(hub.fetch(source), allowed=Allowed(allow_unknown))
+        return _open_folder(folder, encoder)
     if file:
         if encoder != "native":
             raise InputError(
                 f"{source}: is exported already; leave out encoder {encoder!r}, "
                 "or give the model's folder"
             )
-        return open_onnx_file(source, dequantize=dequantize)
+        return open_onnx_file(source, dequantize=dequantize, allow_unknown=allow_unknown)
     if not source.is_dir():
         raise InputError(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"
         )
-    return _open_folder(ModelFolder.at(source), encoder)
+    return _open_folder(ModelFolder.at(source, allow_unknown), encoder)
 
 
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:

@@ -10,7 +10,7 @@ from onnxscript import GraphBuilder, ir
 from pydantic import Field
 
 from polybake.encoders import ENCODERS
-from polybake.encoders.architecture import OF_HEADS, Architecture, EncoderConfig
+from polybake.encoders.architecture import Architecture, EncoderConfig
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
@@ -18,9 +18,13 @@ from polybake.layers.network import check_every_parameter_is_placed
 from polybake.layers.weights import load_weights
 from polybake.modelfile.manifest import Feed
 from polybake.sources.built_encoder import BuiltEncoder
+from polybake.sources.source import HeadKind
 from polybake.tokenization.model_config import ModelConfig
 from polybake.tokenization.tokenizer import BakedTokenizer
 from polybake.tokenization.tokenizer_config import TokenizerConfig
+
+#: The architecture of Stanford's ColBERT, whose checkpoints hold its projection, too.
+STANFORD_COLBERT: HeadKind = "HF_ColBERT"
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Checkpoint(BuiltEncoder):
     Attributes:
         pairs_typed: Whether the types of a pair's tokens are known.
         typed: Whether it takes the types of tokens; else all of them are of type 0.
+        ignored: Beginnings of names of weights that a head of the checkpoint takes, beside the
+            architecture's own.
     """
 
     name: str
@@ -38,6 +44,7 @@ class Checkpoint(BuiltEncoder):
     files: tuple[Path, ...]
     pairs_typed: bool = False
     typed: bool = False
+    ignored: tuple[str, ...] = ()
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
@@ -60,7 +67,7 @@ class Checkpoint(BuiltEncoder):
         encoder = self.architecture(self.config)
         embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
         embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
-        ignored = (*encoder.ignored, *OF_HEADS)
+        ignored = (*encoder.ignored, *self.ignored)
         load_weights(encoder, self.files, prefix=encoder.prefix, ignored=ignored)
         check_every_parameter_is_placed(encoder, builder.graph)
         return embeddings, encoder.hidden_states
@@ -76,7 +83,8 @@ def open_checkpoint(
         InputError: an unknown architecture, a configuration that is not supported, or no
             safetensors file.
     """
-    name = folder.read("config.json", ModelConfig).model_type
+    model = folder.read("config.json", ModelConfig)
+    name = model.model_type
     if name not in ENCODERS:
         raise InputError(
             f"{folder.path / 'config.json'}: unknown architecture {name!r}; known are: "
@@ -91,7 +99,9 @@ def open_checkpoint(
         names = TokenizerConfig.of(folder).model_input_names
         typed = typed if names is None else "token_type_ids" in names
     known = bool(typed) and config.token_types > 1
-    return Checkpoint(name, architecture, config, checkpoint_files(folder), known)
+    projection = ("linear.",) if STANFORD_COLBERT in (model.architectures or ()) else ()
+    files = checkpoint_files(folder)
+    return Checkpoint(name, architecture, config, files, known, ignored=projection)
 
 
 _File = Annotated[str, Field(pattern=r"\.safetensors$")]

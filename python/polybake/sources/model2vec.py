@@ -1,10 +1,12 @@
 """A folder that model2vec saved, without what sentence-transformers needs of it."""
 
-from typing import Annotated
+from collections.abc import Collection
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.source import Recipe, Source
@@ -18,8 +20,17 @@ from polybake.tokenization.tokenizer_json import (
 )
 
 
-class _Model2VecConfig(JsonModel):
+class _Model2VecConfig(JsonModel, KnownKeys):
     """config.json; the default limit is model2vec's own."""
+
+    # How the embeddings were made, which are as they are.
+    passed_over: ClassVar[Collection[str]] = (
+        *("architectures", "model_type", "tokenizer_name", "hidden_dim", "seq_length", "language"),
+        *("apply_pca", "pca_dims", "apply_zipf", "zipf", "sif_coefficient", "token_remove_pattern"),
+        *("embedding_dtype", "quantize_to", "vocabulary_quantization", "pooling", "n_tokens"),
+        *("_name_or_path", "base_model_name", "license", "torch_dtype", "transformers_version"),
+        *("tokenizer_class", "vocab_size", "hidden_size"),
+    )
 
     max_length: Annotated[int, Field(gt=0)] | None = 512
     normalize: bool | None = None

@@ -11,6 +11,7 @@ from tokenizers import Encoding, Tokenizer
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.modelfile.manifest import Contract
+from polybake.tokenization.added_edges import check_added_edges
 from polybake.tokenization.added_tokens import missing_tokens
 from polybake.tokenization.known_classes import rebuilt_class
 from polybake.tokenization.model_config import ModelConfig
@@ -143,6 +144,7 @@ def bake_tokenizer(
         )
     if rebuilt is not None:
         rebuilt.check_edges(config, tokenizer)
+    check_added_edges(config, tokenizer)
     content = config.token("pad_token")
     configured = None if content is None else tokenizer.token_to_id(content)
     shipped = None if data.padding is None else data.padding.pad_id

@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from polybake.errors import InputError
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.tokenization.tokenizer_json import Side
@@ -47,8 +48,45 @@ _Tokens = Annotated[
 _Limit = Annotated[float, Field(gt=0)]
 
 
-class TokenizerConfig(JsonModel, extra="allow"):
+#: What decoding, calls of other kinds and records need; tokenizer.json says how texts become ids.
+#: Source: the arguments of transformers' tokenizer classes, of versions 4 and 5, and files of
+#: models on the Hugging Face hub.
+_PASSED_OVER = frozenset(
+    (
+        # Decoding.
+        *("clean_up_tokenization_spaces", "spaces_between_special_tokens", "errors"),
+        # Calls: an encoder's own arguments win.
+        *("max_length", "padding", "pad_to_multiple_of", "pad_token_type_id", "return_tensors"),
+        *("return_token_type_ids", "stride", "truncation", "truncation_strategy", "trim_offsets"),
+        *("cls_token_type_id", "pad_token_segment_id", "max_seq_length"),
+        # What tokenizer.json was made with, and says in full.
+        *("do_basic_tokenize", "never_split", "legacy", "extra_ids", "offset", "remove_space"),
+        *("sp_model_kwargs", "vocab_file", "merges_file", "spm_file", "vocab_type", "vocab_size"),
+        *("add_dummy_prefix_space", "do_clean_text", "unk_id", "wordpieces_prefix"),
+        "model_specific_special_tokens",
+        # Ids of tokens that have a key of their own.
+        *(f"{name}_token_id" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")),
+        # Where and how it was loaded and saved.
+        *("_commit_hash", "_from_auto", "backend", "device", "device_map", "from_slow"),
+        *("full_tokenizer_file", "init_inputs", "is_local", "local_files_only", "model_type"),
+        *("name_or_path", "processor_class", "special_tokens_map_file", "tokenizer_file"),
+        *("tokenizer_type", "torch_dtype", "transformers_version", "trust_remote_code", "use_fast"),
+        # Chats.
+        *("chat_control_tokens", "response_schema", "response_template"),
+        "use_default_system_prompt",
+        # Languages of translation.
+        *("language", "src_lang", "task", "tgt_lang", "language_codes"),
+    )
+)
+
+
+class TokenizerConfig(JsonModel, KnownKeys):
     """The settings of a tokenizer, with BERT's defaults; other classes may have others."""
+
+    passed_over: ClassVar[Collection[str]] = _PASSED_OVER
+    hints: ClassVar[Mapping[str, str]] = {
+        "auto_map": "no code of a model is run: if tokenizer.json gives the same ids, allow it"
+    }
 
     tokenizer_class: str | None = None
     model_max_length: _Limit | None = None
@@ -65,6 +103,8 @@ class TokenizerConfig(JsonModel, extra="allow"):
     keep_accents: bool | None = None
     split_by_punct: bool | None = None
     add_prefix_space: bool | None = None
+    add_bos_token: bool | None = None
+    add_eos_token: bool | None = None
 
     bos_token: _Token | None = None
     eos_token: _Token | None = None
@@ -99,6 +139,13 @@ class TokenizerConfig(JsonModel, extra="allow"):
         config._folder = folder.path
         return config
 
+    @classmethod
+    def passes_over(cls, key: str, value: object) -> bool:
+        """Also passes over tokens of the model's own, such as ``image_token``."""
+        return (key.endswith("_token") and isinstance(value, str | dict)) or super().passes_over(
+            key, value
+        )
+
     @property
     def limit(self) -> int | None:
         """``model_max_length``, or ``max_len`` of old; None where there is no limit."""
@@ -127,10 +174,10 @@ class TokenizerConfig(JsonModel, extra="allow"):
         token: AddedToken | None = getattr(self, key)
         return None if token is None else token.content
 
-    def refused(self, key: str, expected: str) -> InputError:
+    def refused(self, key: str, expected: str, remedy: str = SAVE_AGAIN) -> InputError:
         """The error of a value that contradicts tokenizer.json."""
         name = "special_tokens_map.json" if key in self._mapped else "tokenizer_config.json"
         value = getattr(self, key)
         shown = repr(value.content) if isinstance(value, AddedToken) else json.dumps(value)
         found = f"{self._folder / name}: {key} = {shown}"
-        return InputError(f"{found}, expected {expected}; {SAVE_AGAIN}")
+        return InputError(f"{found}, expected {expected}; {remedy}")

@@ -11,6 +11,7 @@ from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.sentence_transformers.module import Module
 from polybake.sources.sentence_transformers.module_recipe import module_recipe
+from polybake.sources.sentence_transformers.saved_modules import FOLLOWING
 
 
 @pytest.mark.parametrize("kind", ["Pooling", "Dense"])
@@ -32,6 +33,17 @@ def test_refuses_other_poolings(tmp_path: Path) -> None:
     config = {"word_embedding_dimension": 12, "pooling_mode_foo": True}
     write_json(tmp_path / "1_Pooling" / "config.json", config)
     with pytest.raises(
-        InputError, match=r"config\.json: pooling_mode_foo: is not known, found true; put the"
+        InputError, match=r"config\.json: unknown key pooling_mode_foo = true, .*; put the"
     ):
         module_recipe(ModelFolder.at(tmp_path), [Module("Pooling", "1_Pooling")])
+
+
+@pytest.mark.parametrize("kind", FOLLOWING)
+def test_refuses_keys_that_are_not_known(kind: str, tmp_path: Path) -> None:
+    """In the configuration of every module."""
+    (tmp_path / "1_Module").mkdir()
+    needed = {"hidden_dim": 3, "vocab": ["a"]}
+    keys = {key: needed[key] for key in needed.keys() & FOLLOWING[kind].saved.model_fields.keys()}
+    write_json(tmp_path / "1_Module" / FOLLOWING[kind].file, keys | {"scale": 2, "shift": 3})
+    with pytest.raises(InputError, match=r"json: unknown keys scale = 2, shift = 3, which may"):
+        FOLLOWING[kind].parameters(ModelFolder.at(tmp_path / "1_Module"))

@@ -94,7 +94,6 @@ def test_settings_of_other_inputs(tmp_path: Path) -> None:
         ("document_length", 8, "document_length: .* found 8"),
         ("query_expansion", {}, r"query_expansion: .* found \{\}"),
         ("tokenizer_name_or_path", "other", "tokenizer_name_or_path"),
-        ("add_special_tokens", False, "add_special_tokens: is not known, found false"),
     ],
 )
 def test_refuses_what_is_not_baked(key: str, value: object, shown: str, tmp_path: Path) -> None:
@@ -103,6 +102,12 @@ def test_refuses_what_is_not_baked(key: str, value: object, shown: str, tmp_path
         read(tmp_path, {key: value})
     assert raised.match(shown)
     assert "; put the encoder's .onnx file" in str(raised.value)
+
+
+def test_refuses_keys_that_are_not_known(tmp_path: Path) -> None:
+    """All of them at once, with their values."""
+    with pytest.raises(InputError, match=r"config\.json: unknown keys prefix = \"a\", scale = 2, "):
+        read(tmp_path, {"prefix": "a", "scale": 2, "suffix": None})
 
 
 def test_the_first_file_that_says_something(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -114,12 +115,15 @@ class OnnxFile:
         return model
 
 
-def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
+def open_onnx_file(
+    path: Path, *, dequantize: bool = False, allow_unknown: Sequence[str] = ()
+) -> Source:
     """Open an ``.onnx`` encoder; its tokenizer lies beside it or one folder up.
 
     Args:
         path: The file.
         dequantize: Whether what was quantized dynamically is rebuilt in float32.
+        allow_unknown: As `polybake.sources.open_source` takes it.
 
     Raises:
         InputError: not an encoder that can be baked, or no tokenizer.json.
@@ -127,10 +131,10 @@ def open_onnx_file(path: Path, *, dequantize: bool = False) -> Source:
     folder = next(
         (
             found
-            for found in (ModelFolder.at(path.parent), ModelFolder.at(path.parent.parent))
-            if found.file("tokenizer.json") is not None
+            for place in (path.parent, path.parent.parent)
+            if (found := ModelFolder.at(place, allow_unknown)).file("tokenizer.json") is not None
         ),
-        ModelFolder.at(path.parent),
+        ModelFolder.at(path.parent, allow_unknown),
     )
     model = load_graph(path)
     feeds = input_feeds(model.graph, path)

@@ -1,11 +1,13 @@
 """A CrossEncoder's folder: an encoder with a head that gives numbers of pairs."""
 
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator
 
 from polybake.errors import InputError
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.heads import open_head
@@ -26,8 +28,10 @@ class _ModelType(JsonModel):
     model_type: str | None = None
 
 
-class _Settings(JsonModel):
-    """The settings that hold for a whole CrossEncoder."""
+class _Settings(JsonModel, KnownKeys):
+    """The settings that hold for a whole CrossEncoder, which is computed in float32 throughout."""
+
+    passed_over: ClassVar[Collection[str]] = ("__version__", "model_type", "keep_in_fp32_modules")
 
     prompts: dict[str, Literal[""]] | None = None
     activation_fn: Annotated[str, AfterValidator(activation_of)] | None = None

@@ -1,16 +1,18 @@
 """config_sentence_transformers.json: how texts of a model are prompted and its vectors compared."""
 
-from typing import Annotated, Literal
+from collections.abc import Collection
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.modelfile.manifest import Similarity
 from polybake.sources.source import Recipe
 
 
-class ModelSettings(JsonModel):
+class ModelSettings(JsonModel, KnownKeys):
     """The settings that hold for a whole model; null stands for the library's own.
 
     Attributes:
@@ -21,6 +23,8 @@ class ModelSettings(JsonModel):
         model_type: The library's class that the model is of.
         max_active_dims: The elements of a SparseEncoder's vectors that may be other than 0.
     """
+
+    passed_over: ClassVar[Collection[str]] = ("__version__",)
 
     prompts: dict[str, str] | None = None
     default_prompt_name: str | None = None

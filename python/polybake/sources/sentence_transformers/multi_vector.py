@@ -1,11 +1,13 @@
 """A folder of sentence-transformers' MultiVectorEncoder, or of PyLate's ColBERT."""
 
 import string
-from typing import Annotated, Literal
+from collections.abc import Collection
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from polybake.errors import InputError
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.sentence_transformers.module import PACKAGES
@@ -40,8 +42,10 @@ class _Kind(JsonModel):
         return self.model_type == "ColBERT" or (plain and "query_prefix" in self.model_fields_set)
 
 
-class _Settings(_Kind):
+class _Settings(_Kind, KnownKeys):
     """The settings of a whole model; those of PyLate stand for modules that it does not list."""
+
+    passed_over: ClassVar[Collection[str]] = ("__version__",)
 
     prompts: dict[str, str | None] | None = None
     default_prompt_name: None = None
@@ -65,7 +69,7 @@ class _Settings(_Kind):
         )
 
 
-class _Mask(JsonModel, extra="forbid"):
+class _Mask(JsonModel, KnownKeys):
     """Which tokens' embeddings do not count."""
 
     skiplist_words: list[str] = Field(default_factory=list)

@@ -9,6 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.sentence_transformers.module import Router, known_module
@@ -28,13 +29,13 @@ def _pair(text: str) -> object:
 _Key = Annotated[tuple[str | None, str | tuple[str, ...] | None], BeforeValidator(_pair)]
 
 
-class _Parameters(JsonModel):
+class _Parameters(JsonModel, KnownKeys):
     default_route: str | None = None
     allow_empty_key: bool = True
     route_mappings: dict[_Key, str] | None = None
 
 
-class _RouterConfig(JsonModel):
+class _RouterConfig(JsonModel, KnownKeys):
     """router_config.json, and a Router's config.json before that.
 
     Attributes:

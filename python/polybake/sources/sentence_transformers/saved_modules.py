@@ -4,9 +4,9 @@ A new one is a class here, and an entry of `FOLLOWING`.
 """
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,22 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from polybake import steps
 from polybake.errors import InputError
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.module_weights import all_tensors, exact_tensors
 from polybake.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.sources.torch_classes import activation_of
 
+#: What a module takes and gives, which is checked where it stands.
+NAMES = ("module_input_name", "module_output_name")
 
-class SavedModule(JsonModel, abc.ABC):
+
+class SavedModule(JsonModel, KnownKeys, abc.ABC):
     """The keys of a module's configuration that its step needs, with the library's defaults."""
+
+    #: Sizes that follow from other modules and arrays.
+    passed_over: ClassVar[Collection[str]] = ("word_embedding_dimension", "embedding_dimension")
 
     @abc.abstractmethod
     def parameters(self, folder: ModelFolder) -> dict[str, object]:
@@ -33,7 +40,17 @@ class SavedModule(JsonModel, abc.ABC):
         """
 
 
-class SavedPooling(SavedModule, extra="forbid"):
+class SavedNothing(SavedModule):
+    """A Normalize, or a Dropout, which does nothing outside training."""
+
+    passed_over: ClassVar[Collection[str]] = (*NAMES, "dropout")
+
+    def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
+        """None."""
+        return {}
+
+
+class SavedPooling(SavedModule):
     """A Pooling, in its new schema or in the old one of booleans.
 
     Source: sentence-transformers ``Pooling.load_config``.
@@ -49,9 +66,6 @@ class SavedPooling(SavedModule, extra="forbid"):
     pooling_mode_mean_sqrt_len_tokens: bool = False
     pooling_mode_weightedmean_tokens: bool = False
     pooling_mode_lasttoken: bool = False
-    # The sizes follow from the encoder.
-    word_embedding_dimension: object = None
-    embedding_dimension: object = None
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
         """The mode, or the modes in the order in which they are concatenated, and the prompt's."""
@@ -75,6 +89,8 @@ class SavedDense(SavedModule):
 
     Source: sentence-transformers ``Dense.load``.
     """
+
+    passed_over: ClassVar[Collection[str]] = NAMES
 
     in_features: int | None = None
     out_features: int | None = None
@@ -109,6 +125,8 @@ class SavedLayerNorm(SavedModule):
     Source: sentence-transformers ``LayerNorm.load``.
     """
 
+    passed_over: ClassVar[Collection[str]] = (*NAMES, "dimension")
+
     def parameters(self, folder: ModelFolder) -> dict[str, object]:
         """The scale and the shift."""
         return {**exact_tensors(folder, {"weight": "norm.weight", "bias": "norm.bias"})}
@@ -119,6 +137,11 @@ class SavedCnn(SavedModule):
 
     Source: sentence-transformers ``CNN.load``.
     """
+
+    passed_over: ClassVar[Collection[str]] = (
+        "in_word_embedding_dimension",
+        "in_embedding_dimension",
+    )
 
     out_channels: int = 256
     kernel_sizes: tuple[int, ...] = (1, 3, 5)
@@ -135,6 +158,8 @@ class SavedLstm(SavedModule):
 
     Source: sentence-transformers ``LSTM.load``.
     """
+
+    passed_over: ClassVar[Collection[str]] = (*SavedModule.passed_over, "dropout")
 
     hidden_dim: int
     num_layers: int = 1
@@ -171,18 +196,16 @@ class SavedWordWeights(SavedModule):
         return {"weights": self.weights_of(self.vocab)}
 
 
-class SavedSpladePooling(SavedModule, extra="forbid"):
+class SavedSpladePooling(SavedModule):
     """A SpladePooling; ``chunk_size`` bounds the library's memory.
 
     Source: sentence-transformers ``SpladePooling``.
     """
 
+    passed_over: ClassVar[Collection[str]] = (*SavedModule.passed_over, "chunk_size")
+
     pooling_strategy: Literal["max", "sum"] = "max"
     activation_function: Literal["relu", "log1p_relu"] = "relu"
-    chunk_size: object = None
-    # The sizes follow from the vocabulary.
-    word_embedding_dimension: object = None
-    embedding_dimension: object = None
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
         """How weights are made and pooled."""
@@ -194,6 +217,8 @@ class SavedWeightedLayerPooling(SavedModule):
 
     Source: sentence-transformers ``WeightedLayerPooling.load``.
     """
+
+    passed_over: ClassVar[Collection[str]] = (*SavedModule.passed_over, "num_hidden_layers")
 
     layer_start: int = 4
 
@@ -209,7 +234,7 @@ class FollowingModule:
 
     Attributes:
         step: The step that it is.
-        saved: What its folder says for the step; None where it needs nothing.
+        saved: What its folder says for the step.
         file: The configuration's name.
         needed: Whether the configuration must be there.
         named: Whether it says what the module takes: embeddings of tokens or of sentences.
@@ -217,7 +242,7 @@ class FollowingModule:
     """
 
     step: type[steps.Step]
-    saved: type[SavedModule] | None = None
+    saved: type[SavedModule]
     file: str = "config.json"
     needed: bool = True
     named: bool = False
@@ -229,18 +254,18 @@ class FollowingModule:
         Raises:
             InputError: a file is missing or damaged, or says what no step computes.
         """
-        if self.saved is None:
-            return {}
         read = folder.read(self.file, self.saved, needed=self.needed, remedy=OWN_STEPS)
         return read.parameters(folder)
 
 
 FOLLOWING = {
     "Pooling": FollowingModule(steps.Pool, SavedPooling, inline=True),
-    "Normalize": FollowingModule(steps.Normalize, needed=False, named=True, inline=True),
+    "Normalize": FollowingModule(
+        steps.Normalize, SavedNothing, needed=False, named=True, inline=True
+    ),
     "Dense": FollowingModule(steps.Dense, SavedDense, named=True),
     "LayerNorm": FollowingModule(steps.LayerNorm, SavedLayerNorm, needed=False, named=True),
-    "Dropout": FollowingModule(steps.Dropout, needed=False, named=True, inline=True),
+    "Dropout": FollowingModule(steps.Dropout, SavedNothing, needed=False, named=True, inline=True),
     "CNN": FollowingModule(steps.Cnn, SavedCnn, "cnn_config.json"),
     "LSTM": FollowingModule(steps.Lstm, SavedLstm, "lstm_config.json"),
     "SpladePooling": FollowingModule(steps.Splade, SavedSpladePooling, inline=True),

@@ -8,6 +8,7 @@ from tokenizers import Tokenizer
 
 from polybake.encoders.bag_of_words import BagOfWords
 from polybake.errors import InputError
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.module_weights import exact_tensors
@@ -18,7 +19,7 @@ from polybake.tokenization.tokenizer_config import TokenizerConfig
 _NAME = "sparse_static_embedding"
 
 
-class _Settings(JsonModel, extra="forbid"):
+class _Settings(JsonModel, KnownKeys):
     """config.json; one that names a file of weights was not saved by the library."""
 
     frozen: bool = False

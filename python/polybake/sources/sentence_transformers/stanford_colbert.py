@@ -9,17 +9,15 @@ from pydantic import Field
 from polybake.encoders import ENCODERS
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
-from polybake.sources.checkpoint import checkpoint_files
+from polybake.sources.checkpoint import STANFORD_COLBERT, checkpoint_files
 from polybake.sources.heads.layers import Layers
 from polybake.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.sources.sentence_transformers.transformer import QueryExpansion
-from polybake.sources.source import Head, HeadKind, OpenEncoder, Source
+from polybake.sources.source import Head, OpenEncoder, Source
 from polybake.steps import Step
 from polybake.tokenization.model_config import ModelConfig
 from polybake.tokenization.prefix_tokens import with_prefix_tokens
 from polybake.tokenization.tokenizer import bake_tokenizer
-
-_ARCHITECTURE: HeadKind = "HF_ColBERT"
 
 #: The lengths of texts, and what counts of them.
 METADATA = "artifact.metadata"
@@ -41,7 +39,7 @@ class _Metadata(JsonModel):
 def is_stanford_colbert(folder: ModelFolder) -> bool:
     """Whether the first architecture of config.json is ColBERT's."""
     names = folder.read("config.json", ModelConfig).architectures or ("",)
-    return names[0] == _ARCHITECTURE
+    return names[0] == STANFORD_COLBERT
 
 
 def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -72,7 +70,7 @@ def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Sou
         folder,
         open_encoder(folder, tokenizer),
         tokenizer,
-        Head(_ARCHITECTURE, partial(_projection, folder)),
+        Head(STANFORD_COLBERT, partial(_projection, folder)),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.sentence_transformers.remedy import OWN_STEPS
@@ -80,7 +81,7 @@ class _Processing(JsonModel):
     common: _TextOptions = _TextOptions()
 
 
-class BaseSettings(JsonModel, extra="forbid"):
+class BaseSettings(JsonModel, KnownKeys):
     """The settings that are baked, and those whose values change nothing.
 
     Attributes:
@@ -102,7 +103,7 @@ class BaseSettings(JsonModel, extra="forbid"):
     config_args: _PassedOn = _PassedOn()
 
 
-class _OneLimit(BaseSettings, extra="forbid"):
+class _OneLimit(BaseSettings):
     """Settings of a model that treats queries and documents alike."""
 
     query_length: None = None
@@ -150,7 +151,7 @@ class QueryExpansion(JsonModel, extra="forbid"):
     length: Annotated[int, Field(gt=0)]
 
 
-class MultiVectorSettings(BaseSettings, extra="forbid"):
+class MultiVectorSettings(BaseSettings):
     """Those of an encoder whose queries and documents have limits of their own."""
 
     transformer_task: Literal["feature-extraction"] = "feature-extraction"

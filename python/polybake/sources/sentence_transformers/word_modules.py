@@ -1,12 +1,14 @@
 """Encoders of whole words: sentence-transformers' WordEmbeddings and BoW."""
 
-from typing import Annotated
+from collections.abc import Collection
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from polybake.encoders.bag_of_words import BagOfWords
 from polybake.encoders.static_embedding import StaticEmbedding
 from polybake.errors import InputError
+from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.module_weights import weight_file
@@ -16,14 +18,16 @@ from polybake.tokenization.tokenizer import BakedTokenizer
 from polybake.tokenization.word_tokenizer import Words, bake_word_tokenizer
 
 
-class _WordEmbeddings(JsonModel):
+class _WordEmbeddings(JsonModel, KnownKeys):
     """wordembedding_config.json."""
+
+    passed_over: ClassVar[Collection[str]] = ("update_embeddings",)  # in training
 
     tokenizer_class: str = Field(pattern=r"^sentence_transformers\..*\.WhitespaceTokenizer$")
     max_seq_length: Annotated[int, Field(gt=0)] = 1_000_000
 
 
-class _WhitespaceTokenizer(JsonModel):
+class _WhitespaceTokenizer(JsonModel, KnownKeys):
     """whitespacetokenizer_config.json."""
 
     vocab: list[str]
