@@ -54,11 +54,13 @@ class NomicBertConfig(OneThetaConfig):
     scale_attn_weights: Literal[True] = True
 
     own_code: ClassVar[str | None] = "NomicBert"
-    # Lengths that no table has, what is computed at once, and GPT-2's own.
+    # Lengths that no table has, what is computed at once, and what GPT-2 or experts alone have.
     passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
         *("max_trained_positions", "n_positions", "n_ctx", "pad_vocab_size_multiple"),
         *("dense_seq_output", "fused_bias_fc", "fused_dropout_add_ln", "last_layer_subset"),
-        "reorder_and_upcast_attn",
+        *("reorder_and_upcast_attn", "add_pooling_layer", "ffn_div", "num_shared_experts"),
+        *("moe_every_n_layers", "moe_impl", "moe_normalize_expert_weights", "moe_resid_pdrop"),
+        *("moe_top_k", "router_aux_loss_coef", "expert_choice_router"),
     }
 
 

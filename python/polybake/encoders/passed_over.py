@@ -51,7 +51,8 @@ _GENERATION = (
 
 #: Names, numbers of tokens and labels, and records of how a model came about.
 _RECORDS = (
-    *("_commit_hash", "_name_or_path", "author", "base_model", "language", "license", "name"),
+    *("_commit_hash", "_name_or_path", "author", "base_model", "export_model_type", "language"),
+    *("license", "name"),
     *("transformers_version", "unsloth_fixed", "unsloth_version", "version"),
     *("bos_token_id", "cls_token_id", "eos_token_id", "eos_token_ids", "mask_token_id"),
     *("sep_token_id", "unk_token_id", "vocab_size_or_config_json_file"),

@@ -58,19 +58,27 @@ _PASSED_OVER = frozenset(
         # Calls: an encoder's own arguments win.
         *("max_length", "padding", "pad_to_multiple_of", "pad_token_type_id", "return_tensors"),
         *("return_token_type_ids", "stride", "truncation", "truncation_strategy", "trim_offsets"),
-        *("cls_token_type_id", "pad_token_segment_id", "max_seq_length"),
+        *("add_special_tokens", "cls_token_type_id", "pad_token_segment_id", "max_seq_length"),
+        *("max_model_input_sizes", "return_attention_mask"),
         # What tokenizer.json was made with, and says in full.
         *("do_basic_tokenize", "never_split", "legacy", "extra_ids", "offset", "remove_space"),
         *("sp_model_kwargs", "vocab_file", "merges_file", "spm_file", "vocab_type", "vocab_size"),
-        *("add_dummy_prefix_space", "do_clean_text", "unk_id", "wordpieces_prefix"),
+        *("add_dummy_prefix_space", "clean_text", "do_clean_text", "unk_id", "wordpieces_prefix"),
         "model_specific_special_tokens",
         # Ids of tokens that have a key of their own.
         *(f"{name}_token_id" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")),
         # Where and how it was loaded and saved.
-        *("_commit_hash", "_from_auto", "backend", "device", "device_map", "from_slow"),
+        *("_commit_hash", "_from_auto", "backend", "device", "device_map", "dtype", "from_slow"),
         *("full_tokenizer_file", "init_inputs", "is_local", "local_files_only", "model_type"),
         *("name_or_path", "processor_class", "special_tokens_map_file", "tokenizer_file"),
-        *("tokenizer_type", "torch_dtype", "transformers_version", "trust_remote_code", "use_fast"),
+        *(
+            "revision",
+            "tokenizer_type",
+            "torch_dtype",
+            "transformers_version",
+            "trust_remote_code",
+            "use_fast",
+        ),
         # Chats.
         *("chat_control_tokens", "response_schema", "response_template"),
         "use_default_system_prompt",
@@ -85,7 +93,8 @@ class TokenizerConfig(JsonModel, KnownKeys):
 
     passed_over: ClassVar[Collection[str]] = _PASSED_OVER
     hints: ClassVar[Mapping[str, str]] = {
-        "auto_map": "no code of a model is run: if tokenizer.json gives the same ids, allow it"
+        "auto_map.AutoTokenizer": "no code of a model is run: if tokenizer.json gives the same "
+        "ids, allow it"
     }
 
     tokenizer_class: str | None = None
@@ -95,6 +104,7 @@ class TokenizerConfig(JsonModel, KnownKeys):
     truncation_side: Side = "right"
     split_special_tokens: Literal[False] = False
     chat_template: object = None
+    auto_map: KnownKeys | None = None
     model_input_names: list[str] | None = None
 
     do_lower_case: bool = True

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from models.recorded_keys import recorded_keys
 from models.tiny_folders import write_json
 from polybake.errors import InputError
 from polybake.files.model_folder import ModelFolder
@@ -47,3 +48,11 @@ def test_refuses_keys_that_are_not_known(kind: str, tmp_path: Path) -> None:
     write_json(tmp_path / "1_Module" / FOLLOWING[kind].file, keys | {"scale": 2, "shift": 3})
     with pytest.raises(InputError, match=r"json: unknown keys scale = 2, shift = 3, which may"):
         FOLLOWING[kind].parameters(ModelFolder.at(tmp_path / "1_Module"))
+
+
+@pytest.mark.parametrize("kind", FOLLOWING)
+def test_every_key_of_a_module_is_known(kind: str) -> None:
+    """A module that sentence-transformers saves is refused for no key that its class has."""
+    saved, (recorded,) = FOLLOWING[kind].saved, recorded_keys("sentence-transformers ")
+    unknown = {*recorded["modules"][kind]} - saved.model_fields.keys()
+    assert all(saved.passes_over(key, "x") for key in unknown), unknown

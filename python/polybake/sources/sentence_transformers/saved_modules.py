@@ -3,51 +3,29 @@
 A new one is a class here, and an entry of `FOLLOWING`.
 """
 
-import abc
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator
 
 from polybake import steps
 from polybake.errors import InputError
-from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
-from polybake.files.validation import JsonModel
-from polybake.sources.module_weights import all_tensors, exact_tensors
+from polybake.sources.module_weights import exact_tensors
 from polybake.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.sources.sentence_transformers.saved_module import (
+    NAMES,
+    SavedModule,
+    SavedNothing,
+)
+from polybake.sources.sentence_transformers.saved_token_modules import (
+    SavedCnn,
+    SavedLstm,
+    SavedWeightedLayerPooling,
+    SavedWordWeights,
+)
 from polybake.sources.torch_classes import activation_of
-
-#: What a module takes and gives, which is checked where it stands.
-NAMES = ("module_input_name", "module_output_name")
-
-
-class SavedModule(JsonModel, KnownKeys, abc.ABC):
-    """The keys of a module's configuration that its step needs, with the library's defaults."""
-
-    #: Sizes that follow from other modules and arrays.
-    passed_over: ClassVar[Collection[str]] = ("word_embedding_dimension", "embedding_dimension")
-
-    @abc.abstractmethod
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The parameters of the step, whose arrays lie in the module's folder.
-
-        Raises:
-            InputError: the arrays are missing, damaged, or not those of the configuration.
-        """
-
-
-class SavedNothing(SavedModule):
-    """A Normalize, or a Dropout, which does nothing outside training."""
-
-    passed_over: ClassVar[Collection[str]] = (*NAMES, "dropout")
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
-        """None."""
-        return {}
 
 
 class SavedPooling(SavedModule):
@@ -132,70 +110,6 @@ class SavedLayerNorm(SavedModule):
         return {**exact_tensors(folder, {"weight": "norm.weight", "bias": "norm.bias"})}
 
 
-class SavedCnn(SavedModule):
-    """A CNN; other strides would leave tokens out.
-
-    Source: sentence-transformers ``CNN.load``.
-    """
-
-    passed_over: ClassVar[Collection[str]] = (
-        "in_word_embedding_dimension",
-        "in_embedding_dimension",
-    )
-
-    out_channels: int = 256
-    kernel_sizes: tuple[int, ...] = (1, 3, 5)
-    stride_sizes: list[Literal[1]] | None = None
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The sizes and the weights."""
-        sizes = {"channels": self.out_channels, "kernel_sizes": self.kernel_sizes}
-        return {**sizes, "weights": all_tensors(folder)}
-
-
-class SavedLstm(SavedModule):
-    """An LSTM.
-
-    Source: sentence-transformers ``LSTM.load``.
-    """
-
-    passed_over: ClassVar[Collection[str]] = (*SavedModule.passed_over, "dropout")
-
-    hidden_dim: int
-    num_layers: int = 1
-    bidirectional: bool = True
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The sizes, and the weights under PyTorch's own names."""
-        weights = {name.removeprefix("encoder."): one for name, one in all_tensors(folder).items()}
-        sizes = {"hidden": self.hidden_dim, "layers": self.num_layers}
-        return {**sizes, "bidirectional": self.bidirectional, "weights": weights}
-
-
-_Weight = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class SavedWordWeights(SavedModule):
-    """A WordWeights, which keeps its weights in the configuration."""
-
-    vocab: Annotated[list[str], Field(min_length=1)]
-    word_weights: dict[str, _Weight] = Field(default_factory=dict)
-    unknown_word_weight: _Weight = 1
-
-    def weights_of(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The weight of each word: its own, else that of the same word in lower case.
-
-        Source: sentence-transformers ``WordWeights``.
-        """
-        weights, unknown = self.word_weights, self.unknown_word_weight
-        found = [weights.get(word, weights.get(word.lower(), unknown)) for word in words]
-        return np.array(found, np.float32)
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
-        """The weight of each word."""
-        return {"weights": self.weights_of(self.vocab)}
-
-
 class SavedSpladePooling(SavedModule):
     """A SpladePooling; ``chunk_size`` bounds the library's memory.
 
@@ -210,22 +124,6 @@ class SavedSpladePooling(SavedModule):
     def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
         """How weights are made and pooled."""
         return {"pooling": self.pooling_strategy, "activation": self.activation_function}
-
-
-class SavedWeightedLayerPooling(SavedModule):
-    """A WeightedLayerPooling.
-
-    Source: sentence-transformers ``WeightedLayerPooling.load``.
-    """
-
-    passed_over: ClassVar[Collection[str]] = (*SavedModule.passed_over, "num_hidden_layers")
-
-    layer_start: int = 4
-
-    def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The first layer, and the weight of each from it on."""
-        weights = exact_tensors(folder, {"weights": "layer_weights"})
-        return {**weights, "layer_start": self.layer_start}
 
 
 @dataclass(frozen=True)

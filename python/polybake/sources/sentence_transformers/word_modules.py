@@ -12,7 +12,7 @@ from polybake.files.known_keys import KnownKeys
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 from polybake.sources.module_weights import weight_file
-from polybake.sources.sentence_transformers.saved_modules import SavedWordWeights
+from polybake.sources.sentence_transformers.saved_token_modules import SavedWordWeights
 from polybake.sources.static_encoder import StaticEncoder
 from polybake.tokenization.tokenizer import BakedTokenizer
 from polybake.tokenization.word_tokenizer import Words, bake_word_tokenizer
