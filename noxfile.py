@@ -44,10 +44,10 @@ ACTION_LINTERS = ["check-jsonschema>=0.39", "zizmor>=1.32"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
 #: What `tests` runs; the others have sessions of their own.
-COMMON = "not oracle and not planted and not reported and not mutants"
+COMMON = "not oracle and not planted and not reported and not mutants and not guards"
 
 #: What takes long: other libraries, whole clients, real weights, processes.
-SLOW = ["oracle", "planted", "reported", "mutants", *LANGUAGES, "minilm", "slow"]
+SLOW = ["oracle", "planted", "reported", "mutants", "guards", *LANGUAGES, "minilm", "slow"]
 
 #: The newest Optimum wants a transformers before 5, which the newest of the others do not take.
 EXPORTERS = [
@@ -174,6 +174,13 @@ def reported(session: nox.Session) -> None:
     """Ask diagnose about what users of other tools reported, with the real weights."""
     install(session, "bake,cpu", *TEST_TOOLS)
     session.run("pytest", "-m", "reported", "tests/diagnosis", *session.posargs)
+
+
+@nox.session
+def guards(session: nox.Session) -> None:
+    """Open each published model of tests/published in small; print what bakes and what does not."""
+    install(session, "bake,cpu", *TEST_TOOLS)
+    session.run("pytest", "-n", "2", "-q", "tests/published", *session.posargs)
 
 
 @nox.session

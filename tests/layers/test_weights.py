@@ -161,3 +161,30 @@ def test_never_unpickles(tmp_path: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(InputError, match=r"pytorch_model\.bin is a pickle.*save_pretrained"):
         open_source(folder)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "saver"),
+    [
+        (None, "AutoModel"),
+        ("BertModel", "AutoModel"),
+        ("BertForSequenceClassification", "AutoModelForSequenceClassification"),
+        ("XLMRobertaForTokenClassification", "AutoModelForTokenClassification"),
+        ("BertForQuestionAnswering", "AutoModelForQuestionAnswering"),
+        ("BertForMaskedLM", "AutoModelForMaskedLM"),
+        ("BertForOwnTask", "BertForOwnTask"),
+        ("x; rm -rf /For\nMaskedLM", "AutoModel"),
+        ("é" * 5, "AutoModel"),
+        ("A" * 100, "AutoModel"),
+    ],
+)
+def test_a_pickle_is_saved_with_its_head(
+    architecture: str | None, saver: str, tmp_path: Path
+) -> None:
+    """The remedy names the class of the architecture, if it is a name; another drops the head."""
+    config = CONFIG | {"architectures": architecture and [architecture]}
+    folder = write_bert(tmp_path / "model", config)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(InputError) as caught:
+        open_source(folder)
+    assert f"transformers: {saver}.from_pretrained(…).save_pretrained(…" in str(caught.value)

@@ -148,7 +148,7 @@ def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
 @pytest.mark.parametrize(
     "metadata",
     [
-        None,
+        {},
         {
             "query_maxlen": 9,
             "doc_maxlen": 15,
@@ -158,9 +158,7 @@ def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
     ],
     ids=["", "metadata"],
 )
-def test_folders_of_stanford(
-    metadata: dict[str, Any] | None, tmp_path: Path, proven: Proven
-) -> None:
+def test_folders_of_stanford(metadata: dict[str, Any], tmp_path: Path, proven: Proven) -> None:
     """A projection beside the encoder's weights, and markers that are tokens of the vocabulary."""
     import torch
     from safetensors.torch import load_file, save_file
@@ -174,8 +172,7 @@ def test_folders_of_stanford(
         metadata={"format": "pt"},
     )
     change_json(folder / "config.json", architectures=["HF_ColBERT"])
-    if metadata is not None:
-        write_json(folder / "artifact.metadata", metadata)
+    write_json(folder / "artifact.metadata", metadata)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     variant = ", with metadata" if metadata else ""
     proven(f"bert multi-vector, of ColBERT{variant}", found, source=HUGGING_FACE, kept=False)

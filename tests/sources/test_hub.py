@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from models.stanford import write_stanford
 from models.tiny_folders import write_bert, write_sentence_transformers, write_two_encoders
 from polybake.modelfile.container import read_head
 from support import commandline
@@ -99,6 +100,15 @@ def test_bakes_a_router_from_the_hub(tmp_path: Path) -> None:
     assert read_head(tmp_path / "out.onnx").manifest.encoder == "query: bert; document: bert"
     weights = {name for name in hub.fetched if name.endswith(".safetensors")}
     assert weights == {f"{name}/model.safetensors" for name in ("q_bert", "d_bert", "q_dense")}
+
+
+def test_metadata_of_colbert_is_fetched(tmp_path: Path) -> None:
+    """Stanford's ColBERT keeps the lengths of its texts in a file of its own."""
+    model = write_stanford(tmp_path / "model")
+    with serve(Hub({NAME: model})) as hub:
+        polybake(tmp_path, "bake", f"hub:{NAME}", "--output", "out.onnx", HF_ENDPOINT=hub.endpoint)
+    assert "artifact.metadata" in hub.fetched
+    assert read_head(tmp_path / "out.onnx").manifest.contract.prompts["query"] == "query "
 
 
 def test_refuses_modules_before_fetching_weights(hub: Hub, model: Path, tmp_path: Path) -> None:

@@ -40,6 +40,14 @@ def test_names_what_is_not_there(tmp_path: Path) -> None:
             open_source(tmp_path / name)
 
 
+def test_gliner_is_named(tmp_path: Path) -> None:
+    """Its folder has neither modules.json nor config.json, and no task of polybake takes it."""
+    (tmp_path / "gliner").mkdir()
+    (tmp_path / "gliner" / "gliner_config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"gliner: is a GLiNER model.*gliner_config\.json"):
+        open_source(tmp_path / "gliner")
+
+
 def test_identifier_is_the_folder_or_the_hub_name(tmp_path: Path) -> None:
     """The manifest names a source by what does not depend on the machine."""
     snapshot = tmp_path / "models--owner--tiny-bert" / "snapshots" / "0a1b"
@@ -50,7 +58,7 @@ def test_identifier_is_the_folder_or_the_hub_name(tmp_path: Path) -> None:
 def test_the_hub_needs_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without huggingface_hub the message names the extra."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(RequirementMissing, match=r'hub:a/b: needs.*"polybake\[hub\]"'):
+    with pytest.raises(RequirementMissing, match=r'hub:a/b: needs.*pip install "\.\[hub\]"'):
         open_source(HubReference("a", "b"))
 
 

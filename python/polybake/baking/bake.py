@@ -70,6 +70,7 @@ class BakeReport:
         cases: Golden cases inside the file.
         differences: The largest difference that each proof saw, by its name.
         seconds: Wall time by stage.
+        notes: What was taken for granted; see `polybake.baking.notes`.
     """
 
     path: Path
@@ -78,6 +79,7 @@ class BakeReport:
     cases: int
     differences: Mapping[str, float]
     seconds: Mapping[str, float]
+    notes: tuple[str, ...] = ()
 
 
 def bake(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from polybake.baking.bake import EMBED, BakeReport, Progress, bake, quiet
 from polybake.baking.lower import Lowering
+from polybake.baking.notes import notes
 from polybake.config import Config
 from polybake.errors import InputError
 from polybake.fixtures.texts import read_texts, user_cases
@@ -69,7 +70,7 @@ def bake_config(
     source, task, resolved = opened(config, steps)
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
-    return bake(
+    report = bake(
         source,
         resolved,
         model.output,
@@ -84,3 +85,5 @@ def bake_config(
         expose=model.expose,
         progress=progress,
     )
+    asked = model.task is not None
+    return replace(report, notes=tuple(notes(source, task, config.prompts, asked=asked)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -81,7 +82,7 @@ def bake(
 
 
 def baked(config: Config) -> BakeReport:
-    """Bake what a config describes, and show on a terminal how far it is.
+    """Bake what a config describes, show on a terminal how far it is, and say what was assumed.
 
     A folder ``build`` that is made for it is none that Git should take: files in it are large.
     """
@@ -93,7 +94,14 @@ def baked(config: Config) -> BakeReport:
         report = bake_config(config, progress=progress)
     if made and folder.name == _BUILD:
         (folder / ".gitignore").write_text("*\n", encoding="ascii")
+    say_notes(report.notes)
     return report
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print what was taken for granted, a line each, on standard error."""
+    for note in notes:
+        typer.echo(f"polybake: note: {note}", err=True)
 
 
 def summary(report: BakeReport) -> dict[str, object]:

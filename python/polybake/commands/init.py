@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polybake.commands.bake import say_notes
 from polybake.commands.target import DequantizeOption, EncoderOption, TaskOption, usable_name
 from polybake.errors import InputError
 from polybake.files.atomic import replacing
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
 
 _ASSUMED = "Assumed: the source names no steps, and sentence-transformers takes the mean then."
+_ASSUMED_NOTE = (
+    "the source names no steps, and the mean of a text's tokens was assumed; if the model was "
+    'trained with its first token, write mode = "cls"'
+)
 _NO_STEPS = "The source gives one vector a text and names no steps; add yours as [[steps]]."
 
 
@@ -68,7 +73,9 @@ def init(
             f'wrote {step}; next, in polybake.toml: step = "python", file = "{step.as_posix()}"'
         )
     if source is not None:
+        from polybake.baking.notes import notes
         from polybake.sources import open_source
+        from polybake.tasks import task_of
 
         encoder, given = encoder or "native", parse_source(source)
         opened = open_source(given, encoder, dequantize=dequantize)
@@ -82,6 +89,10 @@ def init(
             dequantize=dequantize,
         )
         _write(output, text)
+        made = task_of(opened, task)
+        if opened.assumed and not made.recipe(opened):
+            say_notes([_ASSUMED_NOTE])
+        say_notes(notes(opened, made, None, asked=task is not None))
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
 

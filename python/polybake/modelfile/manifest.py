@@ -3,18 +3,16 @@
 import hashlib
 import json
 import re
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
     Field,
     JsonValue,
-    SerializerFunctionWrapHandler,
-    model_serializer,
 )
 
 from polybake.errors import InputError
-from polybake.modelfile.record import Record
+from polybake.modelfile.record import GrownRecord, Record
 
 FORMAT = 1
 
@@ -166,8 +164,10 @@ class Dequantized(Record):
     )
 
 
-class Provenance(Record):
+class Provenance(GrownRecord):
     """Where the encoder came from."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"allow_unknown"})
 
     identifier: str
     revision: str | None = Field(default=None, description="The commit of a hub's repository.")
@@ -179,17 +179,11 @@ class Provenance(Record):
         "whoever baked it said; absent where there are none.",
     )
 
-    @model_serializer(mode="wrap")
-    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Files of which nothing is allowed are those that earlier versions wrote."""
-        data: dict[str, object] = dump(self)
-        if not self.allow_unknown:
-            del data["allow_unknown"]
-        return data
 
-
-class Manifest(Record):
+class Manifest(GrownRecord):
     """The value of ``polybake.manifest`` in a model file."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens"})
 
     format: Literal[1] = 1
     name: Annotated[str, AfterValidator(checked_name)]

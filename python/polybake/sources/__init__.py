@@ -28,6 +28,8 @@ from polybake.sources.sentence_transformers.stanford_colbert import (
 from polybake.sources.source import Encoder, EncoderGraph, Reference, Source
 from polybake.sources.torch.export import open_torch
 
+_GLINER = "gliner_config.json"
+
 __all__ = ["Encoder", "EncoderGraph", "Reference", "Source", "open_source"]
 
 
@@ -72,6 +74,11 @@ def open_source(
 
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
     open_encoder = open_torch if encoder == "torch" else open_checkpoint
+    if folder.file(_GLINER) is not None:
+        raise InputError(
+            f"{folder.path}: is a GLiNER model ({_GLINER}), which no task bakes; run it with the "
+            "package gliner, or give a model of token classification, for the task tag"
+        )
     if folder.file("modules.json") is not None:
         if is_cross_encoder(folder):
             return open_cross_encoder(folder, open_encoder)

@@ -1,5 +1,6 @@
 """An encoder built from config.json and safetensors, without PyTorch."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -136,5 +137,22 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     reason = f" ({pickled[0].name} is a pickle, which may run code)" if pickled else ""
     raise InputError(
         f"{folder.path}: has no model.safetensors{reason}; write it with transformers: "
-        "AutoModel.from_pretrained(…).save_pretrained(…, safe_serialization=True)"
+        f"{_saver(folder)}.from_pretrained(…).save_pretrained(…, safe_serialization=True)"
     )
+
+
+#: A class's name, with the head that it ends in where transformers has an AutoModel for that.
+_CLASS = re.compile(
+    r"[A-Za-z_]\w{0,79}?"
+    r"(?P<head>For(?:SequenceClassification|TokenClassification|QuestionAnswering|MaskedLM))?",
+    re.ASCII,
+)
+
+
+def _saver(folder: ModelFolder) -> str:
+    """The class that saves a model whole: AutoModel alone would leave its head out."""
+    (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
+    known = _CLASS.fullmatch(name)
+    if known is None or name.endswith("Model"):
+        return "AutoModel"
+    return f"AutoModel{known['head']}" if known["head"] else name

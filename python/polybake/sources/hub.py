@@ -9,9 +9,10 @@ from polybake.errors import InputError, PolybakeError, RequirementMissing, insta
 from polybake.files.hub_reference import HubReference
 from polybake.files.model_folder import ModelFolder
 from polybake.sources.sentence_transformers.modules_json import read_modules
+from polybake.sources.sentence_transformers.stanford_colbert import METADATA
 
 #: Small, and all that is needed to know where the weights lie. ``*`` also stands for folders.
-_SETTINGS = ("*.json", "*.jinja", "README.md")
+_SETTINGS = ("*.json", "*.jinja", "README.md", METADATA)
 #: transformers and sentence-transformers know no other names of safetensors files.
 _WEIGHTS = ("model.safetensors", "model-*.safetensors")
 

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import polybake
-from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert, write_json
+from models.stanford import write_stanford
+from models.tiny_folders import VOCABULARY
 from polybake.errors import InputError
 from polybake.modelfile.container import read_head
 from polybake.sources import open_source
 from polybake.sources.expanded_encoder import ExpandedEncoder
-
-PROJECTION = np.random.default_rng(3).normal(size=(5, CONFIG["hidden_size"])).astype(np.float32)
-
-
-def write_stanford(folder: Path, metadata: dict[str, Any] | None = None) -> Path:
-    """A BERT with a projection beside it, whose markers are words of the vocabulary."""
-    config = CONFIG | {"architectures": ["HF_ColBERT"]}
-    write_bert(folder, config, bert_weights() | {"linear.weight": PROJECTION})
-    write_json(folder / "tokenizer_config.json", {"mask_token": "[MASK]", "pad_token": "[PAD]"})
-    markers = {"query_token_id": "query", "doc_token_id": "passage", "query_maxlen": 9}
-    write_json(folder / "artifact.metadata", markers | (metadata or {}))
-    return folder
 
 
 def test_it_bakes_with_its_projection(tmp_path: Path) -> None:
@@ -59,3 +46,11 @@ def test_damaged_metadata_is_refused(tmp_path: Path) -> None:
     """By its key."""
     with pytest.raises(InputError, match="query_maxlen"):
         open_source(write_stanford(tmp_path / "m", {"query_maxlen": 0}))
+
+
+def test_without_metadata_it_is_refused(tmp_path: Path) -> None:
+    """The lengths of its texts stand nowhere else, and the library's own would be others."""
+    folder = write_stanford(tmp_path / "m")
+    (folder / "artifact.metadata").unlink()
+    with pytest.raises(InputError, match=r"m: has no artifact\.metadata; copy it from"):
+        open_source(folder)

@@ -19,11 +19,14 @@ from polybake.tokenization.model_config import ModelConfig
 from polybake.tokenization.prefix_tokens import with_prefix_tokens
 from polybake.tokenization.tokenizer import bake_tokenizer
 
+#: The lengths of texts, and what counts of them.
+METADATA = "artifact.metadata"
+
 _Length = Annotated[int, Field(gt=0)]
 
 
 class _Metadata(JsonModel):
-    """artifact.metadata."""
+    """What `METADATA` says."""
 
     query_token_id: str = "[unused0]"  # noqa: S105 - a token of the vocabulary
     doc_token_id: str = "[unused1]"  # noqa: S105
@@ -47,7 +50,10 @@ def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Sou
 
     Source: sentence-transformers ``MultiVectorEncoder._maybe_load_stanford_metadata``.
     """
-    saved = folder.read("artifact.metadata", _Metadata)
+    folder.needed_file(
+        METADATA, "copy it from the model's repository: it says how long queries and documents are"
+    )
+    saved = folder.read(METADATA, _Metadata)
     prompts = {"query": f"{saved.query_token_id} ", "document": f"{saved.doc_token_id} "}
     tokenizer = with_prefix_tokens(bake_tokenizer(folder), prompts.values())
     return TokenVectors(

@@ -1,0 +1,42 @@
+"""What a bake took for granted, a line each, where a user may want something else."""
+
+from collections.abc import Iterator, Mapping
+
+from polybake.files.printable import printable
+from polybake.sources.heads.sequence_classification import HeadConfig
+from polybake.sources.sentence_transformers.cross_encoder import is_cross_encoder
+from polybake.sources.source import Source
+from polybake.sources.trained_prompts import trained_prompt
+from polybake.tasks import Rerank, Task
+
+#: The keys of config.json by which sentence-transformers marks a CrossEncoder.
+_OF_CROSS_ENCODERS = {"sentence_transformers", "sbert_ce_default_activation_function"}
+
+
+def notes(
+    source: Source, task: Task, prompts: Mapping[str, str] | None, *, asked: bool
+) -> Iterator[str]:
+    """Say what nobody has set: the prompts of a family, and the task of a single label.
+
+    Args:
+        source: What is baked.
+        task: What for.
+        prompts: The user's; None takes the source's.
+        asked: Whether the user has named the task.
+    """
+    if task.prompted and prompts is None and not any(source.prompts.values()):
+        known = trained_prompt(source.folder)
+        if known is not None:
+            name, query = known
+            yield (f"{printable(name)} was trained with prompts (query: '{query}'); set [prompts]")
+    if task.name == Rerank.name and not asked and not _is_a_reranker(source):
+        yield (
+            f"{source.folder.path} has one label and was taken for a reranker; "
+            'if it labels single texts, set task = "classify"'
+        )
+
+
+def _is_a_reranker(source: Source) -> bool:
+    """Whether its files say so; a label alone says nothing."""
+    config = source.folder.read("config.json", HeadConfig)
+    return bool(config.model_fields_set & _OF_CROSS_ENCODERS) or is_cross_encoder(source.folder)

@@ -1,0 +1,47 @@
+"""What becomes of a model's folder: what a bake opens and builds, without proofs and writing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from polybake.baking.build import build
+from polybake.baking.prompts import bake_prompts
+from polybake.config import Config
+from polybake.errors import InputError
+from polybake.recipe.resolve import resolve
+from polybake.sources import open_source
+from polybake.tasks import task_of
+
+
+@dataclass(frozen=True)
+class End:
+    """What became of a folder.
+
+    Attributes:
+        task: What it bakes for; empty where it is refused.
+        dimension: Numbers of a row.
+        message: Of the refusal.
+    """
+
+    task: str = ""
+    dimension: int = 0
+    message: str = ""
+
+
+def end_of(folder: Path, table: dict[str, object]) -> End:
+    """Open a folder and build its graph, weights included."""
+    named = {"name": "tiny", "source": folder, "output": folder / "tiny.onnx", **table}
+    model = Config.model_validate({"model": named}).model
+    try:
+        source = replace(open_source(model.source), labels=model.labels)
+        task = task_of(source, model.task)
+        steps = resolve(task.recipe(source) or source.assumed, base=folder, source=source)
+        prompts = bake_prompts(source, steps, None, None)
+        pools = any(step.pools for step in steps)
+        encoder = source.encoder if pools or source.pooled is None else source.pooled
+        encoder = encoder if task.cut is None else encoder.for_pairs()
+        _, built = build(source, encoder, steps, prompts, task)
+    except InputError as error:
+        return End(message=str(error))
+    return End(task.name, built.contract.output.dimension)

@@ -1,0 +1,33 @@
+"""Every published model of the list becomes what the list says: a task, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from published.end import end_of
+from published.shape import Shape, shapes
+
+pytestmark = pytest.mark.guards
+
+SHAPES = {shape.repository: shape for shape in shapes()}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_end(shape: Shape, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    """A folder of this shape bakes for its task and dimension, or is refused with its reason."""
+    found = end_of(shape.write(tmp_path), shape.table)
+    message = found.message.replace(f"{tmp_path}/", "")
+    record_property("shape", [shape.repository, found.task, found.dimension, message])
+    record_property("models", 1 + len(shape.also))
+    assert found.task == shape.bakes, message
+    assert not shape.dimension or found.dimension == shape.dimension
+    assert shape.refused in message
+
+
+def test_no_model_is_listed_twice() -> None:
+    """Each repository stands in the list once, with its own shape or beside another."""
+    names = [name for shape in SHAPES.values() for name in (shape.repository, *shape.also)]
+    assert sorted(names) == sorted({*names})
