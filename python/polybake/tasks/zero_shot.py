@@ -1,6 +1,6 @@
 """Which of any labels a text has, found by entailment."""
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from pydantic import JsonValue
@@ -34,16 +34,16 @@ class ZeroShot(Task):
 
     def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:
         """Each text with each hypothesis."""
-        hypotheses = [_TEMPLATE.replace("{}", label) for label in _LABELS]
+        hypotheses = [_TEMPLATE.replace("{}", label) for label in _asked(texts)]
         return tuple((text, hypothesis) for text in texts for hypothesis in hypotheses)
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
-        """The same as texts, labels and a template; several texts may have several labels."""
+        """The same as texts, labels and a template; three texts or more may have several labels."""
         return {
             "texts": [*texts],
-            "labels": [*_LABELS],
+            "labels": [*_asked(texts)],
             "template": _TEMPLATE,
-            "multi_label": len(texts) > 1,
+            "multi_label": len(texts) > 2,
         }
 
     def fits(self, source: Source) -> bool:
@@ -85,14 +85,21 @@ class ZeroShot(Task):
     def answer(self, found: Found) -> JsonValue:
         """Each text's labels with their scores, best first.
 
-        Entailment is weighed against contradiction where a text may have several labels, and
-        else against the other labels' entailment.
+        Entailment is weighed against contradiction where a text may have several labels, or there
+        is one label alone, and else against the other labels' entailment.
         """
-        numbers = found.vectors.astype(np.float64).reshape(-1, len(_LABELS), 2)
+        labels = cast(list[str], found.call["labels"])
+        numbers = found.vectors.astype(np.float64).reshape(-1, len(labels), 2)
         entailment = numbers[..., 0]
-        against = numbers if found.call["multi_label"] else entailment[..., None, :]
+        several = found.call["multi_label"] or len(labels) == 1
+        against = numbers if several else entailment[..., None, :]
         scores = np.exp(entailment - np.logaddexp.reduce(against, axis=-1))
-        return ranked(_LABELS, scores)
+        return ranked(labels, scores)
+
+
+def _asked(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The labels of a golden case: of two texts one alone, which is scored otherwise."""
+    return _LABELS[:1] if len(texts) == 2 else _LABELS
 
 
 def _entailment(labels: tuple[str, ...]) -> int | None:
