@@ -31,17 +31,28 @@ def test_a_label_of_entailment_is_found(tmp_path: Path) -> None:
         (("contradiction", "neutral", "entailment"), "(2, 0)"),
         (("entailment", "neutral", "contradiction"), "(0, 2)"),
         (("entailment", "not_entailment"), "(0, 1)"),
-        (("not", "entailment", "other"), "(1, 0)"),
+        (("not_entailment", "entailment"), "(1, 0)"),
+        (("neutral", "entailment", "contradiction"), "(1, 2)"),
+        (("Contradicts", "Entails", "other"), "(1, 0)"),
+        (("neutral", "CONTRADICTION", "entailment"), "(2, 1)"),
     ],
 )
-def test_contradiction_is_the_other_end(
+def test_contradiction_is_found_by_its_name(
     tmp_path: Path, labels: tuple[str, ...], places: str
 ) -> None:
-    """Source: transformers' pipeline."""
+    """Of two labels it is the other one, whatever its name."""
     report = polybake.bake(
         write_labelled(tmp_path / "model", *labels), tmp_path / "m.onnx", name="m"
     )
     assert report.manifest.steps[-1] == f"select(places={places})"
+
+
+def test_several_labels_without_contradiction_are_refused(tmp_path: Path) -> None:
+    """transformers' pipeline takes the label at the other end for it, whatever that says."""
+    folder = write_labelled(tmp_path / "model", "neutral", "entailment", "refuted")
+    message = "its labels are neutral, entailment, refuted, and one that begins with contra is"
+    with pytest.raises(InputError, match=message):
+        polybake.bake(folder, tmp_path / "m.onnx", name="m")
 
 
 def test_each_text_is_paired_with_each_label(tmp_path: Path) -> None:

@@ -48,25 +48,25 @@ class ZeroShot(Task):
 
     def fits(self, source: Source) -> bool:
         """It was, where one of its labels is entailment."""
-        return _entailment(labels_of(source)) is not None
+        return _place(labels_of(source), "entail") is not None
 
     def recipe(self, source: Source) -> Recipe:
         """The model's head, of which two numbers are kept: entailment's, then contradiction's.
 
         Raises:
-            InputError: the model has no such head, or no label of it is entailment.
+            InputError: the model has no such head, or its labels do not say which of them is
+                entailment, or which contradiction.
 
-        Source: the pipeline's ``entailment_id``; contradiction is the other end of the labels.
+        Source: the pipeline's ``entailment_id``. It takes the other end of the labels for
+        contradiction, which may be neutral; that is found by its name here.
         """
         labels = needed_head(source, "tell what a text entails").labels
-        place = _entailment(labels)
+        place = _place(labels, "entail")
         if place is None or len(labels) < 2:
-            raise InputError(
-                f"{source.folder.path}: its labels are {', '.join(labels)}, and one that begins "
-                "with entail is needed beside another; name it in id2label, or list the steps head "
-                "and select, with the places of entailment and contradiction"
-            )
-        other = len(labels) - 1 if place == 0 else 0
+            raise _unnamed(source, labels, "entail is needed beside another")
+        other = 1 - place if len(labels) == 2 else _place(labels, "contra")
+        if other is None:
+            raise _unnamed(source, labels, "contra is needed")
         return ({"step": HEAD}, {"step": "select", "places": [place, other]})
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
@@ -102,5 +102,13 @@ def _asked(texts: tuple[str, ...]) -> tuple[str, ...]:
     return _LABELS[:1] if len(texts) == 2 else _LABELS
 
 
-def _entailment(labels: tuple[str, ...]) -> int | None:
-    return next((n for n, label in enumerate(labels) if label.lower().startswith("entail")), None)
+def _place(labels: tuple[str, ...], begins: str) -> int | None:
+    return next((n for n, label in enumerate(labels) if label.lower().startswith(begins)), None)
+
+
+def _unnamed(source: Source, labels: tuple[str, ...], needed: str) -> InputError:
+    return InputError(
+        f"{source.folder.path}: its labels are {', '.join(labels)}, and one that begins with "
+        f"{needed}; name it in id2label, or list the steps head and select, with the places of "
+        "entailment and contradiction"
+    )
