@@ -48,7 +48,7 @@ def test_contradiction_is_found_by_its_name(
 
 
 def test_several_labels_without_contradiction_are_refused(tmp_path: Path) -> None:
-    """transformers' pipeline takes the label at the other end for it, whatever that says."""
+    """The pipeline of transformers takes the label at the other end, whatever that says."""
     folder = write_labelled(tmp_path / "model", "neutral", "entailment", "refuted")
     message = "its labels are neutral, entailment, refuted, and one that begins with contra is"
     with pytest.raises(InputError, match=message):

@@ -42,6 +42,12 @@ def bake_config(
             f'task = "{Classify.name}"'
         )
     listed = task.recipe(source) if listed is None else listed
+    if not listed and source.head is not None and source.head.kind == "ForMaskedLM":
+        raise InputError(
+            f"{source.folder.path}: its architecture ends in ForMaskedLM, and it lists no steps; say "
+            'task = "sparse" where its head weighs tokens (SPLADE), or list the [[steps]] that its '
+            'authors name, such as: step = "pool", mode = "mean"'
+        )
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
     return bake(

@@ -39,8 +39,8 @@ class Classify(Task):
         if head.of_pairs:
             raise InputError(
                 f"{source.folder.path}: is a CrossEncoder, whose labels are of pairs of texts, and "
-                "classify takes single ones; labels of pairs are not there yet: use "
-                "sentence-transformers, or, where its rows are single texts, list the steps yourself"
+                "classify takes single ones; labels of pairs are not there yet: use sentence-"
+                "transformers, or, where its rows are single texts, list the steps yourself"
             )
         made = ({"step": "activation", "function": head.scores},) if head.scores else ()
         return ({"step": HEAD}, *made)

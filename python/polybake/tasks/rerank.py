@@ -49,8 +49,8 @@ class Rerank(Task):
         if head.scores is None and not head.of_pairs:
             raise InputError(
                 f"{source.folder.path}: has one label, and its problem_type is regression, so its "
-                'number is of a pair or of a text; say task = "rerank" for pairs, whose number goes '
-                'through a sigmoid, or task = "classify" with a label, for that of texts as it is'
+                'number is of a pair or of a text; say task = "rerank" for pairs, whose number '
+                'goes through a sigmoid, or task = "classify" with a label, for texts\' as it is'
             )
         return True
 

@@ -63,9 +63,7 @@ def test_without_an_activation_it_is_the_librarys_own(tmp_path: Path) -> None:
         (
             (TRANSFORMER, LOGITS),
             {},
-            "LogitScore of sentence-transformers makes scores of a language model's logits, which "
-            "is not supported; give a reranker whose config.json has an architecture that ends in "
-            "ForSequenceClassification",
+            "LogitScore of sentence-transformers makes scores of a language model's logits",
         ),
         ((), {"activation_fn": "os.system"}, "activation_fn: unknown class 'os.system'"),
         ((), {"prompts": {"query": "q: "}}, "prompts.query: "),
@@ -99,7 +97,7 @@ def old(folder: Path, *labels: str, marks: dict[str, object]) -> Path:
 def test_labels_of_pairs_are_refused(
     tmp_path: Path, task: str | None, labels: tuple[str, ...], marks: dict[str, object] | None
 ) -> None:
-    """A classifier of single texts gives other scores, so it is never made of one without a word."""
+    """A classifier of single texts gives other scores, so none is made of it without a word."""
     if marks is None:
         folder = saved(tmp_path / "model", labels=labels)
     else:

@@ -66,7 +66,7 @@ class HeadConfig(JsonModel):
 
     @property
     def of_pairs(self) -> bool:
-        """Whether a CrossEncoder saved it: no other class of sentence-transformers adds its keys."""
+        """Whether a CrossEncoder saved it: nothing else adds these keys."""
         old = self.sbert_ce_default_activation_function
         return self.sentence_transformers is not None or old is not None
 
