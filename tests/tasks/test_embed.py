@@ -29,7 +29,7 @@ POOL = [{"step": "pool", "mode": "mean"}]
 def test_what_was_trained_for_something_else_is_refused(
     tmp_path: Path, architecture: str, purpose: str
 ) -> None:
-    """By its name, where nothing says how it is pooled; neither `init` nor `bake` assumes a mean."""
+    """By its name, where nothing says how it is pooled; `init` and `bake` assume no mean."""
     folder = write_bert(tmp_path / "model")
     change_json(folder / "config.json", architectures=[architecture])
     message = f"{architecture} was trained to {purpose}, and no task does that"

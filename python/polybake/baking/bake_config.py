@@ -44,9 +44,9 @@ def bake_config(
     listed = task.recipe(source) if listed is None else listed
     if not listed and source.head is not None and source.head.kind == "ForMaskedLM":
         raise InputError(
-            f"{source.folder.path}: its architecture ends in ForMaskedLM, and it lists no steps; say "
-            'task = "sparse" where its head weighs tokens (SPLADE), or list the [[steps]] that its '
-            'authors name, such as: step = "pool", mode = "mean"'
+            f"{source.folder.path}: its architecture ends in ForMaskedLM, and it lists no steps; "
+            'say task = "sparse" where its head weighs tokens (SPLADE), or list the [[steps]] that '
+            'its authors name, such as: step = "pool", mode = "mean"'
         )
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
