@@ -25,7 +25,7 @@ def test_each_language_spells_the_name_its_own_way(language: str, names: Names) 
 @pytest.mark.parametrize("name", ["json", "test", "set", "data", "system", "numpy", "class", "os"])
 def test_a_name_that_shadows_is_refused(name: str) -> None:
     """A model called like a standard module would break its own client."""
-    with pytest.raises(InputError, match=f"choose a longer one, such as {name}-embedder"):
+    with pytest.raises(InputError, match=f"choose a longer one, such as my-{name}"):
         names_for("python", name)
 
 

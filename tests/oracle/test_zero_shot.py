@@ -26,7 +26,7 @@ KEPT = ("bert", "roberta")
 
 
 def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) -> Agreement:
-    """Bake a folder and compare each golden case with the pipeline."""
+    """Bake a folder and compare each golden case with the pipeline, one label alone, too."""
     from transformers import pipeline
 
     polybake.bake(folder, out, name="tiny-zero-shot")
@@ -63,6 +63,7 @@ def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) ->
             )
         )
     assert len(expected) > 10
+    assert {len(case.call["labels"]) for case in expected} == {1, 3}
     return agreement_of_pairs(out, expected)
 
 

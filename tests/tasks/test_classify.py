@@ -72,6 +72,14 @@ def test_steps_of_ones_own_make_embeddings(folder: Path, tmp_path: Path) -> None
             {"id2label": dict(zip("0123", "abca", strict=True))},
             r"the label 'a' stands twice in id2label of config.json; give each number a name",
         ),
+        (
+            {"id2label": dict(zip("0123", ["a", "b", "", "c"], strict=True))},
+            r"the label of number 2 in id2label of config.json is empty; give it a name",
+        ),
+        (
+            {"id2label": {"0": "LABEL_0", "1": "LABEL_1"}},
+            r"has LABEL_0, LABEL_1, which say nothing; name the 4 there or in \[model\], such as",
+        ),
         ({"id2label": {"1": "a", "2": "b"}}, r"id2label: expected the keys 0 to 1, found 1, 2"),
     ],
 )

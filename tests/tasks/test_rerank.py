@@ -91,6 +91,26 @@ def test_an_activation_that_is_not_known_is_refused(folder: Path) -> None:
         open_source(folder)
 
 
+def test_a_regression_must_be_named(folder: Path, tmp_path: Path) -> None:
+    """Its number may be of a text, as it is, or of a pair, behind CrossEncoder's sigmoid."""
+    change_json(folder / "config.json", problem_type="regression")
+    message = 'problem_type is regression.*task = "rerank".*task = "classify"'
+    with pytest.raises(InputError, match=message):
+        polybake.bake(folder, tmp_path / "m.onnx", name="m")
+    report = polybake.bake(folder, tmp_path / "m.onnx", name="m", task="rerank")
+    assert report.manifest.steps[-1] == "activation(function=sigmoid)"
+    labels = ["quality"]
+    report = polybake.bake(folder, tmp_path / "n.onnx", name="n", task="classify", labels=labels)
+    assert "activation=identity" in report.manifest.steps[-1]
+
+
+def test_a_regression_of_a_cross_encoder_is_a_reranker(folder: Path) -> None:
+    """The library scores pairs with it, whatever its problem_type."""
+    marks = {"activation_fn": "torch.nn.modules.activation.Sigmoid", "version": "5.1.0"}
+    change_json(folder / "config.json", problem_type="regression", sentence_transformers=marks)
+    assert task_of(open_source(folder)).name == "rerank"
+
+
 def test_several_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
     """A reranker has one of a pair."""
     steps = [{"step": "pool", "mode": "cls"}]

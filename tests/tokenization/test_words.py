@@ -64,6 +64,8 @@ def test_tokens_of_chunks_are_those_of_the_text(name: str, text: str) -> None:
         ("bytes", "a\n\n  b", ["a", "b"]),
         ("bytes, at gaps", "Ada's cats,\n12b", ["Ada's", "cats,", "12b"]),
         ("metaspace", "the cat's \u6771\u4eac,", ["the", "cat's", "\u6771\u4eac,"]),
+        ("wordpiece", "cat\u202c cat\ufe0f", ["cat\u202c", "cat\ufe0f"]),
+        ("metaspace", "\ufeffcat", ["\ufeffcat"]),
         ("metaspace", " \t ", []),
         ("metaspace", "", []),
     ],

@@ -44,6 +44,12 @@ def opened(
             f'task = "{Classify.name}"'
         )
     listed = task.recipe(source) if listed is None else listed
+    if not listed and source.head is not None and source.head.kind == "ForMaskedLM":
+        raise InputError(
+            f"{source.folder.path}: its architecture ends in ForMaskedLM, and it lists no steps; "
+            'say task = "sparse" where its head weighs tokens (SPLADE), or list the [[steps]] that '
+            'its authors name, such as: step = "pool", mode = "mean"'
+        )
     resolved = resolve(listed, base=config.folder, source=source)
     source.folder.allowed.check_all_met()
     return source, task, resolved

@@ -38,7 +38,7 @@ def names_for(
     if _is_reserved(model):
         raise InputError(
             f"model name {model!r} would shadow a module or keyword of a client's language; "
-            f"choose a longer one, such as {model}-embedder"
+            f"choose a longer one, such as my-{model}"
         )
     own = LANGUAGES[language]
     for key, pattern, value in (

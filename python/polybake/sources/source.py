@@ -121,6 +121,7 @@ class Head:
         labels: What each number is called; empty where the user has no names for them.
         scores: What makes scores of the numbers; None leaves them as they are.
         relevance: What makes a relevance of a pair's only number; ``identity`` leaves it as it is.
+        of_pairs: Whether it was saved as a CrossEncoder, whose numbers are of pairs of texts.
     """
 
     kind: HeadKind
@@ -128,6 +129,7 @@ class Head:
     labels: tuple[str, ...] = ()
     scores: Literal["softmax", "sigmoid"] | None = None
     relevance: str = "sigmoid"
+    of_pairs: bool = False
 
 
 @dataclass(frozen=True)

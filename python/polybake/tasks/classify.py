@@ -4,6 +4,7 @@ from typing import ClassVar, cast
 
 from pydantic import JsonValue
 
+from polybake.errors import InputError
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
 from polybake.tasks.head import checked_labels, labels_of, needed_head
@@ -32,10 +33,16 @@ class Classify(Task):
         """The model's head, and what makes scores of its numbers.
 
         Raises:
-            InputError: the model has no such head.
+            InputError: the model has no such head, or its labels are of pairs of texts.
         """
-        scores = needed_head(source, _PURPOSE).scores
-        made = ({"step": "activation", "function": scores},) if scores else ()
+        head = needed_head(source, _PURPOSE)
+        if head.of_pairs:
+            raise InputError(
+                f"{source.folder.path}: is a CrossEncoder, whose labels are of pairs of texts, and "
+                "classify takes single ones; labels of pairs are not there yet: use sentence-"
+                "transformers, or, where its rows are single texts, list the steps yourself"
+            )
+        made = ({"step": "activation", "function": head.scores},) if head.scores else ()
         return ({"step": HEAD}, *made)
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:

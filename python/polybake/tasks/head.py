@@ -31,8 +31,8 @@ def checked_labels(
     """The labels of an output's columns, in their order: the user's, or those of the head.
 
     Raises:
-        InputError: there are not as many labels as columns, one is there twice, or nobody has named
-            what the columns are.
+        InputError: there are not as many labels as columns, one is empty or there twice, or nobody
+            has named what the columns are.
     """
     labels, place = source.labels, "model.labels"
     if not labels:
@@ -40,14 +40,19 @@ def checked_labels(
         if all(map(_NUMBERED.fullmatch, labels)):
             raise InputError(
                 f"{source.folder.path}: {place} has {', '.join(labels[:3])}, which say nothing; "
-                f'name the {len(labels)} there or in [model], such as labels = ["no", "yes"]'
+                f'name the {columns} there or in [model], such as labels = ["no", "yes"]'
             )
     if len(labels) != columns:
         raise InputError(
             f"{source.folder.path}: {place} names {len(labels)} labels, and the steps give "
             f"{columns} numbers; name as many"
         )
-    for label in labels:
+    for number, label in enumerate(labels):
+        if not label:
+            raise InputError(
+                f"{source.folder.path}: the label of number {number} in {place} is empty; "
+                "give it a name"
+            )
         if labels.count(label) > 1:
             raise InputError(
                 f"{source.folder.path}: the label {label!r} stands twice in {place}; give "

@@ -10,7 +10,7 @@ from polybake.modelfile.fixture import Text
 from polybake.modelfile.manifest import Cut
 from polybake.recipe.resolve import HEAD
 from polybake.sources.source import Recipe, Source
-from polybake.tasks.head import labels_of, needed_head
+from polybake.tasks.head import needed_head, trained_head
 from polybake.tasks.task import Found, Known, Task
 
 #: Stands behind the documents of every golden case, so that there is an order, and one is short.
@@ -37,8 +37,22 @@ class Rerank(Task):
         return {"query": texts[0], "documents": [*texts, _DOCUMENT]}
 
     def fits(self, source: Source) -> bool:
-        """It was, where its head has one number."""
-        return len(labels_of(source)) == 1
+        """It was, where its head has one number.
+
+        Raises:
+            InputError: nothing says whether that number is of a pair: transformers' pipeline gives
+                that of a text as it is, and CrossEncoder that of a pair behind a sigmoid.
+        """
+        head = trained_head(source)
+        if head is None or len(head.labels) != 1:
+            return False
+        if head.scores is None and not head.of_pairs:
+            raise InputError(
+                f"{source.folder.path}: has one label, and its problem_type is regression, so its "
+                'number is of a pair or of a text; say task = "rerank" for pairs, whose number '
+                'goes through a sigmoid, or task = "classify" with a label, for texts\' as it is'
+            )
+        return True
 
     def recipe(self, source: Source) -> Recipe:
         """The model's head, and what makes a relevance of its number.
@@ -57,9 +71,11 @@ class Rerank(Task):
             InputError: there are several.
         """
         if columns != 1:
+            pairs = source.head is not None and source.head.of_pairs
+            single = '; where its rows are single texts, say task = "classify"'
             raise InputError(
                 f"{source.folder.path}: the steps give {columns} numbers of a pair, expected one; "
-                'choose one with the step select, or bake it with task = "classify"'
+                f"choose one with the step select{'' if pairs else single}"
             )
         return {}
 

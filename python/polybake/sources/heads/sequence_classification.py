@@ -40,7 +40,7 @@ class HeadConfig(JsonModel):
     classifier_pooling: Literal["cls", "mean"] = "cls"
     classifier_activation: HiddenAct = "gelu"
     norm_eps: Epsilon = 1e-5
-    sentence_transformers: CrossEncoderKeys = CrossEncoderKeys()
+    sentence_transformers: CrossEncoderKeys | None = None
     sbert_ce_default_activation_function: TorchActivation | None = None
 
     @field_validator("id2label")
@@ -61,8 +61,14 @@ class HeadConfig(JsonModel):
 
         Source: sentence-transformers ``CrossEncoder.get_default_activation_fn``.
         """
+        new = self.sentence_transformers and self.sentence_transformers.activation_fn
+        return new or self.sbert_ce_default_activation_function or "sigmoid"
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether a CrossEncoder saved it: nothing else adds these keys."""
         old = self.sbert_ce_default_activation_function
-        return self.sentence_transformers.activation_fn or old or "sigmoid"
+        return self.sentence_transformers is not None or old is not None
 
     @property
     def scores(self) -> Literal["softmax", "sigmoid"] | None:
@@ -84,7 +90,14 @@ def sequence_classification(folder: ModelFolder) -> Head:
     """
     config = folder.read("config.json", HeadConfig)
     steps = partial(head_steps, folder, "head", _FAMILIES, HeadConfig)
-    return Head("ForSequenceClassification", steps, config.labels, config.scores, config.relevance)
+    return Head(
+        "ForSequenceClassification",
+        steps,
+        config.labels,
+        config.scores,
+        config.relevance,
+        config.of_pairs,
+    )
 
 
 _FIRST = Pool(mode="cls")

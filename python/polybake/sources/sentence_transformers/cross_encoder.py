@@ -62,6 +62,7 @@ def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source
     body = folder.inner(modules[0].path)
     encoder, tokenizer = open_transformer(body, open_encoder, CrossEncoderSettings)
     head, settings = open_head(body), folder.read(_SETTINGS, _Settings)
-    if head is not None and settings.activation_fn is not None:
-        head = replace(head, relevance=settings.activation_fn)
+    if head is not None:
+        relevance = settings.activation_fn or head.relevance
+        head = replace(head, relevance=relevance, of_pairs=True)
     return Source(encoder=encoder, tokenizer=tokenizer, folder=body, head=head)

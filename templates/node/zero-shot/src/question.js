@@ -11,7 +11,7 @@ const TEMPLATE = "This example is {}.";
 export class Question {
   #labels;
   #hypotheses;
-  #multiLabel;
+  #own;
   #top;
 
   /**
@@ -22,7 +22,7 @@ export class Question {
     this.#labels = checkedLabels(labels);
     const parts = checkedTemplate(template ?? TEMPLATE).split("{}");
     this.#hypotheses = this.#labels.map((label) => parts.join(label));
-    this.#multiLabel = checkedMultiLabel(multiLabel ?? false);
+    this.#own = checkedMultiLabel(multiLabel ?? false) || this.#labels.length === 1;
     this.#top = top ?? undefined;
   }
 
@@ -67,7 +67,7 @@ export class Question {
 
   /** @param {api.Vector[]} rows entailment and contradiction of one text by each label */
   #labelsOf(rows) {
-    const scores = this.#multiLabel ? rows.map(probability) : softmax(rows);
+    const scores = this.#own ? rows.map(probability) : softmax(rows);
     // The sort is stable.
     const places = [...scores.keys()].sort((a, b) => scores[b] - scores[a]);
     return places

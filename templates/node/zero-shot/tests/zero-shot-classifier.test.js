@@ -95,9 +95,15 @@ test("with several labels each score is a probability of its own", async () => {
   const small = entailing([0, 730], [0, 720]);
   const [last] = await small.classifier.classify(["a"], ["d", "e"], { multiLabel: true });
   assert.deepEqual(namesOf(last), ["e", "d"]);
-  const odds = entailing([1, 3]);
-  const [[{ score }]] = await odds.classifier.classify(["a"], ["d"], { multiLabel: true });
-  assert.ok(Math.abs(score - 1 / (1 + Math.exp(2))) < 1e-15);
+});
+
+test("one label alone is weighed against its contradiction", async () => {
+  const { classifier } = entailing([1, 3]);
+  for (const multiLabel of [true, false]) {
+    const [[{ label, score }]] = await classifier.classify(["a"], ["d"], { multiLabel });
+    assert.equal(label, "d");
+    assert.ok(Math.abs(score - 1 / (1 + Math.exp(2))) < 1e-15);
+  }
 });
 
 test("large numbers leave no score that is none", async () => {

@@ -45,7 +45,8 @@ class ZeroShotClassifier(PairModel):
             labels: what a text may be.
             template: what a label is put into, at ``{}``.
             multi_label: whether a text may have several labels: each score is then a probability of
-                its own, where the scores of a text are otherwise 1 together.
+                its own, where the scores of a text are otherwise 1 together. One label alone always
+                has such a probability.
             top: how many labels of each text; all of them where it is not given.
             progress: called with the number of pairs of a text and a label that are done, after
                 each batch; what it raises ends the call.
@@ -96,7 +97,7 @@ class _Ranked:
         self._labels = checked_labels(labels)
         form = checked_template(template)
         self._hypotheses = [form.replace("{}", label) for label in self._labels]
-        self._multi_label = checked_flag("multi_label", multi_label)
+        self._own = checked_flag("multi_label", multi_label) or len(self._labels) == 1
         self._most = checked_top(top, len(self._labels))
 
     def pairs(self, texts: Iterator[str]) -> Iterator[tuple[str, str]]:
@@ -111,7 +112,7 @@ class _Ranked:
     def _scores(self, rows: NDArray[np.float64]) -> NDArray[Any]:
         """Softmax of entailment and contradiction, ``[labels, 2]``, or of all entailments."""
         entailment, contradiction = rows.T
-        if self._multi_label:
+        if self._own:
             return np.asarray(np.exp(-np.logaddexp(0, contradiction - entailment)))
         odds = np.exp(entailment - entailment.max())
         return np.asarray(odds / odds.sum())
