@@ -106,10 +106,12 @@ def summary(report: Report) -> str:
         return "nothing was verified: no client ran a single case"
     stages = {v.stage for v in report.verdicts} & {*ALL_STAGES}
     many = len(stages & {*MANY_STAGES})
+    each = f"{report.cases} cases x {len(stages) - many} stages"
+    if many:
+        each = f"({each} + {many} of many texts)"
     return (
         f"{report.executed} of {report.asked} stages executed "
-        f"({len(report.runs)} runs x ({report.cases} cases x {len(stages) - many} stages + {many} "
-        f"of many texts)), failures: {failures(report)}"
+        f"({len(report.runs)} runs x {each}), failures: {failures(report)}"
     )
 
 
