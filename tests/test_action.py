@@ -137,4 +137,4 @@ def test_the_whole_action(
     assert code == 0, printed
     inputs = {"target": str(subject.model), "languages": "python"}
     code, printed = run_step("Verify", project, tmp_path, **inputs)
-    assert (code, "12 of 12 stages executed" in printed) == (0, True), printed
+    assert (code, "14 of 14 stages executed" in printed) == (0, True), printed

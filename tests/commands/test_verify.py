@@ -38,7 +38,7 @@ def test_polybake_toml_says_where_clients_are(project: Path) -> None:
     told = ["python on cpu", "ruby on cpu", "ruby on cpu one embed: fail"]
     assert done.stderr.splitlines()[:3] == told
     printed = polybake("verify", "--language", "python", cwd=project)
-    assert "12 of 12 stages executed" in printed
+    assert "14 of 14 stages executed" in printed
 
 
 def test_failures_that_say_the_same_are_told_once(project: Path, subject: SubjectFiles) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from faulty import (
     wrong_answers,
+    wrong_batches,
     wrong_ids,
     wrong_integers,
     wrong_processes,
@@ -16,6 +17,7 @@ FAULTS: dict[str, type[Reference]] = {
     name: value
     for module in (
         wrong_ids,
+        wrong_batches,
         wrong_vectors,
         wrong_integers,
         wrong_answers,

@@ -35,7 +35,7 @@ class Reference:
                 self.ids[case["prompt"], text] = ids
                 self.vector[case["prompt"], tuple(ids)] = row
         # What a native library prints must not reach the stream.
-        self.stream = os.fdopen(os.dup(1), "w", encoding="ascii")
+        self.out = os.fdopen(os.dup(1), "w", encoding="ascii")
         os.dup2(2, 1)
 
     def serve(self) -> None:
@@ -52,8 +52,8 @@ class Reference:
 
     def write(self, line: str) -> None:
         """Write one line to the stream."""
-        self.stream.write(line + "\n")
-        self.stream.flush()
+        self.out.write(line + "\n")
+        self.out.flush()
 
     def answer(self, request: dict) -> dict:
         """The answer to one request, without its seq."""
@@ -72,7 +72,7 @@ class Reference:
             "name": self.name,
             "fingerprint": self.fingerprint,
             "provider": self.provider(request["device"]),
-            "capabilities": ["tokenize", "embed_ids", "embed", "self_check"],
+            "capabilities": ["tokenize", "embed_ids", "embed", "stream", "self_check"],
         }
 
     def provider(self, device: str) -> dict:
@@ -89,6 +89,11 @@ class Reference:
 
     def embed(self, request: dict) -> dict:
         """The golden vectors of the texts."""
+        ids = Reference.tokenize(self, request)
+        return self.encode(self.vectors(ids, request["prompt"]))
+
+    def stream(self, request: dict) -> dict:
+        """The same as of a list."""
         ids = Reference.tokenize(self, request)
         return self.encode(self.vectors(ids, request["prompt"]))
 

@@ -21,8 +21,8 @@ class ByteOrderMark(Reference):
 
     def reply(self, request, answer):
         if request["cmd"] == "start":
-            self.stream.reconfigure(encoding="utf-8")
-            self.stream.write("\ufeff")
+            self.out.reconfigure(encoding="utf-8")
+            self.out.write("\ufeff")
         super().reply(request, answer)
 
 
@@ -30,7 +30,7 @@ class NotAscii(Reference):
     """embed is answered with characters that are not escaped."""
 
     def reply(self, request, answer):
-        self.stream.reconfigure(encoding="utf-8")
+        self.out.reconfigure(encoding="utf-8")
         if request["cmd"] == "embed":
             answer = {"errored": True, "kind": "internal", "message": "caf\u00e9"}
             self.write(json.dumps({"seq": request["seq"], **answer}, ensure_ascii=False))

@@ -26,6 +26,7 @@ def test_every_verdict_is_there() -> None:
         "message": HOSTILE,
         "difference": 3e-5,
         "seconds": 0.5,
+        "asked": True,
     }
     assert found["runs"][1]["provider"]["active"] == "CUDAExecutionProvider"
     assert found["runs"][2]["versions"] is None

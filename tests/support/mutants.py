@@ -9,7 +9,7 @@ from pathlib import Path
 
 from polybake.modelfile.container import read_head
 from polybake.verification.report import Report
-from polybake.verification.verdict import SESSION, Stage, Status
+from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
 from support.planted import Fault, read_faults
 
 _FOLDER = Path(__file__).parents[1] / "mutants"
@@ -41,10 +41,10 @@ class Mutant:
         """Status by case and stage, where it is not pass; ``cases`` are all there are."""
         statuses = {}
         for stage in self.stages:
-            once, refused = stage is Stage.SELF_CHECK, stage in self.refused
+            checked, refused = stage is Stage.SELF_CHECK, stage in self.refused
             named = cases if "*" in self.cases else self.cases
-            for case in (SESSION,) if once else named:
-                statuses[case, stage] = Status.ERROR if once or refused else Status.FAIL
+            for case in (SESSION,) if checked or stage in MANY_STAGES else named:
+                statuses[case, stage] = Status.ERROR if checked or refused else Status.FAIL
         return statuses
 
     def check(self, report: Report, sound: Path, record: Callable[[str, object], None]) -> None:

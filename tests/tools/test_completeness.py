@@ -27,9 +27,9 @@ def junit(subject: SubjectFiles, tmp_path: Path):
 
 
 def test_complete_report_passes(junit) -> None:
-    """Languages x devices x stages x cases are counted."""
+    """Languages x devices x stages x cases are counted, and those of many texts."""
     path = junit(a="none", b="none")
-    assert check_complete(path, ["a", "b"], ["cpu"], len(CASES)) == 2 * 1 * 3 * 4
+    assert check_complete(path, ["a", "b"], ["cpu"], len(CASES)) == 2 * 1 * (3 * 4 + 2)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,7 @@ def test_complete_report_passes(junit) -> None:
         ({"a": "none"}, "b on cpu, stage tokenize: 0 cases passed, expected 4"),
         ({"a": "none", "b": "SkipsEmbedIds"}, "b on cpu, stage embed_ids: 0 cases passed"),
         ({"a": "CrashesOnCase", "b": "none"}, "a on cpu, stage tokenize: 3 cases passed"),
+        ({"a": "HasNoStream", "b": "none"}, "a on cpu, stage stream: 0 cases passed, expected 1"),
         ({"a": "Killed", "b": "none"}, "a on cpu, stage embed: 3 cases passed"),
     ],
 )
@@ -71,6 +72,6 @@ def test_command_line(junit, capsys: pytest.CaptureFixture[str]) -> None:
     """The module prints the count, or the gap with exit code 1."""
     path = str(junit(a="none"))
     assert main([path, "--languages", "a", "--cases", "4"]) == 0
-    assert capsys.readouterr().out == "12 stages executed and passed\n"
+    assert capsys.readouterr().out == "14 stages executed and passed\n"
     assert main([path, "--languages", "a,b", "--cases", "4"]) == 1
     assert "b on cpu" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from polybake.verification.golden import decode_fixture
 from polybake.verification.judge import judge
 from polybake.verification.report import ClientRun
 from polybake.verification.stages import Outcome
-from polybake.verification.verdict import CASE_STAGES, Stage, Status
+from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
 
 ELEMENTS = sum(len(rows) for _, rows in CASES.values()) * DIMENSION
 
@@ -38,7 +38,8 @@ def test_a_right_client_has_equal_elements_and_no_worst_case(subject: SubjectFil
 def test_the_element_that_differs_is_shown(subject: SubjectFiles) -> None:
     """With its place, both values, the text of its row and why the case is there."""
     run = run_of(subject, "OneFloatOff")
-    assert len(run.worst) == len(CASES) <= MOST
+    assert {row.case for row in run.worst} == {*CASES, SESSION}
+    assert len(run.worst) == len(CASES) + 1 <= MOST
     found = {row.case: row for row in run.worst}["two"]
     assert (found.row, found.text, found.element) == (1, ("c d",), DIMENSION - 1)
     assert found.why == "shows what the judge does with it"

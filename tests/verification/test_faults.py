@@ -11,7 +11,7 @@ from faulty.faults import FAULTS
 from faulty.subject import CASES, SubjectFiles
 from polybake.verification.judge import judge
 from polybake.verification.session import Timeouts
-from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
+from polybake.verification.verdict import CASE_STAGES, MANY_STAGES, SESSION, Stage, Status
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +20,7 @@ HASTY = Timeouts(load=60, answer=2, stop=60)
 
 ALL = tuple(CASES)
 BATCHES = ("two", "three")
-VECTORS = (Stage.EMBED_IDS, Stage.EMBED)
+VECTORS = (Stage.EMBED_IDS, Stage.EMBED, *MANY_STAGES)
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,15 @@ class Caught:
 
     def statuses(self) -> dict[tuple[str, str], Status]:
         """Status by case and stage, where it is not pass."""
-        lost = [*product(self.cases, self.stages), *product(self.rest, CASE_STAGES), *self.places]
-        return dict.fromkeys([*lost, *product([SESSION], self.once)], self.status)
+        of_cases = [stage for stage in self.stages if stage not in MANY_STAGES]
+        lost = [*product(self.cases, of_cases), *product(self.rest, CASE_STAGES), *self.places]
+        once = [*self.once, *(stage for stage in self.stages if stage in MANY_STAGES)]
+        return dict.fromkeys([*lost, *product([SESSION], once)], self.status)
 
 
 def never_ran(status: Status, says: str, **fields) -> Caught:
-    """Every stage of every case has the status, and so has the self-check."""
-    return Caught(status, says=says, once=(Stage.SELF_CHECK,), **fields)
+    """Every stage of every case has the status, and so have many texts and the self-check."""
+    return Caught(status, says=says, once=(*MANY_STAGES, Stage.SELF_CHECK), **fields)
 
 
 def once(status: Status, stage: Stage, says: str, **fields) -> Caught:
@@ -63,7 +65,7 @@ def wrong(precision: str, says: str, cases: tuple[str, ...] = ALL) -> Caught:
 
 ONLY_IDS = (Stage.TOKENIZE,)
 ONLY_EMBED_IDS = (Stage.EMBED_IDS,)
-ONLY_EMBED = (Stage.EMBED,)
+ONLY_EMBED = (Stage.EMBED, Stage.BATCHES)
 
 EXPECTED = {
     "WrongId": Caught(Status.FAIL, ONLY_IDS, says="id 4, expected 3"),
@@ -88,6 +90,13 @@ EXPECTED = {
     "TruncatedData": Caught(Status.ERROR, VECTORS, says="bytes, expected 32 for [1, 8]"),
     "BrokenData": Caught(Status.ERROR, VECTORS, says="not base64"),
     "VectorsAsLists": Caught(Status.ERROR, VECTORS, says="dtype, shape and data"),
+    "LosesBatches": once(Status.FAIL, Stage.BATCHES, "exceeds 1e-05"),
+    "LosesTheShortBatch": once(Status.FAIL, Stage.BATCHES, "exceeds 1e-05"),
+    "DoublesABatch": once(Status.FAIL, Stage.BATCHES, "exceeds 1e-05"),
+    "OrderOfBatches": once(Status.FAIL, Stage.BATCHES, "exceeds 1e-05"),
+    "StreamEndsEarly": once(Status.FAIL, Stage.STREAM, "shape ["),
+    "StreamReusesABuffer": once(Status.FAIL, Stage.STREAM, "exceeds 1e-05"),
+    "HasNoStream": once(Status.SKIP_CAPABILITY, Stage.STREAM, "unknown command stream"),
     "OneStepOff": wrong("int8", "1 elements differ by more than rounding"),
     "RoundsUp": wrong("int8", "4 elements differ by more than rounding"),
     "TwoStepsAtAnEdge": wrong("int8", "row 0, element 0: "),
@@ -102,14 +111,19 @@ EXPECTED = {
     "NotJson": Caught(Status.ERROR, ONLY_IDS, says="not a line of JSON"),
     "NotAnAnswer": Caught(Status.ERROR, ONLY_EMBED_IDS, says="not an answer of the protocol"),
     "WrongSeq": Caught(Status.ERROR, ONLY_EMBED_IDS, says="to request 4, expected one to 3"),
-    "AnswersTwice": Caught(Status.ERROR, ONLY_EMBED, says="an answer to request 1"),
+    "AnswersTwice": Caught(Status.ERROR, (Stage.EMBED,), says="an answer to request 1"),
     "NeverAnswers": Caught(Status.TIMEOUT, cases=("two",), says="in 2 s", timeouts=HASTY),
     "HangsOnEveryFifth": Caught(
         Status.TIMEOUT,
         cases=(),
         says="no answer in 2 s",
         timeouts=HASTY,
-        places=(("two", Stage.TOKENIZE), ("three", Stage.EMBED), ("query", Stage.EMBED_IDS)),
+        places=(
+            ("two", Stage.TOKENIZE),
+            ("three", Stage.EMBED),
+            ("query", Stage.EMBED_IDS),
+            (SESSION, Stage.STOP),
+        ),
     ),
     "HangsOnEveryOther": never_ran(
         Status.TIMEOUT,
@@ -117,7 +131,7 @@ EXPECTED = {
         timeouts=Timeouts(load=60, answer=1, stop=60),
     ),
     "CrashesOnCase": Caught(Status.CRASH, cases=("three",), says="code 1; standard error: out of"),
-    "Killed": Caught(Status.CRASH, ONLY_EMBED, ("three",), "ended by signal 9"),
+    "Killed": Caught(Status.CRASH, (Stage.EMBED,), ("three",), "ended by signal 9"),
     "CrashesOften": Caught(
         Status.CRASH,
         VECTORS,
@@ -178,7 +192,7 @@ def test_faultless_harness_passes(
     """The harness without a fault passes every stage, the self-check and the stop."""
     report = judged(subjects[precision], "none", device, PATIENT)
     assert {verdict.status for verdict in report.verdicts} == {Status.PASS}
-    assert report.executed == len(CASES) * len(CASE_STAGES)
+    assert report.executed == len(CASES) * len(CASE_STAGES) + len(MANY_STAGES)
     assert report.exit_code() == 0
 
 

@@ -13,9 +13,9 @@ from polybake.errors import InputError
 from polybake.verification.harness_file import foreign_client
 from polybake.verification.judge import Progress, judge
 from polybake.verification.report import Report
-from polybake.verification.verdict import CASE_STAGES, Status
+from polybake.verification.verdict import CASE_STAGES, MANY_STAGES, Status
 
-STAGES = len(CASES) * len(CASE_STAGES)
+STAGES = len(CASES) * len(CASE_STAGES) + len(MANY_STAGES)
 
 
 def statuses(report: Report, language: str = "tiny") -> set[Status]:

@@ -25,7 +25,7 @@ def test_a_stage_that_all_skip_is_named() -> None:
         verdict("node", Stage.TOKENIZE, Status.FAIL),
         verdict("node", Stage.EMBED_IDS, Status.MISSING_TOOLCHAIN),
     ]
-    assert unverified(verdicts) == ("stage embed_ids was verified of no client: all skipped it",)
+    assert unverified(verdicts) == ("verified of no client, since all skipped it: embed_ids",)
 
 
 def test_where_nothing_was_executed_the_summary_says_enough() -> None:
@@ -37,5 +37,5 @@ def test_where_nothing_was_executed_the_summary_says_enough() -> None:
 def test_the_report_has_it(subject: SubjectFiles) -> None:
     """Of a client that takes texts only, though its exit code is 0."""
     report = judge(subject.model, [subject.client("OnlyTexts")], subject.fixture)
-    assert report.notes == ("stage embed_ids was verified of no client: all skipped it",)
+    assert report.notes == ("verified of no client, since all skipped it: embed_ids",)
     assert report.exit_code() == 0

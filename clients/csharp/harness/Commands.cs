@@ -14,6 +14,7 @@ internal static class Commands
             ["tokenize"] = request => embedder.Tokenize(request.Texts(), request.Prompt()),
             ["embed_ids"] = request => Vectors.Encoded(embedder.EmbedIds(request.InputIds(), request.Prompt())),
             ["embed"] = request => Vectors.Encoded(embedder.Embed(request.Texts(), request.Prompt())),
+            ["stream"] = request => Vectors.Encoded([.. embedder.EmbedEach(request.Texts(), request.Prompt())]),
         });
     }
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from vectors import encoded
 
 from all_minilm_l6_v2 import Embedder
@@ -20,5 +21,8 @@ def commands(embedder: Embedder) -> dict[str, Callable[[dict[str, Any]], Any]]:
         ),
         "embed": lambda request: encoded(
             embedder.embed(request["texts"], prompt=request["prompt"])
+        ),
+        "stream": lambda request: encoded(
+            np.stack([*embedder.embed_each(iter(request["texts"]), prompt=request["prompt"])])
         ),
     }

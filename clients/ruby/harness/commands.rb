@@ -14,7 +14,8 @@ module Commands
     {
       "tokenize" => ->(request) { embedder.tokenize(request["texts"], prompt: request["prompt"]) },
       "embed_ids" => ->(request) { Vectors.encoded(embedder.embed_ids(request["input_ids"], prompt: request["prompt"])) },
-      "embed" => ->(request) { Vectors.encoded(embedder.embed(request["texts"], prompt: request["prompt"])) }
+      "embed" => ->(request) { Vectors.encoded(embedder.embed(request["texts"], prompt: request["prompt"])) },
+      "stream" => ->(request) { Vectors.encoded(embedder.embed_each(request["texts"].each, prompt: request["prompt"]).to_a) }
     }
   end
 end

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from polybake.matrix.combination import Combination
 from polybake.verification.protocol import ClientVersions
-from polybake.verification.verdict import ALL_STAGES, Status, Verdict
+from polybake.verification.verdict import ALL_STAGES, Status, Verdict, executed
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Cell:
     @property
     def executed(self) -> int:
         """Verdicts of cases for which the client was really asked."""
-        return sum(one.stage in ALL_STAGES and not one.status.skipped for one in self.verdicts)
+        return sum(map(executed, self.verdicts))
 
 
 @dataclass(frozen=True)

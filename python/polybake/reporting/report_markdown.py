@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from polybake.files.printable import code_span
 from polybake.reporting.summary import (
     changed,
+    failures,
     headline,
     nearness,
     passed,
@@ -53,7 +54,7 @@ def report_markdown(report: Report) -> str:
     ]
     if not lines:
         return _shortened(head, ())
-    summed = f"<summary>{len(report.failures)} failures</summary>"
+    summed = f"<summary>{failures(report)} failures</summary>"
     return _shortened([*head, "", "<details>", summed, ""], lines, ["", "</details>"])
 
 

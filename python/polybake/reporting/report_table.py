@@ -23,8 +23,9 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def _table(report: Report) -> Table:
-    called = any(verdict.stage is Stage.CALL for verdict in report.verdicts)
-    stages = (*(ALL_STAGES if called else CASE_STAGES), Stage.SELF_CHECK)
+    seen = {verdict.stage for verdict in report.verdicts}
+    shown = (stage for stage in ALL_STAGES if stage in CASE_STAGES or stage in seen)
+    stages = (*shown, Stage.SELF_CHECK)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
     table.add_column("client")

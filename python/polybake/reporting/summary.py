@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from polybake.verification.report import Changes, ClientRun, Report
-from polybake.verification.verdict import ALL_STAGES, Status, Verdict
+from polybake.verification.verdict import ALL_STAGES, MANY_STAGES, Status, Verdict, executed
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,17 @@ class Trouble:
     @property
     def place(self) -> str:
         """Where it happened."""
+        if not self.first.asked:
+            return f"{self.more + 1} stages that were not asked"
         more = f" and {self.more} more" if self.more else ""
         return f"case {self.first.case}, stage {self.first.stage}{more}"
 
 
 def word(verdicts: tuple[Verdict, ...]) -> str:
-    """How a client did: ``PASS``, ``FAIL`` or ``SKIP``."""
+    """How a client did: ``PASS``, ``FAIL``, or where nothing was judged ``SKIP``."""
     if any(verdict.status.failed for verdict in verdicts):
         return "FAIL"
-    return "SKIP" if any(verdict.status.skipped for verdict in verdicts) else "PASS"
+    return "PASS" if any(map(executed, verdicts)) else "SKIP"
 
 
 def headline(report: Report) -> tuple[str, str]:
@@ -102,9 +104,18 @@ def summary(report: Report) -> str:
     """How much was really asked."""
     if not report.executed:
         return "nothing was verified: no client ran a single case"
-    stages = len({v.stage for v in report.verdicts} & {*ALL_STAGES})
+    stages = {v.stage for v in report.verdicts} & {*ALL_STAGES}
+    many = len(stages & {*MANY_STAGES})
+    each = f"{report.cases} cases x {len(stages) - many} stages"
+    if many:
+        each = f"({each} + {many} of many texts)"
     return (
         f"{report.executed} of {report.asked} stages executed "
-        f"({len(report.runs)} runs x {report.cases} cases x {stages} stages), "
-        f"failures: {len(report.failures)}"
+        f"({len(report.runs)} runs x {each}), failures: {failures(report)}"
     )
+
+
+def failures(report: Report) -> int:
+    """Failed stages; those that a client was not asked, since it was lost, are one."""
+    lost = {(one.language, one.device) for one in report.failures if not one.asked}
+    return sum(one.asked for one in report.failures) + len(lost)

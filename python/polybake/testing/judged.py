@@ -15,7 +15,7 @@ from polybake.modelfile.fixture import Device, Fixture
 from polybake.verification.harness_file import Client
 from polybake.verification.judge import judge
 from polybake.verification.report import Report
-from polybake.verification.stages import stages_of
+from polybake.verification.stages import session_stages, stages_of
 from polybake.verification.verdict import SESSION, Stage
 
 
@@ -42,7 +42,8 @@ class JudgedClient(pytest.Collector):
     def collect(self) -> Iterator[Judged]:
         """A test ``CASE.STAGE`` for each verdict that verify would give."""
         asked = [(case.id, stage) for case in self._fixture.cases for stage in stages_of(case)]
-        for case, stage in (*asked, (SESSION, Stage.SELF_CHECK), (SESSION, Stage.STOP)):
+        asked += [(SESSION, stage) for stage in session_stages(self._fixture.cases)]
+        for case, stage in asked:
             name = printable(f"{case}.{stage}")
             yield Judged.from_parent(self, name=name, case=case, stage=stage)
 

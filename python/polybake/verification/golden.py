@@ -34,6 +34,8 @@ class Golden:
 
     cases: tuple[GoldenCase, ...]
     tolerances: dict[Device, Tolerance]
+    #: Whether a text has several vectors.
+    counted: bool = False
 
     def self_check_limit(self, device: Device) -> float:
         """Largest difference that any row of these cases may show on the device."""
@@ -66,6 +68,7 @@ def decode_fixture(fixture: Fixture, devices: Sequence[Device], output: Output) 
     return Golden(
         cases=tuple(_decode(case, output) for case in fixture.cases),
         tolerances={device: fixture.tolerances[device] for device in devices},
+        counted=output.counts is not None,
     )
 
 

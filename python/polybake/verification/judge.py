@@ -16,7 +16,7 @@ from polybake.verification.language_differences import language_differences
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.required import unmet
 from polybake.verification.session import Session, Timeouts
-from polybake.verification.stages import stages_of
+from polybake.verification.stages import session_stages, stages_of
 from polybake.verification.unverified import unverified
 from polybake.verification.verdict import Verdict
 
@@ -63,7 +63,8 @@ def judge(
     fixture = fixture or head.fixture
     subject = Subject(model.absolute(), manifest.name, manifest.fingerprint)
     golden = decode_fixture(fixture, devices, output)
-    stages = sum(len(stages_of(case.case)) for case in golden.cases) + 2  # self_check and stop
+    stages = sum(len(stages_of(case)) for case in fixture.cases)
+    stages += len(session_stages(fixture.cases))
     total = len(clients) * len(devices) * stages
     taken = {*LANGUAGES, *DEVICES, *(client.language for client in clients)}
     sessions: list[Session] = []

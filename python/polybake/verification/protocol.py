@@ -69,6 +69,15 @@ class Call(Message):
     seq: int = 0
 
 
+class Stream(Message):
+    """Ask for the same of a stream of texts: the arguments and the answer of embed, or of call."""
+
+    model_config = ConfigDict(extra="allow")
+
+    cmd: Literal["stream"] = "stream"
+    seq: int = 0
+
+
 class SelfCheck(Message):
     """Run the client's own self-check; answered by the largest difference, a number."""
 
@@ -83,7 +92,7 @@ class Stop(Message):
     seq: int = 0
 
 
-Request = Start | Tokenize | EmbedIds | Embed | Call | SelfCheck | Stop
+Request = Start | Tokenize | EmbedIds | Embed | Call | Stream | SelfCheck | Stop
 
 
 class ClientVersions(Message):

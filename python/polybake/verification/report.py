@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from polybake.verification.distribution import Distribution
 from polybake.verification.language_differences import LanguageDifference
 from polybake.verification.protocol import ClientVersions, Provider
-from polybake.verification.verdict import ALL_STAGES, Verdict
+from polybake.verification.verdict import ALL_STAGES, Verdict, executed
 from polybake.verification.worst_case import WorstCase
 
 
@@ -54,12 +54,12 @@ class Report:
 
     @property
     def executed(self) -> int:
-        """Verdicts of cases for which a client was really asked."""
-        return sum(v.stage in ALL_STAGES and not v.status.skipped for v in self.verdicts)
+        """Verdicts by golden answers for which a client was really asked."""
+        return sum(executed(verdict) for verdict in self.verdicts)
 
     @property
     def asked(self) -> int:
-        """Verdicts of cases."""
+        """Verdicts by golden answers."""
         return sum(v.stage in ALL_STAGES for v in self.verdicts)
 
     @property

@@ -8,7 +8,7 @@ from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.fixture import DEVICES
 from polybake.verification.harness_file import Client
 from polybake.verification.services.address import is_address
-from polybake.verification.verdict import ALL_STAGES, Status, Verdict
+from polybake.verification.verdict import Status, Verdict, executed
 
 VARIABLE = "POLYBAKE_REQUIRE"
 
@@ -46,6 +46,6 @@ def _unmet(name: str, verdicts: Sequence[Verdict]) -> str:
                 f"{name} is required, but {verdict.language} on {verdict.device} is "
                 f"{verdict.status}: {verdict.message}"
             )
-    if not any(v.stage in ALL_STAGES and not v.status.skipped for v in mine):
+    if not any(map(executed, mine)):
         return f"{name} is required, but no client ran it; add its client folder or --device"
     return ""

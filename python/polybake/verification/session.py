@@ -14,6 +14,7 @@ from polybake.verification.golden import Golden, GoldenCase
 from polybake.verification.handshake import Subject, check_served, check_started, results_of
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import Client
+from polybake.verification.many import many_texts
 from polybake.verification.prepare import check_programs, run_prepare, unprepared
 from polybake.verification.protocol import Request, SelfCheck, Start, Started, Stop
 from polybake.verification.services.service import Served, Service
@@ -26,6 +27,7 @@ from polybake.verification.stages import (
 )
 from polybake.verification.verdict import (
     CASE_STAGES,
+    MANY_STAGES,
     SESSION,
     HarnessError,
     Stage,
@@ -42,7 +44,7 @@ _LONGEST = 86_400.0
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long things may take, in seconds; ``load`` is for start and self_check."""
+    """How long things may take, in seconds; ``load`` is for start, many texts and self_check."""
 
     answer: float = 60.0
     load: float = 120.0
@@ -51,7 +53,7 @@ class Timeouts:
 
     @classmethod
     def of(cls, seconds: float) -> Self:
-        """So long for each answer, and twice as long for what reads the whole model file.
+        """So long for each answer, and twice as long for many texts and the whole model file.
 
         Raises:
             InputError: not above 0, or more than a day.
@@ -103,6 +105,8 @@ class Session:
             for case in self.golden.cases:
                 for stage in stages_of(case.case):
                     yield self.verdict(case, stage)
+            for stage, many in many_texts(self.golden, self.device):
+                yield self.verdict(many, stage)
             yield self._verdict(SESSION, Stage.SELF_CHECK, self._self_check)
             if self._harness:
                 yield self._verdict(SESSION, Stage.STOP, partial(self._stop, self._harness))
@@ -114,11 +118,11 @@ class Session:
         return self._verdict(golden.case.id, stage, partial(self._case, golden, stage))
 
     def _verdict(self, case: str, stage: Stage, outcome: Callable[[], Outcome]) -> Verdict:
-        begin = time.monotonic()
+        begin, asked = time.monotonic(), True
         try:
             found = outcome()
         except HarnessError as error:
-            found = Outcome(error.status, error.message)
+            found, asked = Outcome(error.status, error.message), error is not self._given_up
         return Verdict(
             self.language,
             self.device,
@@ -128,10 +132,12 @@ class Session:
             found.message,
             found.difference,
             time.monotonic() - begin,
+            asked,
         )
 
     def _case(self, golden: GoldenCase, stage: Stage) -> Outcome:
-        results = self.ask(request_for(stage, golden.case), self.timeouts.answer)
+        seconds = self.timeouts.load if stage in MANY_STAGES else self.timeouts.answer
+        results = self.ask(request_for(stage, golden.case), seconds)
         tolerance = self.golden.tolerances[self.device]
         outcome = judge_case(stage, golden, results, tolerance)
         self.evidence.add(stage, golden, results, outcome, tolerance)
@@ -160,6 +166,8 @@ class Session:
         try:
             answer = harness.ask(request, seconds)
         except HarnessError as error:
+            if isinstance(harness, Service) and error.status is Status.ERROR:
+                raise  # it said what was wrong, and goes on
             self._harness = None
             self._lost += 1
             if self._lost == LOST:

@@ -1,5 +1,6 @@
 """The stages of a case: what is asked, and how the answer is judged."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from polybake.verification.protocol import (
     EmbedIds,
     EncodedVectors,
     Request,
+    Stream,
     Tokenize,
     TypedRows,
 )
@@ -48,6 +50,17 @@ def stages_of(case: Case) -> tuple[Stage, ...]:
     return asked if case.call is None else (*asked, Stage.CALL)
 
 
+def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
+    """What is asked once, after the cases, in this order."""
+    many = (Stage.BATCHES, Stage.STREAM) if any(map(has_stream, cases)) else (Stage.BATCHES,)
+    return (*many, Stage.SELF_CHECK, Stage.STOP)
+
+
+def has_stream(case: Case) -> bool:
+    """Whether clients have a stream of what the case asks for: answers to questions have none."""
+    return case.call is None or "question" not in case.call
+
+
 def request_for(stage: Stage, case: Case) -> Request:
     """The request of one stage of a case."""
     if stage is Stage.TOKENIZE:
@@ -56,6 +69,8 @@ def request_for(stage: Stage, case: Case) -> Request:
         return EmbedIds(input_ids=case.input_ids, type_ids=case.type_ids, prompt=case.prompt)
     if stage is Stage.CALL:
         return Call.model_validate(case.call)
+    if stage is Stage.STREAM:
+        return Stream.model_validate(case.call or {"texts": case.texts, "prompt": case.prompt})
     return Embed(texts=case.texts, prompt=case.prompt)
 
 
@@ -63,7 +78,7 @@ def judge_case(stage: Stage, golden: GoldenCase, results: object, tolerance: Tol
     """Judge the answer to one stage of a case."""
     if stage is Stage.TOKENIZE:
         return _judge_ids(golden, results)
-    if stage is Stage.CALL:
+    if stage is Stage.CALL or (stage is Stage.STREAM and golden.case.call is not None):
         message = compare_answers(golden.case.answer, results)
         return Outcome(Status.FAIL, message) if message else Outcome(Status.PASS)
     return _judge_vectors(golden, results, tolerance)

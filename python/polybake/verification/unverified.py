@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from polybake.verification.verdict import ALL_STAGES, Stage, Verdict
+from polybake.verification.verdict import Stage, Verdict, executed
 
 
 def unverified(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """One sentence for each stage that every client skipped, where any stage was executed."""
-    stages = {verdict.stage for verdict in verdicts}
-    executed = {verdict.stage for verdict in verdicts if not verdict.status.skipped}
-    if not executed & {*ALL_STAGES}:
+    """A sentence that names each stage that every client skipped, where any was executed."""
+    if not any(map(executed, verdicts)):
         return ()  # the summary says so
-    skipped = [stage for stage in Stage if stage in stages - executed]
-    return tuple(f"stage {stage} was verified of no client: all skipped it" for stage in skipped)
+    stages = {verdict.stage for verdict in verdicts}
+    stages -= {verdict.stage for verdict in verdicts if not verdict.status.skipped}
+    skipped = ", ".join(stage for stage in Stage if stage in stages)
+    return (f"verified of no client, since all skipped it: {skipped}",) if skipped else ()

@@ -35,6 +35,8 @@ class Stage(StrEnum):
     EMBED_IDS = "embed_ids"
     EMBED = "embed"
     CALL = "call"
+    BATCHES = "batches"
+    STREAM = "stream"
     SELF_CHECK = "self_check"
     STOP = "stop"
 
@@ -42,10 +44,13 @@ class Stage(StrEnum):
 #: The stages that every case goes through.
 CASE_STAGES = (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED)
 
-#: Those, and the one of cases whose task has an answer of its own.
-ALL_STAGES = (*CASE_STAGES, Stage.CALL)
+#: Those that a client is asked once, with texts of many cases.
+MANY_STAGES = (Stage.BATCHES, Stage.STREAM)
 
-#: The case of the stages that happen once: self_check and stop.
+#: All those that golden answers judge; ``call`` is of cases whose task has an answer of its own.
+ALL_STAGES = (*CASE_STAGES, Stage.CALL, *MANY_STAGES)
+
+#: The case of the stages that happen once: those of many texts, self_check and stop.
 SESSION = "session"
 
 
@@ -62,6 +67,13 @@ class Verdict:
     #: Largest absolute difference of one element; None where no vectors were compared.
     difference: float | None = None
     seconds: float = 0.0
+    #: False where the client had not started, or was given up, before.
+    asked: bool = True
+
+
+def executed(verdict: Verdict) -> bool:
+    """Whether a client was really asked, and golden answers judged what it gave."""
+    return verdict.stage in ALL_STAGES and verdict.asked and not verdict.status.skipped
 
 
 class HarnessError(Exception):

@@ -17,15 +17,17 @@ test("each request has its answer, and errors keep their kind", async () => {
     { cmd: "embed_ids", input_ids: [[1], []], prompt: null },
     { cmd: "embed", texts: ["a", "b"], prompt: null },
     { cmd: "call", texts: ["a", "b"] },
+    { cmd: "stream", texts: ["a", "b"] },
     { cmd: "stop" },
   ];
-  const [early, start, text, unknown, ids, byIds, byTexts, labels] = askHarness(requests);
+  const [early, start, text, unknown, ids, byIds, byTexts, labels, streamed] = askHarness(requests);
   assert.equal(early.kind, "internal");
   assert.deepEqual(start.results.capabilities, [
     "tokenize",
     "embed_ids",
     "embed",
     "call",
+    "stream",
     "self_check",
   ]);
   assert.deepEqual([text.kind, text.index], ["invalid_text", 1]);
@@ -35,5 +37,6 @@ test("each request has its answer, and errors keep their kind", async () => {
   assert.deepEqual(byIds.results, encoded(await classifier.scoreIds([[1], []])));
   assert.deepEqual(byTexts.results, encoded(await classifier.scores(["a", "b"])));
   assert.deepEqual(labels.results, await classifier.classify(["a", "b"]));
+  assert.deepEqual(streamed.results, labels.results);
   await classifier.close();
 });

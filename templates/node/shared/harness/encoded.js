@@ -4,6 +4,19 @@ import { CONTRACT } from "../src/contract.js";
 
 /** @import { Vector } from "../src/api.d.ts" */
 
+/**
+ * All that a stream gives.
+ *
+ * @template T
+ * @param {AsyncIterable<T>} stream
+ */
+export async function collected(stream) {
+  /** @type {T[]} */
+  const found = [];
+  for await (const one of stream) found.push(one);
+  return found;
+}
+
 /** @param {Vector[]} vectors */
 export function encoded(vectors) {
   const { dtype, dimension } = CONTRACT.output;

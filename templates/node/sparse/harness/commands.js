@@ -2,7 +2,7 @@
 
 import { CONTRACT } from "../src/contract.js";
 import { SparseEmbedder } from "../src/index.js";
-import { encoded } from "./encoded.js";
+import { collected, encoded } from "./encoded.js";
 
 /** @import { Device, SparseVector } from "../index.d.ts" */
 /** @import { Request } from "./server.js" */
@@ -27,6 +27,8 @@ export const COMMANDS = {
     const tokens = await Promise.all(vectors.map((vector) => embedder.tokens(vector, { top })));
     return tokens.map((some) => some.map(({ token, weight }) => ({ token, score: weight })));
   },
+  stream: async (embedder, { texts, prompt }) =>
+    encoded((await collected(embedder.embedEach(texts.values(), { prompt }))).map(filled)),
 };
 
 /**

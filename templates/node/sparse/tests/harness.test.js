@@ -22,7 +22,8 @@ test("each request has its answer, with all elements, and prompts reach the clie
     { cmd: "stop" },
   ];
   const [start, ...rest] = askHarness(requests).map(({ results }) => results);
-  assert.deepEqual(start.capabilities, ["tokenize", "embed_ids", "embed", "call", "self_check"]);
+  const known = ["tokenize", "embed_ids", "embed", "call", "stream", "self_check"];
+  assert.deepEqual(start.capabilities, known);
   const embedder = await SparseEmbedder.open(modelPath);
   for (const prompt of prompts) {
     const [ids, byIds, byTexts, answer] = rest.splice(0, 4);

@@ -31,6 +31,7 @@ test("each request has its answer, and errors keep their kind", async () => {
     "embed_ids",
     "embed",
     "call",
+    "stream",
     "self_check",
   ]);
   assert.deepEqual([text.kind, text.index], ["invalid_text", 1]);

@@ -1,0 +1,77 @@
+"""A stream of a task's own answers: what golden cases ask for, put together."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from polybake.modelfile.fixture import Case
+
+
+@dataclass(frozen=True)
+class StreamCall:
+    """What a client's stream is given, and what it must give."""
+
+    arguments: dict[str, JsonValue]
+    answer: JsonValue
+
+
+@dataclass
+class _Group:
+    """Texts that differ in nothing else that is asked, each with its tokens and its answer."""
+
+    call: dict[str, Any]
+    texts: list[str] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    answers: list[Any] = field(default_factory=list)
+
+    def add(self, case: Case) -> None:
+        answer = cast(list[Any], case.answer)
+        if "aggregations" in self.call:
+            answer = answer[0]
+        elif "documents" in self.call:
+            scores = {rank["index"]: rank["score"] for rank in answer}
+            answer = [scores[place] for place in range(len(answer))]
+        texts = cast(list[str], cast(dict[str, Any], case.call)[_texts_of(self.call)])
+        self.texts += texts
+        self.answers += answer
+        self.lengths += [sum(map(len, case.input_ids)) // len(texts)] * len(texts)
+
+    def of(self, numbers: Sequence[int]) -> StreamCall:
+        answers: list[Any] = [self.answers[number] for number in numbers]
+        if "aggregations" in self.call:
+            answers = [answers]
+        elif "documents" in self.call:
+            answers = [{"index": place, "score": one} for place, one in enumerate(answers)]
+        texts = [self.texts[number] for number in numbers]
+        return StreamCall(self.call | {_texts_of(self.call): texts}, answers)
+
+
+def stream_of(
+    cases: Sequence[Case], chosen: Callable[[Sequence[int]], Sequence[int]]
+) -> StreamCall | None:
+    """The stream of most texts; None where a stream gives vectors.
+
+    Of a task with prompts it does. Others give their own answers: labels, spans, and of a query's
+    documents the scores, in the order of the texts.
+
+    Args:
+        cases: Of one task.
+        chosen: Gives the numbers of texts, by the tokens of each.
+    """
+    groups: dict[str, _Group] = {}
+    for case in cases:
+        if case.call is None or "prompt" in case.call:
+            return None
+        call: dict[str, Any] = {**case.call, _texts_of(case.call): []}
+        if "aggregations" in call:
+            call["aggregations"] = call["aggregations"][:1]
+        groups.setdefault(json.dumps(call, sort_keys=True), _Group(call)).add(case)
+    group = max(groups.values(), key=lambda group: len(group.texts))
+    return group.of(chosen(group.lengths))
+
+
+def _texts_of(call: dict[str, Any]) -> str:
+    return "documents" if "documents" in call else "texts"
