@@ -3,14 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from polybake.files.printable import printable
-from polybake.sources.heads.sequence_classification import HeadConfig
-from polybake.sources.sentence_transformers.cross_encoder import is_cross_encoder
 from polybake.sources.source import Source
 from polybake.sources.trained_prompts import trained_prompt
 from polybake.tasks import Rerank, Task
-
-#: The keys of config.json by which sentence-transformers marks a CrossEncoder.
-_OF_CROSS_ENCODERS = {"sentence_transformers", "sbert_ce_default_activation_function"}
 
 
 def notes(
@@ -29,14 +24,9 @@ def notes(
         if known is not None:
             name, query = known
             yield (f"{printable(name)} was trained with prompts (query: '{query}'); set [prompts]")
-    if task.name == Rerank.name and not asked and not _is_a_reranker(source):
+    of_pairs = source.head is not None and source.head.of_pairs
+    if task.name == Rerank.name and not asked and not of_pairs:
         yield (
             f"{source.folder.path} has one label and was taken for a reranker; "
             'if it labels single texts, set task = "classify"'
         )
-
-
-def _is_a_reranker(source: Source) -> bool:
-    """Whether its files say so; a label alone says nothing."""
-    config = source.folder.read("config.json", HeadConfig)
-    return bool(config.model_fields_set & _OF_CROSS_ENCODERS) or is_cross_encoder(source.folder)
