@@ -52,6 +52,7 @@ def bake_config(
     calibration = read_texts([model.calibration] if model.calibration else [])
     resolved = resolve(listed, base=config.folder, source=source)
     source.folder.allowed.check_all_met()
+    assumed = tuple(notes(source, task, config.prompts, asked=model.task is not None))
     report = bake(
         source,
         resolved,
@@ -67,5 +68,4 @@ def bake_config(
         expose=model.expose,
         progress=progress,
     )
-    asked = model.task is not None
-    return replace(report, notes=tuple(notes(source, task, config.prompts, asked=asked)))
+    return replace(report, notes=assumed)

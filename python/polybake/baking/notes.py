@@ -1,5 +1,6 @@
 """What a bake took for granted, a line each, where a user may want something else."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from polybake.files.printable import printable
@@ -9,6 +10,7 @@ from polybake.sources.source import Source
 from polybake.sources.trained_prompts import trained_prompt
 from polybake.tasks import Rerank, Task
 
+_RERANKER = re.compile(r"rerank|cross-?encoder")
 #: The keys of config.json by which sentence-transformers marks a CrossEncoder.
 _OF_CROSS_ENCODERS = {"sentence_transformers", "sbert_ce_default_activation_function"}
 
@@ -28,7 +30,7 @@ def notes(
         known = trained_prompt(source.folder)
         if known is not None:
             name, query = known
-            yield (f"{printable(name)} was trained with prompts (query: '{query}'); set [prompts]")
+            yield f"{printable(name)} was trained with prompts (query: '{query}'); set [prompts]"
     if task.name == Rerank.name and not asked and not _is_a_reranker(source):
         yield (
             f"{source.folder.path} has one label and was taken for a reranker; "
@@ -37,6 +39,8 @@ def notes(
 
 
 def _is_a_reranker(source: Source) -> bool:
-    """Whether its files say so; a label alone says nothing."""
-    config = source.folder.read("config.json", HeadConfig)
-    return bool(config.model_fields_set & _OF_CROSS_ENCODERS) or is_cross_encoder(source.folder)
+    """Whether its name or its files say so; a label alone says nothing."""
+    folder = source.folder
+    config = folder.read("config.json", HeadConfig)
+    named = _RERANKER.search(folder.identifier.lower()) is not None
+    return named or bool(config.model_fields_set & _OF_CROSS_ENCODERS) or is_cross_encoder(folder)
