@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.decoder_numpy import DECODER, decoder_weights
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert
 from polybake.encoders import ENCODERS
 from polybake.encoders.passed_over import READ_ELSEWHERE
 from polybake.errors import InputError
@@ -74,6 +74,20 @@ def test_a_decoder_that_its_own_code_makes_attend_to_both_sides_is_refused(tmp_p
     message = str(caught.value)
     assert 'unknown keys use_bidirectional_attention = true, auto_map = {"AutoModel"' in message
     assert message.count('set "is_causal": false') == 2
+
+
+def test_what_its_own_code_does_is_said_and_allowed(tmp_path: Path) -> None:
+    """The code of a tokenizer is allowed apart: it may change what the model's does not."""
+    config = QWEN3 | {"is_causal": False, "auto_map": {"AutoModel": "modeling.Qwen2Model"}}
+    folder = write_bert(tmp_path / "model", config, decoder_weights(10, norms=True))
+    code = {"AutoTokenizer": ["tokenization.Tokenizer", None]}
+    change_json(folder / "tokenizer_config.json", auto_map=code)
+    tokenizers = "auto_map.AutoTokenizer"
+    with pytest.raises(InputError, match=rf"tokenizer_config\.json: unknown key {tokenizers}"):
+        open_source(folder, allow_unknown=["auto_map"])
+    with pytest.raises(InputError, match=r"model/config\.json: unknown key auto_map = "):
+        open_source(folder, allow_unknown=[tokenizers])
+    open_source(folder, allow_unknown=["auto_map", tokenizers])
 
 
 def test_a_projection_that_no_head_takes_is_refused(tmp_path: Path) -> None:

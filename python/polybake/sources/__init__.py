@@ -1,13 +1,11 @@
 """Where encoders come from: one file per kind of source."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from polybake.config import EncoderMaker
 from polybake.errors import InputError
 from polybake.files.hub_reference import HubReference
-from polybake.files.known_keys import Allowed
 from polybake.files.model_folder import ModelFolder
 from polybake.sources import hub
 from polybake.sources.checkpoint import open_checkpoint
@@ -59,8 +57,7 @@ def open_source(
     if dequantize and not file:
         raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
-        folder = replace(hub.fetch(source), allowed=Allowed(allow_unknown))
-        return _open_folder(folder, encoder)
+        return _open_folder(hub.fetch(source, allow_unknown), encoder)
     if file:
         if encoder != "native":
             raise InputError(

@@ -1,7 +1,7 @@
 """A repository of the Hugging Face hub, fetched into its own cache."""
 
 import glob
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +17,14 @@ _SETTINGS = ("*.json", "*.jinja", "README.md", METADATA)
 _WEIGHTS = ("model.safetensors", "model-*.safetensors")
 
 
-def fetch(reference: HubReference) -> ModelFolder:
+def fetch(reference: HubReference, allow_unknown: Collection[str] = ()) -> ModelFolder:
     """Bring the files that a bake reads into the cache; no other file is downloaded.
 
     Without a network the cache alone is used.
+
+    Args:
+        reference: The repository, and a revision of it.
+        allow_unknown: Keys of its files that the user takes responsibility for.
 
     Returns:
         The snapshot, which is named by its commit.
@@ -33,7 +37,7 @@ def fetch(reference: HubReference) -> ModelFolder:
     """
     snapshot = _download(reference, reference.revision, _SETTINGS)
     commit = HubReference(reference.owner, reference.name, snapshot.name)
-    folder = replace(ModelFolder.at(snapshot), identifier=str(commit))
+    folder = replace(ModelFolder.at(snapshot, allow_unknown), identifier=str(commit))
     _download(reference, snapshot.name, [*_weights(folder)])
     return folder
 

@@ -88,6 +88,15 @@ _PASSED_OVER = frozenset(
 )
 
 
+class _OwnCode(KnownKeys):
+    """The classes of a model's own code, of which only the tokenizer's turns texts into ids."""
+
+    @classmethod
+    def passes_over(cls, key: str, value: object) -> bool:
+        """Passes over models and configurations, which config.json names, too."""
+        return not value or key != "AutoTokenizer"
+
+
 class TokenizerConfig(JsonModel, KnownKeys):
     """The settings of a tokenizer, with BERT's defaults; other classes may have others."""
 
@@ -104,7 +113,7 @@ class TokenizerConfig(JsonModel, KnownKeys):
     truncation_side: Side = "right"
     split_special_tokens: Literal[False] = False
     chat_template: object = None
-    auto_map: KnownKeys | None = None
+    auto_map: _OwnCode | None = None
     model_input_names: list[str] | None = None
 
     do_lower_case: bool = True
