@@ -41,6 +41,7 @@ def test_one_label(tmp_path: Path) -> None:
     (line,) = said(folder)
     assert line.startswith(f"{folder} has one label and was taken for a reranker; if it labels")
     assert said(folder, "rerank") == said(folder, "classify") == []
+    assert said(write_labelled(tmp_path / "bge-reranker-base", "LABEL_0")) == []
     activation = "torch.nn.modules.linear.Identity"
     change_json(folder / "config.json", sbert_ce_default_activation_function=activation)
     assert said(folder) == []

@@ -41,3 +41,11 @@ def test_families(name: str, query: str | None, tmp_path: Path) -> None:
     tuned = write_bert(tmp_path / "tuned")
     change_json(tuned / "config.json", _name_or_path=f"/models/{name}")
     assert trained_prompt(ModelFolder.at(tuned)) == (query and (f"/models/{name}", query))
+
+
+@pytest.mark.parametrize("name", [3, {"a": 1}, "x/" * 100 + "e5-small"])
+def test_a_name_that_is_none(name: object, tmp_path: Path) -> None:
+    """A name of another type is no error, and a long one is not searched."""
+    folder = write_bert(tmp_path / "model")
+    change_json(folder / "config.json", _name_or_path=name)
+    assert trained_prompt(ModelFolder.at(folder)) is None

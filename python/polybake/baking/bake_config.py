@@ -76,6 +76,7 @@ def bake_config(
     source, task, resolved = opened(config, steps)
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
+    assumed = tuple(notes(source, task, config.prompts, asked=model.task is not None))
     report = bake(
         source,
         resolved,
@@ -91,5 +92,4 @@ def bake_config(
         expose=model.expose,
         progress=progress,
     )
-    asked = model.task is not None
-    return replace(report, notes=tuple(notes(source, task, config.prompts, asked=asked)))
+    return replace(report, notes=assumed)

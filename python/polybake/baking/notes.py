@@ -1,11 +1,14 @@
 """What a bake took for granted, a line each, where a user may want something else."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from polybake.files.printable import printable
 from polybake.sources.source import Source
 from polybake.sources.trained_prompts import trained_prompt
 from polybake.tasks import Rerank, Task
+
+_RERANKER = re.compile(r"rerank|cross-?encoder")
 
 
 def notes(
@@ -23,10 +26,15 @@ def notes(
         known = trained_prompt(source.folder)
         if known is not None:
             name, query = known
-            yield (f"{printable(name)} was trained with prompts (query: '{query}'); set [prompts]")
-    of_pairs = source.head is not None and source.head.of_pairs
-    if task.name == Rerank.name and not asked and not of_pairs:
+            yield f"{printable(name)} was trained with prompts (query: '{query}'); set [prompts]"
+    if task.name == Rerank.name and not asked and not _is_a_reranker(source):
         yield (
             f"{source.folder.path} has one label and was taken for a reranker; "
             'if it labels single texts, set task = "classify"'
         )
+
+
+def _is_a_reranker(source: Source) -> bool:
+    """Whether its name or its files say so; a label alone says nothing."""
+    of_pairs = source.head is not None and source.head.of_pairs
+    return of_pairs or _RERANKER.search(source.folder.identifier.lower()) is not None

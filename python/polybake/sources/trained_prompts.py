@@ -7,6 +7,9 @@ from pydantic import Field
 from polybake.files.model_folder import ModelFolder
 from polybake.files.validation import JsonModel
 
+#: Characters of a name that are looked at.
+_LONGEST = 200
+
 _PASSAGES = "Represent this sentence for searching relevant passages: "
 
 #: What is found in a name, in lower case, and the prompt of queries; the first one counts.
@@ -29,7 +32,7 @@ _FAMILIES = {
 class _Named(JsonModel):
     """What config.json says of where a model came from."""
 
-    name: str | None = Field(default=None, validation_alias="_name_or_path")
+    name: object = Field(default=None, validation_alias="_name_or_path")
 
 
 def trained_prompt(folder: ModelFolder) -> tuple[str, str] | None:
@@ -38,8 +41,8 @@ def trained_prompt(folder: ModelFolder) -> tuple[str, str] | None:
     Args:
         folder: The model's; its own name counts before the one that config.json has.
     """
-    came_from = folder.read("config.json", _Named).name or ""
-    for name in (folder.identifier, came_from):
+    came_from = folder.read("config.json", _Named).name
+    for name in (folder.identifier, str(came_from)[:_LONGEST]):
         for family, query in _FAMILIES.items():
             if family.search(name.lower()):
                 return name, query
