@@ -32,6 +32,7 @@ REPEATED = {
     "lists": "[]",
     "short texts": '"a"',
     "nesting": "",
+    "words": "word ",
 }
 
 
@@ -39,6 +40,8 @@ def body(name: str, size: int, key: str, model: str) -> bytes:
     """A request of about so many bytes."""
     one = REPEATED[name]
     head = f'{{"model":"{model}","{key}":' if key == "input" else f'{{"truncate":false,"{key}":'
+    if name == "words":
+        return f'{head}"{one * (size // len(one))}"}}'.encode()
     if not one:
         return (head + "[" * (size // 2) + "]" * (size // 2) + "}").encode()
     return (head + "[" + ",".join([one] * (size // (len(one) + 1))) + "]}").encode()

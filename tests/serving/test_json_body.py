@@ -29,7 +29,7 @@ def test_what_costs_more_than_its_bytes_is_refused(one: str) -> None:
     [
         ["[{" * 1000, '"' * 5000, "\\" * 4999, '\\"', "a\\", ",,,,", "\u4e2d\n"],
         [[1] * 512] * 100,
-        {"documents": [{"text": '"[,'}] * 100},
+        {"documents": [{"text": '"[,', "title": "a", "of": "b", "by": "c", "at": "d"}] * 100},
     ],
 )
 def test_what_a_request_may_say_is_parsed(given: object) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,6 +47,19 @@ def test_limit_replaces_the_shipped_one(folder: Path) -> None:
 def test_counts_beyond_the_limit(folder: Path) -> None:
     """Counting does not cut."""
     assert baked(folder, 6).count("the water " * 9) == 20
+
+
+def test_counting_lets_other_threads_run(folder: Path) -> None:
+    """A service counts texts of megabytes beside its event loop."""
+    tokenizer = baked(folder, 6)
+    assert tokenizer.count("the") == 3
+    counting = threading.Thread(target=tokenizer.count, args=("the water " * 50_000,))
+    counting.start()
+    turns = 0
+    while counting.is_alive():
+        time.sleep(0.001)
+        turns += 1
+    assert turns > 5
 
 
 def test_keeps_the_order_of_the_file(folder: Path) -> None:

@@ -14,6 +14,9 @@ from polybake.serving.refusal import Refusal
 #: Lists, objects and strings that a request has beside those of its texts.
 _BESIDE = 64
 
+#: Strings of a text, which may be an object with others beside it.
+_STRINGS = 16
+
 #: Bytes that are parsed faster than another thread is told to do it.
 _SHORT = 65_536
 
@@ -63,7 +66,7 @@ def parsed(body: bytes, texts: int, longest: int) -> object:
 
     Args:
         body: UTF-8.
-        texts: Of a request, at most; each may be a list or an object, with two strings.
+        texts: Of a request, at most; each may be a list or an object.
         longest: Token ids of a text, at most.
 
     Raises:
@@ -73,14 +76,15 @@ def parsed(body: bytes, texts: int, longest: int) -> object:
     if b"\\" in body:  # what is left of it is not text, but has its quotes at the ends of strings
         plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
     most = texts + _BESIDE
-    if plain.count(b'"') > 2 * 2 * most:
+    if plain.count(b'"') > 2 * _STRINGS * most:
         raise _too_many(texts)
     around = b"".join(plain.split(b'"')[::2])
     if around.count(b"[") + around.count(b"{") > most:
         raise _too_many(texts)
-    if any(row.count(b",") > max(texts, longest) + _BESIDE for row in around.split(b"[")):
+    rows = around.replace(b"{", b"[").split(b"[")
+    if any(row.count(b",") > max(texts, longest) + _BESIDE for row in rows):
         raise _too_many(texts)
-    del plain, around
+    del plain, around, rows
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:

@@ -139,8 +139,9 @@ class ServedModel:
                 too long, lacks the special tokens, or has an id that the model has not.
         """
         self._check_number(len(rows))
-        for place, ids in enumerate(rows):
-            if wrong := self._wrong(ids):
+        found = await asyncio.to_thread(lambda: [*map(self._wrong, rows)])  # may be millions
+        for place, wrong in enumerate(found):
+            if wrong:
                 raise Refusal("validation", f"text {place} {wrong}")
         return await self._of_rows(rows, None)
 
