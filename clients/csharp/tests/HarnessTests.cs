@@ -28,7 +28,8 @@ public sealed class HarnessTests : IDisposable
         Assert.Equal(_embedder.Tokenize(texts, prompt), rows);
         var byTexts = Results(new { cmd = "embed", seq = 2, texts, prompt }).GetProperty("data").GetBytesFromBase64();
         Assert.Equal(MemoryMarshal.AsBytes<float>(_embedder.Embed(texts, prompt)[0]), byTexts);
-        var byIds = Results(new { cmd = "embed_ids", seq = 3, input_ids = rows, prompt }).GetProperty("data").GetBytesFromBase64();
+        Assert.Equal(byTexts, Results(new { cmd = "stream", seq = 3, texts, prompt }).GetProperty("data").GetBytesFromBase64());
+        var byIds = Results(new { cmd = "embed_ids", seq = 4, input_ids = rows, prompt }).GetProperty("data").GetBytesFromBase64();
         Assert.Equal(byTexts, byIds);
     });
 

@@ -22,6 +22,7 @@ test("each request has its answer, prompts reach the client, and errors keep the
       { cmd: "tokenize", texts: ["a"], prompt },
       { cmd: "embed_ids", input_ids: [[1], []], prompt },
       { cmd: "embed", texts: ["a", "b"], prompt },
+      { cmd: "stream", texts: ["a", "b"], prompt },
     ]),
     { cmd: "stop" },
   ];
@@ -33,10 +34,11 @@ test("each request has its answer, prompts reach the client, and errors keep the
   assert.equal(unknown.skipped, true);
   const embedder = await Embedder.open(modelPath);
   for (const prompt of prompts) {
-    const [ids, byIds, byTexts] = rest.splice(0, 3).map(({ results }) => results);
+    const [ids, byIds, byTexts, streamed] = rest.splice(0, 4).map(({ results }) => results);
     assert.deepEqual(ids, await embedder.tokenize(["a"], { prompt }));
     assert.deepEqual(byIds, encoded(await embedder.embedIds([[1], []], { prompt })));
     assert.deepEqual(byTexts, encoded(await embedder.embed(["a", "b"], { prompt })));
+    assert.deepEqual(streamed, byTexts);
   }
   await embedder.close();
 });

@@ -16,10 +16,12 @@ def test_it_answers_as_the_client_does(model: Path, embedder: Embedder) -> None:
             {"cmd": "tokenize", "texts": texts, "prompt": prompt},
             {"cmd": "embed_ids", "input_ids": ids, "prompt": prompt},
             {"cmd": "embed", "texts": texts, "prompt": prompt},
+            {"cmd": "stream", "texts": texts, "prompt": prompt},
         ]
         expected += [
             ids,
             encoded(embedder.embed_ids(ids, prompt=prompt)),
+            encoded(embedder.embed(texts, prompt=prompt)),
             encoded(embedder.embed(texts, prompt=prompt)),
         ]
     answers = ask(start(model), *requests, start(model))

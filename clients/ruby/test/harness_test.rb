@@ -13,14 +13,14 @@ module AllMinilmL6V2
       prompt = embedder.prompts.keys.last
       start = {cmd: "start", protocol: 1, model: MODEL, device: "cpu"}
       text = {texts: ["a"], prompt:}
-      started, tokens, vectors, of_ids, invalid, again, checked = answers(
-        start, {cmd: "tokenize", **text}, {cmd: "embed", **text}, {cmd: "embed_ids", input_ids: [[1]], prompt:},
+      started, tokens, vectors, streamed, of_ids, invalid, again, checked = answers(
+        start, {cmd: "tokenize", **text}, {cmd: "embed", **text}, {cmd: "stream", **text}, {cmd: "embed_ids", input_ids: [[1]], prompt:},
         {cmd: "embed", texts: ["a", "b", "\\ud800"], prompt: nil}, start, {cmd: "self_check"}
       )
 
       assert_equal embedder.fingerprint, started["results"]["fingerprint"]
       assert_equal embedder.tokenize(["a"], prompt:), tokens["results"]
-      assert_equal encoded(embedder.embed(["a"], prompt:)), vectors["results"]
+      assert_equal [encoded(embedder.embed(["a"], prompt:))] * 2, [vectors["results"], streamed["results"]]
       assert_equal encoded(embedder.embed_ids([[1]], prompt:)), of_ids["results"]
       assert_equal ["invalid_text", 2], invalid.values_at("kind", "index")
       assert_equal started["results"], again["results"]
