@@ -6,6 +6,8 @@ from array import array
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from models.varied import write_varied
 from polybake.comparison.module_change import ModuleChange
 from polybake.comparison.neighbours import Neighbours
@@ -93,6 +95,15 @@ def test_a_long_list_ends_with_how_many_more() -> None:
     )
     assert len(lines) == 13
     assert lines[-1].strip() == "and 8 more, which --json lists"
+
+
+@pytest.mark.parametrize(
+    ("worst", "shown"), [("", "the empty text"), ("\t ", "white space alone"), ("a", '"a"')]
+)
+def test_a_text_that_shows_nothing_is_named(worst: str, shown: str) -> None:
+    """Not by empty quotation marks."""
+    seen = Seen(Stage.EMBED, texts=1, differing=1, largest=0.5, worst=worst)
+    assert [*stages_lines([seen])][-1].strip() == f"most: {shown}"
 
 
 def test_stages() -> None:

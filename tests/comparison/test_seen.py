@@ -33,6 +33,17 @@ def test_the_worst_text_is_kept() -> None:
     assert seen.worst == "most"
 
 
+def test_a_text_of_white_space_is_the_worst_only_where_no_other_differs() -> None:
+    """Nobody learns from it what differs."""
+    seen = Seen(Stage.EMBED)
+    before = np.array([[1.0, 0.0, 0.0]], np.float32)
+    worst = []
+    for name, shift in (("", 0.9), ("shown", 0.1), (" ", 0.8)):
+        seen.add_vectors(name, before, before + np.float32(shift))
+        worst.append(seen.worst)
+    assert worst == ["", "shown", "shown"]
+
+
 def test_within_the_tolerance_is_the_same() -> None:
     """Its size is told all the same."""
     seen = Seen(Stage.EMBED)

@@ -26,6 +26,7 @@ VECTORS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "float16": lambda vectors: vectors.astype(np.float16).astype(np.float32),
     "wrong dimension": lambda vectors: vectors[:, :-1],
     "wrong order": lambda vectors: vectors[::-1],
+    "padding counts": lambda vectors: vectors * (0.5 if len(vectors) > 1 else 1.0),
 }
 
 
@@ -84,7 +85,13 @@ class Web:
         vectors = VECTORS.get(self.fault, np.asarray)(vectors)
         if request.url.path == "/embed":
             return JSONResponse(vectors.tolist())
-        places = [*range(len(vectors))][:: -1 if self.fault == "wrong index" else 1]
+        places = [*range(len(vectors))]
+        if self.fault == "any order":
+            places, vectors = places[::-1], vectors[::-1]
+        if self.fault == "doubled index":
+            places[1:] = places[:-1]
+        if self.fault == "gap in index":
+            places = [place + (place > 0) for place in places]
         coded = body["encoding_format"] == "base64"
         if coded and self.fault == "other base64":
             vectors = vectors + np.float32(0.01)

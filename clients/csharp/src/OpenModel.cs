@@ -58,7 +58,7 @@ public abstract class OpenModel : IDisposable
         var file = new ModelFile(_path); // read anew, so that no golden case takes memory between
         if (file.Manifest.Fingerprint != Fingerprint)
         {
-            throw new ModelException($"{_path}: holds another model since it was opened; open it again");
+            throw new ModelException($"{_path}: was replaced since it was opened; open it again");
         }
 
         file.CheckTail();

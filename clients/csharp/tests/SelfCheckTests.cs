@@ -65,7 +65,7 @@ public sealed class SelfCheckTests(ModelUnderTest model)
         using var embedder = Embedder.Open(copy.Path);
         File.Copy(other.Path, copy.Path, overwrite: true);
         var error = Assert.Throws<ModelException>(() => embedder.SelfCheck());
-        Assert.Equal($"{copy.Path}: holds another model since it was opened; open it again", error.Message);
+        Assert.Equal($"{copy.Path}: was replaced since it was opened; open it again", error.Message);
     }
 
     /// <summary>A relative path names the same file in another directory.</summary>

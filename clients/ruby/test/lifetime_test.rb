@@ -118,7 +118,7 @@ module AllMinilmL6V2
       opened.instance_variable_set(:@fingerprint, "that of the file then")
       error = assert_raises(ModelError) { opened.self_check }
 
-      assert_equal "#{MODEL}: holds another model since it was opened; open it again", error.message
+      assert_equal "#{MODEL}: was replaced since it was opened; open it again", error.message
     ensure
       opened&.close
     end

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from polybake.comparison.module_change import ModuleChange, merged
 from polybake.comparison.neighbours import NEAREST, Neighbours
 from polybake.comparison.parts import DECIDING, SAYING, Parts
-from polybake.comparison.seen import Seen
+from polybake.comparison.seen import Seen, blank
 from polybake.comparison.verdict import few, percent
 from polybake.comparison.weights import WeightChange
 from polybake.files.printable import printable
@@ -49,7 +49,8 @@ def stages_lines(stages: Iterable[Seen]) -> Iterator[str]:
             worst = seen.worst if isinstance(seen.worst, str) else " | ".join(seen.worst)
             shown = worst if len(worst) <= _TEXT else f"{worst[: _TEXT - 1]}…"
             place = "the first" if seen.stage is Stage.TOKENIZE else "most"
-            yield _line("", f'{place}: "{shown}"')
+            empty = "the empty text" if not worst else "white space alone"
+            yield _line("", f"{place}: {empty}" if blank(seen.worst) else f'{place}: "{shown}"')
 
 
 def neighbours_lines(neighbours: Neighbours | None) -> Iterator[str]:

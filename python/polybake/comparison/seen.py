@@ -36,7 +36,8 @@ class Seen:
         differing: How many of them differ.
         largest: The largest difference of one element: of float32 relative to the vector's length,
             of integers in steps, of packed bits in bits.
-        worst: The text that differs most; of token ids the first that does.
+        worst: The text that differs most; of token ids the first that does. One of white space
+            alone tells nobody anything, and is given where no other differs.
         distances: 1 - cosine of each pair of vectors that has one, 8 bytes a text.
     """
 
@@ -48,6 +49,7 @@ class Seen:
     differing: int = 0
     largest: float = 0.0
     worst: Text | None = None
+    _worst: float = 0.0
     distances: array[float] = field(default_factory=lambda: array("d"))
 
     @property
@@ -69,7 +71,7 @@ class Seen:
         """Count a text."""
         self.texts += 1
         self.differing += not same
-        if not same and self.worst is None:
+        if not same and (self.worst is None or (blank(self.worst) and not blank(text))):
             self.worst = text
 
     def add_vectors(
@@ -92,8 +94,8 @@ class Seen:
             slack = slack or Slack(np.zeros(before.shape, np.uint8), self.packed_bits)
             largest = largest_difference(before, after, slack)
         same = compare_vectors(before, after, self.tolerance, slack) is None
-        if not same and largest > self.largest:
-            self.worst = text
+        if not same and largest > self._worst and not blank(text):
+            self.worst, self._worst = text, largest
         self.add(text, same=same)
         self.largest = max(self.largest, largest)
         if not self.packed_bits:
@@ -104,3 +106,8 @@ class Seen:
         directed = (norms > 0) & np.isfinite(norms)
         cosines = (before * after).sum(axis=1)[directed] / norms[directed]
         self.distances.extend(1 - cosines)
+
+
+def blank(text: Text) -> bool:
+    """Whether a text, or both of a pair, have nothing that is shown."""
+    return not "".join(text).strip()

@@ -9,6 +9,7 @@ from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.modelfile.container import read_head
 from polybake.modelfile.fixture import DEVICES, Device, Fixture
+from polybake.verification.batch_faults import batch_fault
 from polybake.verification.golden import decode_fixture
 from polybake.verification.handshake import Subject
 from polybake.verification.harness_file import Client
@@ -21,6 +22,7 @@ from polybake.verification.unverified import unverified
 from polybake.verification.verdict import Verdict
 
 _TIMEOUTS = Timeouts()
+_REORDERED = "its vectors came in another order than the texts, and were put in that of index"
 _OTHER_FIXTURE = "the fixture was made for another file; its vectors decide"
 
 
@@ -68,6 +70,7 @@ def judge(
     total = len(clients) * len(devices) * stages
     taken = {*LANGUAGES, *DEVICES, *(client.language for client in clients)}
     sessions: list[Session] = []
+    seen: list[str] = []
     verdicts: list[Verdict] = []
     runs: list[ClientRun] = []
     for client in clients:
@@ -78,10 +81,15 @@ def judge(
             session = Session(
                 client.on(device), device, subject, golden, timeouts, taken | reported, prepare
             )
+            mine: list[Verdict] = []
             for place, verdict in enumerate(session.run(), start=1):
-                verdicts.append(verdict)
+                mine.append(verdict)
                 progress(Progress(session.language, device, done + place, total, verdict))
+            verdicts += mine
             sessions.append(session)
+            fault = batch_fault(golden, mine, session.vectors)
+            notes = (_REORDERED if session.reordered else None, fault)
+            seen += [f"{session.language} on {device}: {note}" for note in notes if note]
             started = session.started
             runs.append(
                 ClientRun(
@@ -111,6 +119,7 @@ def judge(
         ),
         notes=(
             *(() if fixture.fingerprint == manifest.fingerprint else (_OTHER_FIXTURE,)),
+            *seen,
             *unverified(verdicts),
         ),
         missing=unmet(required, verdicts),

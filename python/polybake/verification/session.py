@@ -79,6 +79,8 @@ class Session:
     started: Started | Served | None = None
     #: What embed gave, by case: ``[texts, dimension]``.
     vectors: dict[str, Embeddings] = field(default_factory=dict)
+    #: Whether a service gave vectors in another order than that of the texts.
+    reordered: bool = False
     #: What the reports show of its answers.
     evidence: Evidence = field(default_factory=Evidence)
     #: Why nothing more is asked; each stage that is left gets this verdict.
@@ -138,6 +140,8 @@ class Session:
     def _case(self, golden: GoldenCase, stage: Stage) -> Outcome:
         seconds = self.timeouts.load if stage in MANY_STAGES else self.timeouts.answer
         results = self.ask(request_for(stage, golden.case), seconds)
+        if isinstance(self._harness, Service):
+            self.reordered |= self._harness.reordered
         tolerance = self.golden.tolerances[self.device]
         outcome = judge_case(stage, golden, results, tolerance)
         self.evidence.add(stage, golden, results, outcome, tolerance)

@@ -10,11 +10,12 @@ import pytest
 from faulty.subject import CASES, SubjectFiles
 from models.search_model import write_search_model
 from polybake.errors import InputError
+from polybake.reporting.summary import failures, troubles, word
 from polybake.verification.harness_file import foreign_client
 from polybake.verification.judge import judge
 from polybake.verification.report import Report
 from polybake.verification.session import Timeouts
-from polybake.verification.verdict import Stage, Status
+from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
 from polybake.verification.verify import verify
 from support.served import key_file, served
 
@@ -56,6 +57,7 @@ def test_a_faultless_service_passes(subject: SubjectFiles, route: str) -> None:
     assert statuses(report, Stage.TOKENIZE) == dict.fromkeys(CASES, ids)
     assert set(statuses(report, Stage.EMBED_IDS).values()) == {Status.SKIP_CAPABILITY}
     assert report.exit_code() == 0
+    assert word(report.verdicts) == "PASS"
     assert report.runs[0].language == url + route
     assert report.runs[0].provider is None
     versions = report.runs[0].versions
@@ -73,7 +75,14 @@ FAULTS = [
     ("float16", OPENAI, Status.FAIL, tuple(CASES), "exceeds 1e-05"),
     ("wrong dimension", TEI, Status.FAIL, tuple(CASES), "shape [1, 7], expected [1, 8]"),
     ("wrong order", TEI, Status.FAIL, ("two", "three"), "difference"),
-    ("wrong index", OPENAI, Status.ERROR, ("two", "three"), "data[0].index is 1, expected 0"),
+    (
+        "doubled index",
+        OPENAI,
+        Status.ERROR,
+        ("two", "three"),
+        "the service's data has index 0 twice",
+    ),
+    ("gap in index", OPENAI, Status.ERROR, ("two", "three"), "the service's data has no index 1"),
     ("other base64", OPENAI, Status.ERROR, tuple(CASES), "as base64 other vectors than as numb"),
     ("500", TEI, Status.ERROR, tuple(CASES), "HTTP 500: out of memory!!"),
     ("garbage", TEI, Status.ERROR, tuple(CASES), "not JSON: <html>Welcome</html>"),
@@ -94,6 +103,9 @@ def test_a_wrong_service_is_caught(
         case: status if case in cases else Status.PASS for case in CASES
     }
     message = next(one.message for one in report.failures if one.stage is Stage.EMBED)
+    assert not message.startswith("internal")
+    many = {one.stage: one.status for one in report.verdicts if one.stage in MANY_STAGES}
+    assert many == {Stage.BATCHES: status, Stage.STREAM: Status.SKIP_CAPABILITY}
     assert says in message
     assert len(message) < 300
     assert report.exit_code() == 1
@@ -130,11 +142,44 @@ def test_a_slow_service_ends_in_time(subject: SubjectFiles, fault: str) -> None:
 
 
 def test_a_service_that_is_not_there_is_one_trouble(subject: SubjectFiles) -> None:
-    """Named with the reason, and met at once."""
+    """Named with the reason, and met at once: no stage was executed, and one thing failed."""
     report = judged(subject, "http://127.0.0.1:9/embed")
+    assert (report.executed, failures(report)) == (0, 1)
+    (trouble,) = troubles(report.verdicts)
+    assert trouble.place == f"{len(report.verdicts)} stages that were not asked"
     assert {one.status for one in report.verdicts} == {Status.CRASH}
     assert "cannot be reached: " in report.failures[0].message
     assert report.exit_code() == 1
+
+
+def test_a_service_may_answer_in_any_order(subject: SubjectFiles) -> None:
+    """As OpenAI's schema allows; vectors are put in the order of index, and the report says so."""
+    with web(Web(subject.fixture, "any order")) as url:
+        report = judged(subject, url + OPENAI)
+    assert report.exit_code() == 0
+    assert "came in another order than the texts" in report.notes[0]
+
+
+def test_a_long_list_is_as_many_requests_as_a_service_takes(subject: SubjectFiles) -> None:
+    """By default text-embeddings-inference takes 32 texts, OpenAI 2,048."""
+    state = Web(subject.fixture)
+    with web(state) as url:
+        report = judged(subject, url + TEI)
+    assert statuses(report, Stage.BATCHES) == {SESSION: Status.PASS}
+    lengths = [len(body["inputs"]) for path, _, body in state.asked if path == TEI]
+    assert max(lengths) == 32
+    assert lengths.count(32) > 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [("wrong order", "their vectors are in another order"), ("padding counts", "padding; look at")],
+)
+def test_what_fails_in_batches_alone_is_told(subject: SubjectFiles, fault: str, says: str) -> None:
+    """Vectors of the same texts in other places, or other vectors."""
+    with web(Web(subject.fixture, fault)) as url:
+        report = judged(subject, url + TEI)
+    assert f"only calls of several texts fail: {says}" in report.notes[0]
 
 
 def test_polybake_serve_passes_with_its_prompts_by_name(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ module AllMinilmL6V2
       @name ||= file.manifest["name"]
       @fingerprint ||= file.manifest["fingerprint"]
       return file if file.manifest["fingerprint"] == fingerprint
-      raise ModelError, "#{@path}: holds another model since it was opened; open it again"
+      raise ModelError, "#{@path}: was replaced since it was opened; open it again"
     end
 
     # @return [Array<Array<Integer>>] token ids of each text

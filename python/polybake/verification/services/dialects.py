@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -29,15 +29,20 @@ _ROWS = TypeAdapter(list[list[float]])
 _TOKENS = TypeAdapter(list[list[_Token]])
 
 
-@dataclass(frozen=True)
+@dataclass
 class OpenAI:
     """``/v1/embeddings``.
 
     Attributes:
         model: What the service calls the model.
+        reordered: Whether an answer was in another order than that of the texts.
     """
 
     model: str
+    reordered: bool = False
+
+    #: Texts of one request. Source: OpenAI's API reference, "Create embeddings", ``input``.
+    most: ClassVar[int] = 2_048
 
     def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         """The same twice: as numbers, and as base64, which OpenAI's own libraries ask for."""
@@ -45,19 +50,24 @@ class OpenAI:
         return [asked | {"encoding_format": encoding} for encoding in ("float", "base64")]
 
     def vectors(self, answer: object) -> Vectors:
-        """``[texts, dimension]``.
+        """``[texts, dimension]``, put in order by ``index``: OpenAI promises none.
 
         Raises:
-            ValueError: not the schema, or not in the order of the texts, on which callers rely.
+            ValueError: not the schema, or an index is there twice, or not at all.
         """
         try:
             data = _Embeddings.model_validate(answer).data
         except ValidationError as error:
             raise ValueError(first_fault(error)) from error
-        for place, one in enumerate(data):
+        ordered = sorted(data, key=lambda one: one.index)
+        for place, one in enumerate(ordered):
             if one.index != place:
-                raise ValueError(f"data[{place}].index is {one.index}, expected {place}")
-        return stacked([one.embedding for one in data])
+                wrong = f"index {one.index} twice" if one.index < place else f"no index {place}"
+                raise ValueError(
+                    f"the service's data has {wrong}, expected 0 to {len(data) - 1}, each once"
+                )
+        self.reordered |= ordered != data
+        return stacked([one.embedding for one in ordered])
 
     def ids_address(self, address: str) -> str | None:  # noqa: ARG002 - as the other's
         """None: the schema has no token ids."""
@@ -73,6 +83,10 @@ class Inference:
     """
 
     normalize: bool
+    reordered: ClassVar[bool] = False
+
+    #: Texts of one request. Source: text-embeddings-inference, ``--max-client-batch-size``.
+    most: ClassVar[int] = 32
 
     def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         """One request; texts that are too long are cut, as every client does."""

@@ -11,7 +11,6 @@ from polybake.verification.protocol import (
     Answer,
     ClientVersions,
     Embed,
-    Errored,
     Request,
     Results,
     Skipped,
@@ -21,7 +20,7 @@ from polybake.verification.protocol import (
 from polybake.verification.services.address import headers_for
 from polybake.verification.services.dialects import Inference, beside, dialect_of, token_ids
 from polybake.verification.services.exchange import Reply, exchange
-from polybake.verification.services.vectors import agreed, encoded
+from polybake.verification.services.vectors import agreed, encoded, joined
 from polybake.verification.verdict import HarnessError, Status
 
 #: By which ``polybake serve`` names its file.
@@ -76,10 +75,11 @@ class Service:
         return Served(self._versions(seconds) if told else None, fingerprint and fingerprint[:64])
 
     def ask(self, request: Request, seconds: float) -> Answer:
-        """Answer as a harness does; what is refused, or is not what was asked for, is ``errored``.
+        """Answer as a harness does.
 
         Raises:
-            HarnessError: ``timeout``, ``crash``, or ``error``: see `exchange`.
+            HarnessError: ``timeout`` or ``crash``, see `exchange`, or ``error``: it refuses, or
+                gives what was not asked for.
         """
         try:
             if isinstance(request, Embed):
@@ -88,10 +88,15 @@ class Service:
             if isinstance(request, Tokenize):
                 return self._tokenize(cast(Sequence[str], request.texts), request.prompt, seconds)
         except ValueError as error:
-            return Errored(seq=0, errored=True, kind="internal", message=str(error))
+            raise HarnessError(Status.ERROR, str(error)) from error
         if isinstance(request, Stop):
             return Results(seq=0, results=None)
         return _skipped("a service over HTTP is asked for vectors of texts alone")
+
+    @property
+    def reordered(self) -> bool:
+        """Whether vectors came in another order than that of the texts, with their places."""
+        return self._dialect.reordered
 
     def finish(self, seconds: float) -> None:
         """Nothing is left running."""
@@ -124,12 +129,21 @@ class Service:
         return [self._contract.prompts[name] + text for text in texts]
 
     def _embed(self, texts: Sequence[str], prompt: str | None, seconds: float) -> dict[str, Any]:
+        """Texts in as few requests as a service takes."""
         named = {"prompt_name": prompt} if self._baked and prompt is not None else {}
-        found = [
-            self._dialect.vectors(self._exchange(self._address, body | named, seconds).json())
-            for body in self._dialect.bodies(self._prompted(texts, prompt))
+        prompted, most = self._prompted(texts, prompt), self._dialect.most
+        parts = [
+            agreed(
+                [
+                    self._dialect.vectors(
+                        self._exchange(self._address, body | named, seconds).json()
+                    )
+                    for body in self._dialect.bodies(prompted[first : first + most])
+                ]
+            )
+            for first in range(0, len(prompted), most)
         ]
-        return encoded(agreed(found), self._contract.output.dtype)
+        return encoded(joined(parts), self._contract.output.dtype)
 
     def _tokenize(self, texts: Sequence[str], prompt: str | None, seconds: float) -> Answer:
         address = self._dialect.ids_address(self._address)

@@ -44,6 +44,18 @@ def agreed(found: Sequence[Vectors]) -> Vectors:
     return first
 
 
+def joined(parts: Sequence[Vectors]) -> Vectors:
+    """What was given in several answers, one below the other.
+
+    Raises:
+        ValueError: vectors of different length.
+    """
+    lengths = sorted({part.shape[1] for part in parts})
+    if len(lengths) > 1:
+        raise ValueError(f"vectors of {', '.join(map(str, lengths))} elements for one list")
+    return np.concatenate(parts)
+
+
 def encoded(vectors: Vectors, dtype: str) -> dict[str, Any]:
     """The results of ``embed``; what are integers of the model's dtype are taken for these.
 
