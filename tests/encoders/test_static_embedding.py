@@ -62,6 +62,11 @@ def test_rows_are_widened(tmp_path: Path, dtype: Any, name: str) -> None:
     ("tensors", "message"),
     [
         ({"linear.weight": TABLE}, "holds linear.weight; expected embedding.weight, or"),
+        (
+            {"embedding.weight": TABLE, "scale": WEIGHTS},
+            "holds embedding.weight, scale; expected embedding.weight, or",
+        ),
+        ({"embeddings": TABLE, "bias": WEIGHTS}, "holds bias, embeddings; expected"),
         ({"embeddings": TABLE[0]}, "embeddings is F32 [3], expected 2 axes"),
         ({"embeddings": TABLE.astype(np.int32)}, "embeddings is I32 [4, 3], expected 2 axes"),
         ({"embeddings": TABLE, "mapping": WEIGHTS}, "mapping is F32 [6], expected 1 axes of I64"),

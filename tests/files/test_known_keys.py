@@ -51,6 +51,15 @@ def test_all_unknown_keys_are_named_with_their_values(tmp_path: Path) -> None:
     )
 
 
+def test_a_message_is_bounded_and_printable(tmp_path: Path) -> None:
+    """A file from outside may have any number of keys, of any characters."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, **{f"\x1b{number}": 1 for number in range(1000)})
+    assert r"unknown keys \x1b0 = 1, \x1b1 = 1, " in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 2000
+
+
 @pytest.mark.parametrize("value", [None, False, 0, 0.0, "", [], {}])
 def test_a_key_that_says_nothing_is_no_error(value: object, tmp_path: Path) -> None:
     """Unknown or not; so is a key that is passed over, and one by its other name."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,9 +11,10 @@ from pydantic import AliasChoices, BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 from polybake.errors import InputError
+from polybake.files.printable import printable
 
-#: Characters of a value that are shown.
-_LENGTH = 40
+#: Characters of a value, and keys, that are shown.
+_LENGTH, _MOST = 40, 30
 
 
 class KnownKeys(BaseModel):
@@ -53,15 +55,18 @@ class Allowed:
         """Check that every key of a file is known or allowed.
 
         Raises:
-            InputError: some are not; all are named.
+            InputError: some are not; they are named.
         """
         found = dict(_unknown(read))
         self.met.update(found.keys() & {*self.keys})
-        refused = {key: value for key, value in found.items() if key not in self.keys}
+        left = ((key, value) for key, value in found.items() if key not in self.keys)
+        refused = dict(islice(left, _MOST))
         if refused:
             hints = read.hints if isinstance(read, KnownKeys) else {}
             hinted = "".join(f"; {key}: {hints[key]}" for key in refused if key in hints)
-            listed = ", ".join(f"{key} = {_short(value)}" for key, value in refused.items())
+            listed = ", ".join(
+                f"{printable(key)} = {_short(value)}" for key, value in refused.items()
+            )
             keys = "keys" if len(refused) > 1 else "key"
             raise InputError(
                 f"{path}: unknown {keys} {listed}, which may change vectors; {remedy}; or, if "
