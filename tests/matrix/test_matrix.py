@@ -49,7 +49,7 @@ def test_every_model_is_judged_in_every_row(
     (row,) = report.rows
     assert row.versions is not None
     assert [(cell.status, cell.executed, cell.difference) for cell in row.cells] == [
-        ("pass", 12, 0.0)
+        ("pass", 14, 0.0)
     ] * 2
     assert report.exit_code() == 0
     assert told[0] == "python on cpu, threads 1: installs"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from faulty.subject import OUTPUTS, SubjectFiles
-from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.modelfile.fixture import Fixture
 from polybake.verification.golden import Golden, decode_fixture
 from polybake.verification.many import LEAST, batch_sizes, enough, many_texts, mixed
-from polybake.verification.verdict import MANY_STAGES, SESSION
+from polybake.verification.verdict import SESSION, Stage
 
 
 def decoded(fixture: Fixture, precision: str = "float32") -> Golden:
@@ -82,68 +82,19 @@ def test_several_vectors_a_text_stay_together(subject: SubjectFiles) -> None:
     np.testing.assert_array_equal(vectors[first : first + 3], three.vectors)
 
 
-def called(name: str, call: dict, answer: list, tokens: int = 9) -> Case:
-    return Case(
-        id=name,
-        why="It has a call.",
-        texts=("t",),
-        input_ids=((1,) * tokens,),
-        embeddings=encode_vectors(np.zeros((1, 8), np.float32)),
-        call=call,
-        answer=answer,
-    )
-
-
-def stream_of(*cases: Case) -> Case:
-    """The stream of cases that have calls."""
-    made_by = MadeBy(kind="reference", packages={})
-    golden = decoded(Fixture(fingerprint="f", made_by=made_by, tolerances=TOLERANCES, cases=cases))
-    stages = dict(many_texts(golden, "cpu"))
-    return stages[MANY_STAGES[1]].case
-
-
-def test_a_stream_of_labels_has_all_texts() -> None:
-    """Those of every case with the same labels, each with its answer."""
-    other = called("c", {"texts": ["x"], "labels": ["m"]}, [["other"]])
-    asked = {"labels": ["l"]}
-    stream = stream_of(
-        called("a", {"texts": ["p", "q"]} | asked, [["P"], ["Q"]]),
-        called("b", {"texts": ["r"]} | asked, [["R"]]),
-        other,
-    )
-    assert stream.call is not None
-    assert isinstance(stream.call["texts"], list)
-    assert {*stream.call["texts"]} == {"p", "q", "r"}
-    assert stream.call["labels"] == ["l"]
-    assert stream.answer == [[str(text).upper()] for text in stream.call["texts"]]
-    assert len(stream.call["texts"]) >= LEAST
-
-
-def test_a_stream_of_documents_is_in_their_order() -> None:
-    """Each document has the score that the query's ranks give it."""
-    ranks = [{"index": 1, "score": 0.75}, {"index": 0, "score": 0.25}]
-    stream = stream_of(called("a", {"query": "?", "documents": ["low", "high"]}, ranks))
-    assert stream.call is not None
-    assert isinstance(stream.call["documents"], list)
-    scores = {"low": 0.25, "high": 0.75}
-    assert stream.answer == [
-        {"index": place, "score": scores[str(text)]}
-        for place, text in enumerate(stream.call["documents"])
-    ]
-
-
-def test_a_stream_of_spans_has_one_aggregation() -> None:
-    """The first, since every other one runs the same batches."""
-    call = {"texts": ["p", "q"], "aggregations": ["first", "mean"]}
-    stream = stream_of(called("a", call, [[["P"], ["Q"]], [["p"], ["q"]]]))
-    assert stream.call is not None
-    assert stream.call["aggregations"] == ["first"]
-    assert isinstance(stream.call["texts"], list)
-    assert stream.answer == [[[str(text).upper()] for text in stream.call["texts"]]]
-
-
 def test_answers_to_questions_have_no_stream(subject: SubjectFiles) -> None:
     """Clients have none; their list is asked."""
-    case = called("a", {"question": "?", "contexts": ["p"]}, [[]])
-    golden = decoded(subject.fixture.model_copy(update={"cases": (case,)}))
-    assert [stage for stage, _ in many_texts(golden, "cpu")] == [MANY_STAGES[0]]
+    case = subject.fixture.cases[0]
+    asked = case.model_copy(update={"call": {"question": "?", "contexts": ["p"]}, "answer": [[]]})
+    golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))
+    assert [stage for stage, _ in many_texts(golden, "cpu")] == [Stage.BATCHES]
+
+
+def test_a_stream_of_labels_has_its_own_answer(subject: SubjectFiles) -> None:
+    """What the call gives, for as many texts as the list has."""
+    case = subject.fixture.cases[0]
+    asked = case.model_copy(update={"call": {"texts": ["a"]}, "answer": [["A"]]})
+    golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))
+    stream = dict(many_texts(golden, "cpu"))[Stage.STREAM].case
+    count = len(stream.texts)
+    assert (stream.call, stream.answer) == ({"texts": ["a"] * count}, [["A"]] * count)

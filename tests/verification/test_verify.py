@@ -12,12 +12,12 @@ from faulty.subject import CASES, TESTS, SubjectFiles
 from polybake.errors import InputError
 from polybake.modelfile.fixture_folder import write_fixture
 from polybake.verification.report import Report
-from polybake.verification.verdict import CASE_STAGES
+from polybake.verification.verdict import CASE_STAGES, MANY_STAGES
 from polybake.verification.verify import verify
 
 pytestmark = pytest.mark.slow
 
-STAGES = len(CASES) * len(CASE_STAGES)
+STAGES = len(CASES) * len(CASE_STAGES) + len(MANY_STAGES)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_fixture_folder_takes_the_place_of_the_file_s(
     cases = subject.fixture.cases[:1]
     write_fixture(subject.fixture.model_copy(update={"cases": cases}), tmp_path / "golden")
     report = verify(subject.model, [clients / "a"], fixture=tmp_path / "golden")
-    assert (report.cases, report.executed) == (1, len(CASE_STAGES))
+    assert (report.cases, report.executed) == (1, len(CASE_STAGES) + len(MANY_STAGES))
 
 
 def test_a_client_that_hangs_is_ended_in_time(subject: SubjectFiles, tmp_path: Path) -> None:

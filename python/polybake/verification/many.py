@@ -12,7 +12,7 @@ import numpy as np
 from polybake.modelfile.fixture import Case, Device, Text, encode_vectors
 from polybake.modelfile.slack import Embeddings, Slack
 from polybake.verification.golden import Golden, GoldenCase
-from polybake.verification.stages import has_stream
+from polybake.verification.stages import have_stream
 from polybake.verification.streamed import stream_of
 from polybake.verification.verdict import SESSION, Stage
 
@@ -46,7 +46,7 @@ def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCa
     listed = _joined([parts[number] for number in mixed(numbers, "list")])
     yield Stage.BATCHES, listed
     cases = [case.case for case in golden.cases]
-    if not any(map(has_stream, cases)):
+    if not have_stream(cases):
         return
     call = stream_of(cases, lambda lengths: mixed(enough(lengths, BUDGETS[device], most), "stream"))
     if call is None:

@@ -52,13 +52,13 @@ def stages_of(case: Case) -> tuple[Stage, ...]:
 
 def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
     """What is asked once, after the cases, in this order."""
-    many = (Stage.BATCHES, Stage.STREAM) if any(map(has_stream, cases)) else (Stage.BATCHES,)
+    many = (Stage.BATCHES, Stage.STREAM) if have_stream(cases) else (Stage.BATCHES,)
     return (*many, Stage.SELF_CHECK, Stage.STOP)
 
 
-def has_stream(case: Case) -> bool:
-    """Whether clients have a stream of what the case asks for: answers to questions have none."""
-    return case.call is None or "question" not in case.call
+def have_stream(cases: Iterable[Case]) -> bool:
+    """Whether clients have a stream of what cases ask for: answers to questions have none."""
+    return not any("question" in case.call for case in cases if case.call is not None)
 
 
 def request_for(stage: Stage, case: Case) -> Request:

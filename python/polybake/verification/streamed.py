@@ -64,11 +64,13 @@ def stream_of(
     groups: dict[str, _Group] = {}
     for case in cases:
         if case.call is None or "prompt" in case.call:
-            return None
+            continue
         call: dict[str, Any] = {**case.call, _texts_of(case.call): []}
         if "aggregations" in call:
             call["aggregations"] = call["aggregations"][:1]
         groups.setdefault(json.dumps(call, sort_keys=True), _Group(call)).add(case)
+    if not groups:
+        return None
     group = max(groups.values(), key=lambda group: len(group.texts))
     return group.of(chosen(group.lengths))
 
