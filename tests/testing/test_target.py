@@ -14,8 +14,11 @@ from support.inner_pytest import inner_pytest
 
 pytestmark = pytest.mark.slow
 
-#: Of one client: each stage of each case, self_check and stop.
-TESTS = len(CASES) * len(CASE_STAGES) + 2
+#: Of one client: each stage of each case, two of many texts, self_check and stop.
+TESTS = len(CASES) * len(CASE_STAGES) + 4
+
+#: Of the client that fails: two stages of each case, and both of many texts.
+FAILED = 2 * len(CASES) + 2
 
 
 @pytest.fixture
@@ -53,7 +56,7 @@ def test_each_verdict_is_a_test(project: Path) -> None:
     code, printed = inner_pytest(project, "polybake.toml", "--junitxml", "tests.xml")
     assert code == 1
     assert f"collected {2 * TESTS + 1} items" in printed
-    assert f"{2 * len(CASES)} failed, {2 * TESTS + 1 - 2 * len(CASES)} passed" in printed
+    assert f"{FAILED} failed, {2 * TESTS + 1 - FAILED} passed" in printed
     assert "FAILED polybake.toml::ruby-cpu::two.embed_ids - " in printed
     assert "ruby-cpu two.embed_ids ___" in printed
     assert "\nfail: row 1, element 7: difference 2e-05 exceeds 1e-05\n" in printed
@@ -77,7 +80,7 @@ def test_a_client_is_started_once_for_all_its_tests(project: Path) -> None:
     """However many tests ask for its report."""
     count_starts(project / "ruby")
     code, printed = inner_pytest(project, "polybake.toml", "-k", "ruby-cpu or complete")
-    assert (code, f"{TESTS + 1 - 2 * len(CASES)} passed" in printed) == (1, True), printed
+    assert (code, f"{TESTS + 1 - FAILED} passed" in printed) == (1, True), printed
     assert (project / "ruby/starts").read_text() == "once\n"
 
 
