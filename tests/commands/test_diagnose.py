@@ -33,7 +33,7 @@ def test_a_gap_is_explained(project: Path) -> None:
     """The verdict first, then what explains it, then the texts; the exit code is a verdict's."""
     asked = ("diagnose", "m.onnx", "--vectors", "v.npy", "--texts", "texts.txt")
     lines = polybake(*asked, cwd=project, code=1).splitlines()
-    assert lines[0].startswith("explained: 5 vectors, 5 looked at: elements differ by 0.")
+    assert lines[0].startswith("explained: 5 vectors: elements differ by 0.")
     assert lines[1].strip() == "100.0%  puts the prompt 'query' before texts"
     assert "shown best by:" in lines
     assert any("'the river'" in line for line in lines)
@@ -41,7 +41,7 @@ def test_a_gap_is_explained(project: Path) -> None:
     assert data["verdict"] == "explained"
     assert data["explanations"][0]["explained"] == pytest.approx(1, abs=1e-5)
     same = polybake(*asked, "--query", cwd=project)
-    assert same.startswith("the same: 5 vectors, 5 looked at: elements differ by ")
+    assert same.startswith("the same: 5 vectors: elements differ by ")
 
 
 def test_what_is_not_known_is_not_guessed(project: Path) -> None:

@@ -87,7 +87,7 @@ def _readable(found: Diagnosis) -> str:
     from polybake.files.printable import printable
 
     shown = [one for one in found.found[:_MOST] if one.explained >= _LEAST]
-    lines = [_verdict(found)]
+    lines = [_verdict(found), *(f"  {line}" for line in found.astray)]
     lines += [f"{one.explained:>8.1%}  {one.name}" for one in shown]
     if found.rounding:
         left = f"what is left, {found.left:.2g} of a vector's length at most,"
@@ -110,7 +110,10 @@ def _verdict(found: Diagnosis) -> str:
     else:
         gap = f"elements differ by {found.difference:.2g} of a vector's length at most"
     verdict = "the same" if found.verdict == "same" else found.verdict
-    said = f"{verdict}: {found.rows} vectors, {found.looked_at} looked at: {gap}"
+    said = f"{verdict}: {found.rows} vectors"
+    if found.zeros == found.rows:
+        return said
+    said += f": {gap}"
     if found.swapped:
         said += ", once the bytes of each float are in the other order"
     if found.moved:
@@ -124,10 +127,11 @@ def _data(found: Diagnosis) -> dict[str, Any]:
     return {
         "verdict": found.verdict,
         "vectors": found.rows,
-        "looked_at": found.looked_at,
         "largest_difference": found.difference,
         "bytes_swapped": found.swapped,
+        "zeros": [place + 1 for place in found.zeros],
         "in_another_order": found.moved,
+        "order": list(found.astray),
         "left": found.left,
         "rounding": found.rounding,
         "explanations": [{"name": one.name, "explained": one.explained} for one in found.found],
