@@ -41,6 +41,8 @@ def test_the_texts_that_show_it_best(
         place for place, text in enumerate(texts, start=1) if len(text) > 40
     }
     assert all(one.text == texts[one.row - 1] and one.explained > 0.99 for one in found.examples)
+    gaps = np.linalg.norm(theirs - ways.vectors(Way()), axis=1)
+    assert [one.row - 1 for one in found.examples] == np.argsort(-gaps, kind="stable")[:3].tolist()
 
 
 def test_the_other_byte_order_is_seen(prompted: Path, ways: Ways, texts: list[str]) -> None:
@@ -61,13 +63,17 @@ def test_noise_is_unexplained(prompted: Path, texts: list[str]) -> None:
     assert found.rounding is None
 
 
-def test_all_texts_are_compared(prompted: Path, ways: Ways, texts: list[str]) -> None:
-    """A gap of one text in many is seen, wherever it stands."""
+def test_all_texts_are_compared(
+    prompted: Path, ways: Ways, texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap of one text in many is seen, wherever it stands; and that no time was left for more."""
+    monkeypatch.setattr("polybake.diagnosis.search._TIME", 0.0)
     many, own = texts * 20, np.tile(ways.vectors(Way()), (20, 1))
     own[201] *= 3
     found = diagnose(prompted, many, own, DOCUMENTS)
     assert found.rows == 300
     assert found.verdict != "same"
+    assert found.ended
 
 
 def test_the_longest_text_is_tried(dissected: Dissected, prompted: Path, texts: list[str]) -> None:

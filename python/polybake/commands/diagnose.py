@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Characters of a text that are shown; explanations, and what part of the gap each has at least.
 _TEXT, _MOST, _LEAST = 60, 5, 0.1
+
+#: Seconds between lines of progress.
+_PAUSE = 5.0
 
 
 def diagnose(
@@ -56,7 +62,8 @@ def diagnose(
 
     wanted = wanted_prompt(prompt, query=query, document=document)
     other = None
-    with stages() as tell:
+    with stages() as shown:
+        tell = _told(shown)
         if vectors is not None and harness is None:
             given, theirs = read_given(vectors, texts, column=column, text_column=text_column)
         elif harness is not None and vectors is None:
@@ -83,6 +90,20 @@ def diagnose(
         raise typer.Exit(1)
 
 
+def _told(shown: Callable[[str], None]) -> Callable[[str], None]:
+    """What shows a stage; where nobody sees a terminal, a line each few seconds."""
+    said = time.monotonic()
+
+    def tell(stage: str) -> None:
+        nonlocal said
+        shown(stage)
+        if not sys.stderr.isatty() and time.monotonic() - said > _PAUSE:
+            said = time.monotonic()
+            typer.echo(stage, err=True)
+
+    return tell
+
+
 def _readable(found: Diagnosis) -> str:
     from polybake.files.printable import printable
 
@@ -93,6 +114,8 @@ def _readable(found: Diagnosis) -> str:
         left = f"what is left, {found.left:.2g} of a vector's length at most,"
         what = left if found.verdict == "explained" else "so small a gap"
         lines.append(f"{what} may come of arithmetic: {found.rounding}")
+    if found.ended:
+        lines.append("not all differences and pairs of them were tried: the time for them ended")
     if shown:
         lines.append("shown best by:")
         lines += [
@@ -117,7 +140,7 @@ def _verdict(found: Diagnosis) -> str:
     if found.swapped:
         said += ", once the bytes of each float are in the other order"
     if found.moved:
-        said += f", once {found.moved} vectors are in the order of the texts"
+        said += f", once {found.moved} vectors are beside their own texts"
     if found.verdict == "unexplained" and not found.rounding:
         said += "; nothing known explains it: another checkpoint, perhaps"
     return said
@@ -129,11 +152,12 @@ def _data(found: Diagnosis) -> dict[str, Any]:
         "vectors": found.rows,
         "largest_difference": found.difference,
         "bytes_swapped": found.swapped,
-        "zeros": [place + 1 for place in found.zeros],
+        "zeros": found.zeros,
         "in_another_order": found.moved,
         "order": list(found.astray),
         "left": found.left,
         "rounding": found.rounding,
+        "all_tried": not found.ended,
         "explanations": [{"name": one.name, "explained": one.explained} for one in found.found],
         "examples": [vars(one) for one in found.examples],
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from polybake.diagnosis.search import EXPLAINED, IN_PART, Explanation
+from polybake.diagnosis.explanation import Explanation
+from polybake.diagnosis.search import EXPLAINED, IN_PART
 from polybake.modelfile.compare import LIMIT
 
 #: Largest differences, relative to a vector's length, and what arithmetic leaves them.
@@ -44,6 +45,7 @@ class Diagnosis:
         astray: Which rows are zeros or another text's, and which texts have none, in words.
         found: What explains some of it, best first; nothing where there is no gap.
         examples: What shows the first of them best.
+        ended: Whether the time ended before all was tried.
     """
 
     rows: int
@@ -54,6 +56,7 @@ class Diagnosis:
     astray: tuple[str, ...]
     found: tuple[Explanation, ...]
     examples: tuple[Example, ...]
+    ended: bool
 
     @property
     def verdict(self) -> Literal["same", "explained", "explained in part", "unexplained"]:
