@@ -14,7 +14,7 @@ def chosen(
 ) -> NDArray[np.intp]:
     """The places of large gaps, and of as many others, while they are not too many tokens.
 
-    The longest text, to whose length others may have padded a whole batch, is the first of them.
+    The longest text is the first of them, as limits show in it alone, unless it is most of that.
 
     Args:
         gaps: Of each text.
@@ -25,7 +25,7 @@ def chosen(
     worst = np.argsort(-gaps, kind="stable")
     spread = np.linspace(0, len(gaps) - 1, min(len(gaps), most)).astype(int)
     longest = int(np.argmax(lengths))
-    short = lengths[longest] <= tokens // _SOME
+    short = lengths[longest] <= tokens // 2
     kept = {longest: int(lengths[longest])} if short else {}
     for place in (int(one) for both in zip(worst, spread, strict=False) for one in both):
         few = len(kept) < _SOME or sum(kept.values()) + lengths[place] <= tokens

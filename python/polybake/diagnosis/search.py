@@ -34,7 +34,7 @@ _BEST, _LEAST = 5, 0.02
 
 #: Seconds of processor time from the beginning on, after which nothing slow and no more pairs are
 #: tried.
-_TIME = 35.0
+_TIME = 40.0
 
 
 @dataclass(frozen=True)
