@@ -41,6 +41,8 @@ def test_the_texts_that_show_it_best(
         place for place, text in enumerate(texts, start=1) if len(text) > 40
     }
     assert all(one.text == texts[one.row - 1] and one.explained > 0.99 for one in found.examples)
+    gaps = np.linalg.norm(theirs - ways.vectors(Way()), axis=1)
+    assert [one.row - 1 for one in found.examples] == np.argsort(-gaps, kind="stable")[:3].tolist()
 
 
 def test_the_other_byte_order_is_seen(prompted: Path, ways: Ways, texts: list[str]) -> None:
@@ -61,13 +63,17 @@ def test_noise_is_unexplained(prompted: Path, texts: list[str]) -> None:
     assert found.rounding is None
 
 
-def test_many_texts_are_sampled(prompted: Path, ways: Ways, texts: list[str]) -> None:
-    """A gap of one text in many is found among those that are looked at."""
+def test_all_texts_are_compared(
+    prompted: Path, ways: Ways, texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap of one text in many is seen, wherever it stands; and that no time was left for more."""
+    monkeypatch.setattr("polybake.diagnosis.search._TIME", 0.0)
     many, own = texts * 20, np.tile(ways.vectors(Way()), (20, 1))
-    own[::7] *= 3
+    own[201] *= 3
     found = diagnose(prompted, many, own, DOCUMENTS)
-    assert (found.rows, found.looked_at) == (300, 201)
+    assert found.rows == 300
     assert found.verdict != "same"
+    assert found.ended
 
 
 def test_the_longest_text_is_tried(dissected: Dissected, prompted: Path, texts: list[str]) -> None:
@@ -120,6 +126,9 @@ def test_no_vector_is_no_guess(value: float, prompted: Path, texts: list[str]) -
     theirs = np.ones((len(texts), 12), np.float32)
     theirs[3, 2] = value
     with pytest.raises(InputError, match="vector 4 holds NaN or infinity; drop it"):
+        diagnose(prompted, texts, theirs, DOCUMENTS)
+    theirs[[5, 7]] = value
+    with pytest.raises(InputError, match="vectors 4, 6 and 8 hold NaN or infinity; drop them"):
         diagnose(prompted, texts, theirs, DOCUMENTS)
 
 

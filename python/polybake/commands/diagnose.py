@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Characters of a text that are shown; explanations, and what part of the gap each has at least.
 _TEXT, _MOST, _LEAST = 60, 5, 0.1
+
+#: Seconds between lines of progress.
+_PAUSE = 5.0
 
 
 def diagnose(
@@ -56,7 +62,8 @@ def diagnose(
 
     wanted = wanted_prompt(prompt, query=query, document=document)
     other = None
-    with stages() as tell:
+    with stages() as shown:
+        tell = _told(shown)
         if vectors is not None and harness is None:
             given, theirs = read_given(vectors, texts, column=column, text_column=text_column)
         elif harness is not None and vectors is None:
@@ -83,16 +90,32 @@ def diagnose(
         raise typer.Exit(1)
 
 
+def _told(shown: Callable[[str], None]) -> Callable[[str], None]:
+    """What shows a stage; where nobody sees a terminal, a line each few seconds."""
+    said = time.monotonic()
+
+    def tell(stage: str) -> None:
+        nonlocal said
+        shown(stage)
+        if not sys.stderr.isatty() and time.monotonic() - said > _PAUSE:
+            said = time.monotonic()
+            typer.echo(stage, err=True)
+
+    return tell
+
+
 def _readable(found: Diagnosis) -> str:
     from polybake.files.printable import printable
 
     shown = [one for one in found.found[:_MOST] if one.explained >= _LEAST]
-    lines = [_verdict(found)]
+    lines = [_verdict(found), *(f"  {line}" for line in found.astray)]
     lines += [f"{one.explained:>8.1%}  {one.name}" for one in shown]
     if found.rounding:
         left = f"what is left, {found.left:.2g} of a vector's length at most,"
         what = left if found.verdict == "explained" else "so small a gap"
         lines.append(f"{what} may come of arithmetic: {found.rounding}")
+    if found.ended:
+        lines.append("not all differences and pairs of them were tried: the time for them ended")
     if shown:
         lines.append("shown best by:")
         lines += [
@@ -110,11 +133,14 @@ def _verdict(found: Diagnosis) -> str:
     else:
         gap = f"elements differ by {found.difference:.2g} of a vector's length at most"
     verdict = "the same" if found.verdict == "same" else found.verdict
-    said = f"{verdict}: {found.rows} vectors, {found.looked_at} looked at: {gap}"
+    said = f"{verdict}: {found.rows} vectors"
+    if found.zeros == found.rows:
+        return said
+    said += f": {gap}"
     if found.swapped:
         said += ", once the bytes of each float are in the other order"
     if found.moved:
-        said += f", once {found.moved} vectors are in the order of the texts"
+        said += f", once {found.moved} vectors are beside their own texts"
     if found.verdict == "unexplained" and not found.rounding:
         said += "; nothing known explains it: another checkpoint, perhaps"
     return said
@@ -124,12 +150,14 @@ def _data(found: Diagnosis) -> dict[str, Any]:
     return {
         "verdict": found.verdict,
         "vectors": found.rows,
-        "looked_at": found.looked_at,
         "largest_difference": found.difference,
         "bytes_swapped": found.swapped,
+        "zeros": found.zeros,
         "in_another_order": found.moved,
+        "order": list(found.astray),
         "left": found.left,
         "rounding": found.rounding,
+        "all_tried": not found.ended,
         "explanations": [{"name": one.name, "explained": one.explained} for one in found.found],
         "examples": [vars(one) for one in found.examples],
     }

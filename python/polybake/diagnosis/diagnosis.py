@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from polybake.diagnosis.search import EXPLAINED, IN_PART, Explanation
+from polybake.diagnosis.explanation import Explanation
+from polybake.diagnosis.search import EXPLAINED, IN_PART
 from polybake.modelfile.compare import LIMIT
 
 #: Largest differences, relative to a vector's length, and what arithmetic leaves them.
@@ -35,29 +36,33 @@ class Diagnosis:
     """What is known of a gap.
 
     Attributes:
-        rows: Vectors that were given.
-        looked_at: How many of them were compared.
+        rows: Vectors that were given, all of which were compared.
         difference: The largest of one element, relative to its vector's length, of vectors beside
             those of their own texts; None where the dimensions differ.
         swapped: Whether the floats are in the other byte order.
-        moved: How many of the vectors that were compared are another text's.
+        zeros: How many vectors are all zeros; they are compared no further.
+        moved: How many vectors are another text's, or none's.
+        astray: Which rows are zeros or another text's, and which texts have none, in words.
         found: What explains some of it, best first; nothing where there is no gap.
         examples: What shows the first of them best.
+        ended: Whether the time ended before all was tried.
     """
 
     rows: int
-    looked_at: int
     difference: float | None
     swapped: bool
+    zeros: int
     moved: int
+    astray: tuple[str, ...]
     found: tuple[Explanation, ...]
     examples: tuple[Example, ...]
+    ended: bool
 
     @property
     def verdict(self) -> Literal["same", "explained", "explained in part", "unexplained"]:
         """What is known of the gap, if there is one."""
         if self._near:
-            return "explained" if self.swapped or self.moved else "same"
+            return "explained" if self.swapped or self.moved or self.zeros else "same"
         most = self.found[0].explained if self.found else 0.0
         if most >= EXPLAINED:
             return "explained"

@@ -27,7 +27,7 @@ Arrays = Mapping[str, NDArray[Any]]
 Changed = Callable[[onnx.ModelProto], onnx.ModelProto]
 
 #: Graphs that are held open, each with its weights.
-_KEPT = 2
+_KEPT = 3
 
 _STEP = re.compile(r"steps\.(\d+)")
 _LAYER = re.compile(r"(?:^|/)(?:layers?|h|block)\.(\d+)(?=:|/|$)")
@@ -64,14 +64,17 @@ class Dissected:
         tokenizer = BakedTokenizer.of(head.tokenizer, contract)
         return cls(head.manifest, tokenizer, onnx.load(path))
 
-    def values(self, feed: Arrays, changed: Changed | None = None) -> Arrays:
-        """What the graph gives a batch: its output, the states, the layers, and what steps read.
+    def values(
+        self, feed: Arrays, changed: Changed | None = None, *, layers: bool = False
+    ) -> Arrays:
+        """What the graph gives a batch: what the encoder gives, and what steps read.
 
         Args:
             feed: What the graph takes.
             changed: Makes another graph of it; None leaves it as it is.
+            layers: Whether what the layers give is wanted, too.
         """
-        session = self._fronts(changed)
+        session = self._fronts(changed, layers)
         names = [one.name for one in session.get_outputs()]
         return {**feed, **dict(zip(names, run(session, names, feed), strict=True))}
 
@@ -80,8 +83,10 @@ class Dissected:
         session = self._steps[place]
         if session is None:
             return x
-        given = {one.name: values[one.name] for one in session.get_inputs()}
-        return run(session, [self.states[place + 1]], {**given, self.states[place]: x})[0]
+        own = self.states[place]
+        read = (one.name for one in session.get_inputs())
+        given = {name: x if name == own else values[name] for name in read}
+        return run(session, [self.states[place + 1]], given)[0]
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -127,17 +132,18 @@ class Dissected:
         return [node for node in self.graph.graph.node if _step(node) == place]
 
     @cached_property
-    def _fronts(self) -> Callable[[Changed | None], ort.InferenceSession]:
+    def _fronts(self) -> Callable[[Changed | None, bool], ort.InferenceSession]:
         """The session of the graph, or of what it is changed to; some are kept."""
         return lru_cache(_KEPT)(self._front)
 
-    def _front(self, changed: Changed | None) -> ort.InferenceSession:
-        """The graph, with every value as an output that `values` gives."""
+    def _front(self, changed: Changed | None, layers: bool) -> ort.InferenceSession:
+        """The encoder alone, with every value as an output that `values` gives."""
         front = onnx.ModelProto()
         front.CopyFrom(self.graph)
-        there = {one.name for one in (*front.graph.output, *front.graph.input)}
         read = {one.name for step in self._steps if step for one in step.get_inputs()}
-        names = sorted({*self.states, *self.layers, *read} - there)
+        there = {*self.states[1:], *(one.name for one in front.graph.input)} - {self.states[0]}
+        names = sorted({self.states[0], *(self.layers if layers else ()), *read} - there)
+        del front.graph.output[:]
         front.graph.output.extend(map(self._value, names))
         return open_session((changed(front) if changed else front).SerializeToString())
 

@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polybake.diagnosis.chosen import chosen
 from polybake.diagnosis.departures.departure import Departure
 from polybake.diagnosis.departures.known import departures
+from polybake.diagnosis.departures.stored import grid
 from polybake.diagnosis.dissected import Dissected
+from polybake.diagnosis.explanation import Explanation, Looked, done
 from polybake.diagnosis.gap import Gap
+from polybake.diagnosis.groups import groups, in_whole_batches, is_small
+from polybake.diagnosis.pairs import GAIN, cheap_pairs, costly_pairs
 from polybake.diagnosis.way import Vectors, Way, Ways
-from polybake.errors import PolybakeError
-from polybake.modelfile.compare import LIMIT
 
 #: Of the gap; what explains less is no explanation, or one of a part.
 EXPLAINED, IN_PART = 0.95, 0.5
 
-#: Departures that run the graph on something else: so many of them are tried with each other one,
-#: on so many texts first, and so many of these pairs on all texts.
-_BEST, _FEW, _FULL = 5, 4, 3
+#: Texts and tokens of the first look, and of the second, which what explains most is put to.
+_FIRST, _SECOND = (8, 512), (16, 1024)
 
-#: Of the gap; what another graph must explain alone to be tried in pairs.
-_WORTH = 0.05
+#: Tokens of a batch that is run whole, at most.
+_WHOLE = 8192
 
-#: A pair must leave at most so much of what the best one leaves alone.
-_GAIN = 0.5
+#: So many are put to it, and what they explain at least.
+_BEST, _LEAST = 5, 0.02
+
+#: Seconds of processor time from the beginning on, after which nothing slow and no more pairs are
+#: tried.
+_TIME = 40.0
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """A departure, or two, and how far it brings the model's own vectors to the others.
+class Explanations:
+    """What explains a gap.
 
     Attributes:
-        name: What the other program does.
-        parts: How many departures it is made of.
-        explained: Of the gap: 1 is all of it, 0 nothing.
-        left: The largest difference of one element, relative to its vector's length.
-        shown: Of each text, what part of its own gap it explains.
+        found: Best first. Departures that the texts cannot tell apart are one.
+        places: Those of the texts that `Explanation.shown` speaks of.
+        ended: Whether the time ended before all was tried.
     """
 
-    name: str
-    parts: int
-    explained: float
-    left: float
-    shown: NDArray[np.float64]
+    found: tuple[Explanation, ...]
+    places: NDArray[np.intp]
+    ended: bool
 
 
 def explanations(
@@ -56,7 +58,8 @@ def explanations(
     theirs: Vectors,
     prompt: str | None,
     tell: Callable[[str], None] = lambda _: None,
-) -> list[Explanation]:
+    own: Vectors | None = None,
+) -> Explanations:
     """Try all known departures, and pairs of them where none explains the gap alone.
 
     Args:
@@ -64,95 +67,124 @@ def explanations(
         texts: One for each row of ``theirs``.
         theirs: ``[texts, dimension]``.
         prompt: The name of the prompt that the file's own vectors have.
-        tell: Told what begins.
-
-    Returns:
-        What explains anything, best first. Departures that these texts cannot tell apart are one.
+        tell: Told what begins, and what explains most so far.
+        own: The file's own vectors, where they are known.
     """
     ways = Ways(model, texts, prompt)
-    gap = Gap(theirs, ways.vectors(Way()))
-    singles = departures(model, prompt, theirs.shape[1])
-    tell(f"trying {len(singles)} known differences")
-    found = _tried(ways, gap, singles)
-    if not _done(found.values()):
-        tell("trying pairs of them")
-        found |= _tried(ways, gap, _pairs(ways, gap, found))
-    return _distinct(found.values())
+    gap = Gap(theirs, ways.vectors(Way()) if own is None else own)
+    rounded = grid(theirs.astype(np.float32))
+    looked = Looked(ways, gap)
+    if rounded and (seen := looked.rounded(rounded)) and done([seen]):
+        return Explanations((seen,), np.arange(len(texts)), ended=False)
+    search = _Search(looked, rounded, tell)
+    ended = search.ended(departures(model, prompt, theirs.shape[1], len(texts)))
+    return Explanations(tuple(_distinct(search.sure.values())), search.places, ended)
 
 
-def _done(found: Iterable[Explanation]) -> bool:
-    """One of them explains the whole gap."""
-    return any(one.left <= LIMIT for one in found)
+class _Search:
+    """What departures explain of a few texts, and the best of them of more."""
 
+    def __init__(
+        self, looked: Looked, rounded: Departure | None, tell: Callable[[str], None]
+    ) -> None:
+        self.began = time.process_time()
+        self.looked, self.rounded, self.tell = looked, rounded, tell
+        self.lengths = np.asarray([len(row) for row in looked.ways.rows(Way())])
+        gaps = looked.gap.of_texts
+        few, self.places = (chosen(gaps, self.lengths, *size) for size in (_FIRST, _SECOND))
+        self.second = looked.at(self.places)
+        self.first = looked.at(few) if len(few) < len(self.places) else self.second
+        self.found: dict[Departure, Explanation] = {}
+        self.sure: dict[Departure, Explanation] = {}
 
-def _tried(ways: Ways, gap: Gap, tried: Iterable[Departure]) -> dict[Departure, Explanation]:
-    """Of each departure that fits the model, what it explains.
+    def ended(self, known: list[Departure]) -> bool:
+        """Try all until one explains the whole gap; whether the time ended before.
 
-    Those that feed the graph the same are tried together, the file's own feed first; when one of
-    them explains the whole gap, it is the last feed.
-    """
-    together: dict[object, list[Departure]] = {ways.fed(Way()): []}
-    for one in tried:
-        if (fed := _fed(ways, one)) is not None:
-            together.setdefault(fed, []).append(one)
-    found: dict[Departure, Explanation] = {}
-    for group in together.values():
-        seen = {one: _explanation(ways, gap, one) for one in group}
-        found |= {one: explanation for one, explanation in seen.items() if explanation}
-        if _done(found.values()):
-            break
-    return found
+        What is slow comes behind the pairs that run no model, unless the gap is as small as it
+        leaves.
+        """
+        late = {one for one in known if one.slow and not is_small(self.first)}
+        self._singles([one for one in known if one not in late])
+        self._pairs(cheap_pairs(self.first, dict(self.found)))
+        self._singles([one for one in known if one in late])
+        self._pairs(costly_pairs(self.first, dict(self.found), self._over))
+        if done(self.sure.values()):
+            return False
+        over = self._over()
+        for parts in (1, 2):
+            self._confirm(parts)
+        return over
 
+    def _singles(self, known: list[Departure]) -> None:
+        """Try each alone, and with the rounding that their vectors show."""
+        if done(self.sure.values()):
+            return
+        for group in groups(self.first, known, self.found):
+            self._try("known differences", [each for one in group for each in self._forms(one)])
+            if done(self.sure.values()) or (group[0].slow and self._over()):
+                return
 
-def _fed(ways: Ways, one: Departure) -> object:
-    """What a departure feeds the graph; None where it does not fit the tokenizer."""
-    try:
-        return ways.fed(one.way)
-    except Exception:
-        return None
+    def _pairs(self, tried: Iterator[Departure]) -> None:
+        """Try pairs where nothing explains the whole gap."""
+        if done(self.sure.values()):
+            return
+        for pair in tried:
+            self._try("pairs of known differences", [pair])
+            if done(self.sure.values()):
+                return
 
+    def _try(self, what: str, tried: list[Departure]) -> None:
+        best = max(self.found.values(), key=lambda one: one.explained, default=None)
+        so_far = f"; best so far: {best.explained:.1%} {best.name}" if best else ""
+        self.tell(f"trying {what}, {len(self.found)} tried{so_far}")
+        for one in tried:
+            if in_whole_batches(one):
+                self._try_whole(one)
+            elif seen := self.first.explanation(one):
+                self.found[one] = seen
+                if done([seen]):
+                    self._put(one)
 
-def _explanation(ways: Ways, gap: Gap, one: Departure) -> Explanation | None:
-    try:
-        with np.errstate(all="ignore"):
-            return Explanation(one.name, one.parts, *gap.explained(ways.vectors(one.way)))
-    except (PolybakeError, ValueError, IndexError):
-        return None  # it does not fit this model
+    def _try_whole(self, one: Departure) -> None:
+        """On all texts of one batch, of those the one with the fewest tokens."""
+        size, count = one.way.batch or 1, len(self.lengths)
+        batches = [np.arange(first, min(first + size, count)) for first in range(0, count, size)]
+        costs = [int(len(places) * self.lengths[places].max()) for places in batches]
+        best = int(np.argmin(costs))
+        if costs[best] > _WHOLE:
+            return
+        seen = self.looked.at(batches[best]).explanation(one)
+        if seen and seen.explained >= EXPLAINED:
+            shown = dict(zip(batches[best].tolist(), seen.shown, strict=True))
+            each = [shown.get(place, seen.explained) for place in self.places.tolist()]
+            self.found[one] = self.sure[one] = replace(seen, shown=np.asarray(each))
 
+    def _forms(self, one: Departure) -> Iterator[Departure]:
+        rounded = self.rounded
+        if rounded is None or one.name != rounded.name:
+            yield one
+        elif rounded:
+            yield rounded
+        if rounded and one.way.stored is None and (both := one.joined(rounded)):
+            yield both
 
-def _pairs(ways: Ways, gap: Gap, found: dict[Departure, Explanation]) -> Iterator[Departure]:
-    """Every pair that costs little, and of the others those that promise most."""
-    matter = [one for one in found if _matters(one, found[one])]
-    own = ways.fed(Way())
-    costly = dict.fromkeys(one for one in matter if _fed(ways, one) != own)
-    for one, other in combinations(matter, 2):
-        if not (one in costly and other in costly) and (pair := one.joined(other)):
-            yield pair
-    best = sorted(costly, key=lambda one: -found[one].explained)[:_BEST]
-    few = {one: _few(ways, gap, found[one]) for one in best}
-    promise: dict[Departure, dict[Departure, float]] = {one: {} for one in best}
-    for other in costly:  # in the outer loop, as it may be another graph
-        # Two of the best are one pair, whichever comes first.
-        for one in best[: best.index(other)] if other in best else best:
-            if pair := one.joined(other):
-                seen = _explanation(*few[one], pair)
-                promise[one][pair] = seen.explained if seen else -np.inf
-    for pairs in promise.values():
-        yield from sorted(pairs, key=lambda pair: -pairs[pair])[:_FULL]
+    def _put(self, one: Departure) -> None:
+        """To the second look."""
+        seen = self.found[one] if self.first is self.second else self.second.explanation(one)
+        if seen:
+            self.sure[one] = seen
 
+    def _confirm(self, parts: int) -> None:
+        """The best of so many parts."""
+        kept = [one for one in self.found.items() if one[0].parts == parts]
+        ranked = sorted((seen.explained for _, seen in kept), reverse=True)
+        least = max([_LEAST, *ranked[_BEST - 1 : _BEST]])
+        for one, seen in kept:
+            if seen.explained >= least and one not in self.sure:
+                self._put(one)
 
-def _matters(one: Departure, explanation: Explanation) -> bool:
-    """Here it changes vectors; and another graph, which costs most, in their direction."""
-    least = _WORTH if one.way.graph else -np.inf
-    return bool(explanation.shown.any()) and explanation.explained >= least
-
-
-def _few(ways: Ways, gap: Gap, explanation: Explanation) -> tuple[Ways, Gap]:
-    """The texts of which an explanation leaves most."""
-    left = (1 - explanation.shown) * gap.of_texts
-    places = np.argsort(-left, kind="stable")[:_FEW]
-    texts = [ways.texts[place] for place in places]
-    return Ways(ways.model, texts, ways.prompt), Gap(gap.theirs[places], gap.own[places])
+    def _over(self) -> bool:
+        return time.process_time() - self.began > _TIME
 
 
 def _distinct(found: Collection[Explanation]) -> list[Explanation]:
@@ -163,7 +195,7 @@ def _distinct(found: Collection[Explanation]) -> list[Explanation]:
     for one in ranked:
         if one.explained <= 0:
             break
-        if one.parts > 1 and 1 - one.explained > _GAIN * (1 - max(alone, 0.0)):
+        if one.parts > 1 and 1 - one.explained > GAIN * (1 - max(alone, 0.0)):
             continue
         same = next((each for each in kept if np.allclose(each.shown, one.shown, atol=1e-4)), None)
         if same is None:

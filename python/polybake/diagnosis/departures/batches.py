@@ -15,37 +15,48 @@ from polybake.modelfile.manifest import Contract
 from polybake.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
 
-#: Tokens to which libraries pad by themselves, at most.
+#: Tokens to which libraries pad by themselves, at most; and texts of their batches.
 _LONGEST = 512
+_SIZES = (8, 16, 32, 64, 128, 256)
 
 
-def departures(contract: Contract, prompt: str | None) -> Iterator[Departure]:
+def departures(contract: Contract, prompt: str | None, count: int) -> Iterator[Departure]:
     """Those of padding.
 
     Args:
         contract: The model's.
         prompt: The name of the prompt that its own vectors have.
+        count: How many texts there are.
     """
     side = "left" if contract.pad_side == "right" else "right"
-    yield Departure(f"pads on the {side}", Way(batch=ALL, feed=partial(padded, prompt, side)))
-    for length, how in widths(contract):
-        way = Way(batch=ALL, feed=partial(_attending, prompt, length))
+    yield Departure(f"pads on the {side}", Way(batch=ALL, feed=partial(padded, prompt, side, 0)))
+    for size, length, how in widths(contract, count):
+        way = Way(batch=size, feed=partial(_attending, prompt, length))
         yield Departure(f"attends to padding and pools it, {how}", way)
         yield Departure(f"attends to padding, {how}", replace(way, masked=True))
 
 
-def widths(contract: Contract) -> tuple[tuple[int, str], ...]:
-    """To how many tokens the rows of a batch are padded, and its name; 0 is the longest row's."""
+def widths(contract: Contract, count: int) -> tuple[tuple[int, int, str], ...]:
+    """Texts of a batch, to how many tokens its rows are padded at least, and the name of both."""
     longest = min(contract.max_length, _LONGEST)
-    return (0, "in batches of several texts"), (longest, f"up to {longest} tokens")
+    return (
+        (ALL, 0, "in batches of several texts"),
+        *((size, 0, f"in batches of {size} texts") for size in _SIZES if size < count),
+        (ALL, longest, f"up to {longest} tokens"),
+    )
 
 
-def _attending(prompt: str | None, length: int, contract: Contract, rows: Rows) -> Arrays:
-    given = feeds(contract, rows, prompt, length)
+def _attending(
+    prompt: str | None, length: int, contract: Contract, rows: Rows, width: int
+) -> Arrays:
+    given = feeds(contract, rows, prompt, max(length, width))
     masks = {one.name for one in contract.inputs if one.feed == "attention_mask"}
     return {name: np.ones_like(one) if name in masks else one for name, one in given.items()}
 
 
-def padded(prompt: str | None, side: str, contract: Contract, rows: Rows, width: int = 0) -> Arrays:
+def padded(
+    prompt: str | None, side: str, length: int, contract: Contract, rows: Rows, width: int
+) -> Arrays:
     """The arrays of a batch whose shorter rows are padded on this side, to so many tokens."""
-    return feeds(contract.model_copy(update={"pad_side": side}), rows, prompt, width)
+    other = contract.model_copy(update={"pad_side": side})
+    return feeds(other, rows, prompt, max(length, width))

@@ -15,11 +15,13 @@ class Departure:
         name: What the other program does.
         way: The model file's way with this one change.
         parts: How many departures it is made of.
+        slow: Whether it takes seconds to make its graph.
     """
 
     name: str
     way: Way
     parts: int = 1
+    slow: bool = False
 
     def joined(self, other: Departure) -> Departure | None:
         """Both; None where they do different things at one stage."""
@@ -28,4 +30,4 @@ class Departure:
                 return None
         changes = {stage: getattr(other.way, stage) for stage in other.way.stages}
         name, parts = f"{self.name}, and {other.name}", self.parts + other.parts
-        return Departure(name, replace(self.way, **changes), parts)
+        return Departure(name, replace(self.way, **changes), parts, self.slow or other.slow)

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polybake.diagnosis.departures import batches, pooling, stored, texts, tokens, weights
+from polybake.diagnosis.departures import batches, encoder, pooling, stored, texts, tokens, weights
 from polybake.diagnosis.departures.departure import Departure
 from polybake.diagnosis.dissected import Dissected
 from polybake.diagnosis.way import Way
 
 
-def departures(model: Dissected, prompt: str | None, dimension: int) -> list[Departure]:
+def departures(
+    model: Dissected, prompt: str | None, dimension: int, count: int = 0
+) -> list[Departure]:
     """All that can be tried on a model file.
 
     Args:
         model: The file.
         prompt: The name of the prompt that its own vectors have.
         dimension: Of the vectors that are to be explained.
+        count: How many texts there are, of which batches may have been made.
     """
     return [
         *texts.departures(model.manifest.contract.prompts, prompt),
         *tokens.departures(model.tokenizer, model.manifest.contract.max_length),
-        *batches.departures(model.manifest.contract, prompt),
-        *weights.departures(model.manifest.contract),
-        *pooling.departures(model, prompt),
+        *batches.departures(model.manifest.contract, prompt, count),
+        *encoder.departures(model.graph),
+        *weights.departures(model.manifest.contract, count),
+        *pooling.departures(model, prompt, count),
         *stored.departures(dimension),
         *_layers(model),
         *_steps(model),

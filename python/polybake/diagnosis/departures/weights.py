@@ -13,13 +13,11 @@ import ml_dtypes
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnxscript import ir
 
 from polybake.diagnosis.departures.departure import Departure
 from polybake.diagnosis.departures.rounding import int8
 from polybake.diagnosis.way import ALL, Way
 from polybake.modelfile.manifest import Contract
-from polybake.quantization.float16 import narrow
 
 #: How files of dynamic int8 are made: what quantize_dynamic is told. Optimum leaves embeddings.
 #: Sources: ONNX Runtime 1.31 quantize_dynamic, its defaults; transformers.js 3 and 2,
@@ -37,18 +35,27 @@ _DYNAMIC: dict[str, dict[str, Any]] = {
     },
 }
 
+#: Texts of a batch, whose range of numbers dynamic int8 takes.
+_BATCHES = {1: "a text at a time", 32: "in batches of 32 texts", ALL: "in batches of several texts"}
 
-def departures(contract: Contract) -> Iterator[Departure]:
-    """Those of weights, and those of arithmetic."""
+
+def departures(contract: Contract, count: int) -> Iterator[Departure]:
+    """Those of weights, and those of arithmetic.
+
+    Args:
+        contract: The model's.
+        count: How many texts there are.
+    """
     for name, kind in (("float16", np.float16), ("bfloat16", ml_dtypes.bfloat16)):
         yield Departure(f"stores the weights as {name}", Way(graph=partial(_stored, kind)))
     yield Departure("rounds the weights to int8, a scale a matrix", Way(graph=_int8_weights))
-    yield Departure("computes in float16", Way(graph=partial(_float16, contract)))
+    yield Departure("computes in float16", Way(graph=partial(_float16, contract)), slow=True)
     for weights, told in _DYNAMIC.items():
         graph = partial(_dynamic_int8, told)
-        for texts, batch in (("a text at a time", 1), ("in batches of several texts", ALL)):
-            name = f"computes in dynamic int8 ({weights}), {texts}"
-            yield Departure(name, Way(batch=batch, graph=graph))
+        for size, how in _BATCHES.items():
+            if size < count or size in (1, ALL):
+                name = f"computes in dynamic int8 ({weights}), {how}"
+                yield Departure(name, Way(batch=size, graph=graph), slow=True)
 
 
 def _stored(kind: Any, model: onnx.ModelProto) -> onnx.ModelProto:
@@ -68,6 +75,10 @@ def _rounded(model: onnx.ModelProto, rounded: Any) -> onnx.ModelProto:
 
 
 def _float16(contract: Contract, model: onnx.ModelProto) -> onnx.ModelProto:
+    from onnxscript import ir  # takes seconds
+
+    from polybake.quantization.float16 import narrow
+
     graph = ir.from_proto(model)
     with tempfile.TemporaryDirectory() as folder:
         narrow(graph, contract, [[0]], Path(folder))
