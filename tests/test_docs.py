@@ -72,7 +72,8 @@ def project(tmp_path_factory: pytest.TempPathFactory, minilm: Path) -> Path:
     (folder / "examples").symlink_to(EXAMPLES)
     shapes = [linear_shapes(f"layers.{n}", *sizes) for n, sizes in enumerate(MLP)]
     save_file(draw(dict(ChainMap(*shapes))), folder / "mlp.safetensors")
-    np.save(folder / "corpus-mean.npy", np.zeros(384, np.float32))
+    (folder / "fitted").mkdir()
+    np.save(folder / "fitted" / "mean.npy", np.zeros(384, np.float32))
     for task, name in TASK_NAMES.items():
         TASK_MODELS[task](folder / f"{name}.onnx")
     (folder / "texts.txt").write_text("one text\nanother\n")
