@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 import numpy as np
 
 from polybake.diagnosis.departures.departure import Departure
-from polybake.diagnosis.explanation import Explanation, Looked
+from polybake.diagnosis.explanation import Looked
 from polybake.diagnosis.way import Way
 from polybake.modelfile.compare import LIMIT
 
@@ -15,29 +13,20 @@ from polybake.modelfile.compare import LIMIT
 #: before batches. Dynamic int8 of MiniLM leaves 0.09 in batches of 32 texts.
 _SMALL = 0.1
 
-#: Of the gap, what an int8 graph explains a text at a time where batches of it are worth trying.
-_WORTH = 0.1
 
-
-def groups(
-    looked: Looked, known: list[Departure], found: Mapping[Departure, Explanation]
-) -> Iterator[list[Departure]]:
+def groups(looked: Looked, known: list[Departure]) -> list[list[Departure]]:
     """Departures that feed the graph the same, which cost one run together.
 
     Args:
         looked: The texts that they are tried on.
-        known: All departures.
-        found: What has been found of those that were given before.
+        known: All departures; of one graph, in batches or not, those stay together.
     """
     together: dict[object, list[Departure]] = {}
     for one in known:
         if (fed := looked.fed(one)) is not None:
             together.setdefault(fed, []).append(one)
     small = is_small(looked)
-    ranked = sorted(together.values(), key=lambda group: _rank(looked, group, small))
-    for group in ranked:
-        if not in_whole_batches(group[0]) or _promises(group[0], found):
-            yield group
+    return sorted(together.values(), key=lambda group: _rank(looked, group, small))
 
 
 def in_whole_batches(one: Departure) -> bool:
@@ -45,20 +34,20 @@ def in_whole_batches(one: Departure) -> bool:
     return one.way.graph is not None and one.way.batch not in (None, 1)
 
 
-def _rank(looked: Looked, group: list[Departure], small: bool) -> tuple[int, bool]:
+def _rank(looked: Looked, group: list[Departure], small: bool) -> int:
     """What can explain all of the gap before what cannot, and what costs less before what more."""
     if looked.fed(group[0]) == looked.ways.fed(Way()):
-        return 0, False
+        return 0
     one, way = group[0], group[0].way
     if one.slow:
-        return 5 if small else 8, in_whole_batches(one)
+        return 5 if small else 8
     if way.graph is not None:
-        return 2 if small else 5, False
+        return 2 if small else 5
     if way.feed is not None:
-        return 6, False
+        return 6
     if way.layer:
-        return 1, False
-    return 4 if _fits(looked, one) else 7, False
+        return 1
+    return 4 if _fits(looked, one) else 7
 
 
 def _fits(looked: Looked, one: Departure) -> bool:
@@ -74,11 +63,3 @@ def is_small(looked: Looked) -> bool:
     lengths = np.linalg.norm(looked.gap.theirs, axis=1, keepdims=True)
     differences = np.abs(looked.gap.theirs - looked.gap.own)
     return bool((differences <= _SMALL * np.where(lengths > 0, lengths, 1)).all())
-
-
-def _promises(one: Departure, found: Mapping[Departure, Explanation]) -> bool:
-    """The same graph explains something a text at a time."""
-    return any(
-        other.way.graph is one.way.graph and not in_whole_batches(other) and seen.explained > _WORTH
-        for other, seen in found.items()
-    )

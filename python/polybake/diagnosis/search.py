@@ -119,7 +119,7 @@ class _Search:
         """Try each alone, and with the rounding that their vectors show."""
         if done(self.sure.values()):
             return
-        for group in groups(self.first, known, self.found):
+        for group in groups(self.first, known):
             self._try("known differences", [each for one in group for each in self._forms(one)])
             if done(self.sure.values()) or (group[0].slow and self._over()):
                 return
@@ -154,7 +154,7 @@ class _Search:
         if costs[best] > _WHOLE:
             return
         seen = self.looked.at(batches[best]).explanation(one)
-        if seen and seen.explained >= EXPLAINED:
+        if seen and seen.explained >= IN_PART:
             shown = dict(zip(batches[best].tolist(), seen.shown, strict=True))
             each = [shown.get(place, seen.explained) for place in self.places.tolist()]
             self.found[one] = self.sure[one] = replace(seen, shown=np.asarray(each))
