@@ -120,11 +120,11 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> list[int]:
     ran: list[int] = []
     through = Runner.embed
 
-    def counted(runner: Runner, rows: Any, *more: Any) -> Any:
+    def counted(runner: Runner, rows: Any, **more: Any) -> Any:
         if len(ran) == runs:
             raise Stopped
         ran.append(len(rows))
-        return through(runner, rows, *more)
+        return through(runner, rows, **more)
 
     monkeypatch.setattr(Runner, "embed", counted)
     return ran
@@ -201,7 +201,7 @@ def test_a_file_that_changes_is_refused(every_feed: Path, tmp_path: Path, lines:
 def test_what_is_no_number_is_named(every_feed: Path, texts: Path) -> None:
     """By its row; a store would never find it again."""
 
-    def damaged(_: Runner, rows: Any) -> Any:
+    def damaged(_: Runner, rows: Any, **more: Any) -> Any:  # noqa: ARG001
         vectors = np.zeros((len(rows), 7), np.float32)
         vectors[3, 2] = np.nan
         return vectors
