@@ -35,7 +35,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "roberta": ("Roberta", {"pad_token_id": 0}),
     "electra": ("Electra", {"embedding_size": 8}),
     "mpnet": ("MPNet", {"pad_token_id": 0}),
-    "distilbert": ("DistilBert", {}),
+    "distilbert": ("DistilBert", {"hidden_dim": 20, "intermediate_size": None}),
 }
 
 
