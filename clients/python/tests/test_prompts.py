@@ -4,7 +4,8 @@ from typing import Any
 
 from refused import refused
 
-from all_minilm_l6_v2 import Embedder, InvalidTextError, UnknownPromptError
+from all_minilm_l6_v2 import Embedder, UnknownPromptError
+from all_minilm_l6_v2.errors import InvalidTextError
 
 
 def test_what_is_no_query(embedder: Embedder) -> None:
