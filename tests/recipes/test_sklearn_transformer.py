@@ -117,7 +117,7 @@ def test_wrong_input_is_told(model: Path) -> None:
         transformer.transform(["a", float("nan")])
     with pytest.raises(TypeError, match=r"texts\[0\] is ndarray; expected a string"):
         transformer.transform(np.array([["a"], ["b"]]))
-    with pytest.raises(TypeError, match="put it into a list"):
+    with pytest.raises(TypeError, match="expected a list of texts, got a string"):
         transformer.transform("a text")
 
 
