@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,11 @@ class Gap:
         self.own = own if own.shape == theirs.shape else np.zeros_like(self.theirs)
         #: The distance of each text.
         self.of_texts: NDArray[np.float64] = np.linalg.norm(self.theirs - self.own, axis=1)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest difference of one element, relative to its vector's length."""
+        return relative_difference(self.theirs, self.own)
 
     def explained(
         self, vectors: Vectors, rounding: Rounding | None = None

@@ -9,9 +9,10 @@ from polybake.diagnosis.explanation import Looked
 from polybake.diagnosis.way import Way
 from polybake.modelfile.compare import LIMIT
 
-#: Of a vector's length: a smaller gap may come of weights or of arithmetic, which are then tried
-#: before batches. Dynamic int8 of MiniLM leaves 0.09 in batches of 32 texts.
-_SMALL = 0.1
+#: Another graph is tried early where the gap is at most so many times what it leaves of MiniLM, or
+#: as little, and no larger than this part of a vector's length: dynamic int8 of MiniLM leaves 0.09
+#: in batches of 32 texts.
+_NEAR, _SMALL = 10, 0.1
 
 
 def groups(looked: Looked, known: list[Departure]) -> list[list[Departure]]:
@@ -25,8 +26,7 @@ def groups(looked: Looked, known: list[Departure]) -> list[list[Departure]]:
     for one in known:
         if (fed := looked.fed(one)) is not None:
             together.setdefault(fed, []).append(one)
-    small = is_small(looked)
-    return sorted(together.values(), key=lambda group: _rank(looked, group, small))
+    return sorted(together.values(), key=lambda group: _rank(looked, group))
 
 
 def in_whole_batches(one: Departure) -> bool:
@@ -34,20 +34,25 @@ def in_whole_batches(one: Departure) -> bool:
     return one.way.graph is not None and one.way.batch not in (None, 1)
 
 
-def _rank(looked: Looked, group: list[Departure], small: bool) -> int:
+def _rank(looked: Looked, group: list[Departure]) -> int:
     """What can explain all of the gap before what cannot, and what costs less before what more."""
-    if looked.fed(group[0]) == looked.ways.fed(Way()):
-        return 0
     one, way = group[0], group[0].way
-    if one.slow:
-        return 5 if small else 8
+    if looked.fed(one) == looked.ways.fed(Way()):
+        return 0
     if way.graph is not None:
-        return 2 if small else 5
+        near = is_near(looked, one)
+        return (2 if one.slow else 1) if near else (8 if one.slow else 6)
     if way.feed is not None:
-        return 6
+        return 5
     if way.layer:
-        return 1
+        return 3
     return 4 if _fits(looked, one) else 7
+
+
+def is_near(looked: Looked, one: Departure) -> bool:
+    """It leaves about as much as is to be explained."""
+    least, most = one.leaves / _NEAR, min(one.leaves * _NEAR, _SMALL)
+    return least <= looked.gap.largest <= most
 
 
 def _fits(looked: Looked, one: Departure) -> bool:
@@ -56,10 +61,3 @@ def _fits(looked: Looked, one: Departure) -> bool:
     changed = np.asarray([row != other for row, other in pairs])
     lengths = np.linalg.norm(looked.gap.theirs, axis=1)
     return bool((changed == (looked.gap.of_texts > LIMIT * lengths)).all())
-
-
-def is_small(looked: Looked) -> bool:
-    """Whether weights or arithmetic alone may leave such gaps."""
-    lengths = np.linalg.norm(looked.gap.theirs, axis=1, keepdims=True)
-    differences = np.abs(looked.gap.theirs - looked.gap.own)
-    return bool((differences <= _SMALL * np.where(lengths > 0, lengths, 1)).all())

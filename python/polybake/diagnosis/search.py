@@ -16,7 +16,7 @@ from polybake.diagnosis.departures.stored import grid
 from polybake.diagnosis.dissected import Dissected
 from polybake.diagnosis.explanation import Explanation, Looked, done
 from polybake.diagnosis.gap import Gap
-from polybake.diagnosis.groups import groups, in_whole_batches, is_small
+from polybake.diagnosis.groups import groups, in_whole_batches, is_near
 from polybake.diagnosis.pairs import GAIN, cheap_pairs, costly_pairs
 from polybake.diagnosis.way import Vectors, Way, Ways
 
@@ -24,7 +24,7 @@ from polybake.diagnosis.way import Vectors, Way, Ways
 EXPLAINED, IN_PART = 0.95, 0.5
 
 #: Texts and tokens of the first look, and of the second, which what explains most is put to.
-_FIRST, _SECOND = (8, 512), (16, 1024)
+_FIRST, _SECOND = (4, 256), (16, 1024)
 
 #: Tokens of a batch that is run whole, at most.
 _WHOLE = 8192
@@ -100,10 +100,9 @@ class _Search:
     def ended(self, known: list[Departure]) -> bool:
         """Try all until one explains the whole gap; whether the time ended before.
 
-        What is slow comes behind the pairs that run no model, unless the gap is as small as it
-        leaves.
+        What is slow comes behind the pairs that run no model, unless it leaves about such a gap.
         """
-        late = {one for one in known if one.slow and not is_small(self.first)}
+        late = {one for one in known if one.slow and not is_near(self.first, one)}
         self._singles([one for one in known if one not in late])
         self._pairs(cheap_pairs(self.first, dict(self.found)))
         self._singles([one for one in known if one in late])

@@ -16,12 +16,15 @@ class Departure:
         way: The model file's way with this one change.
         parts: How many departures it is made of.
         slow: Whether it takes seconds to make its graph.
+        leaves: What another graph leaves of MiniLM: its largest difference, relative to a vector's
+            length. What leaves about as much as is to be explained is tried before what does not.
     """
 
     name: str
     way: Way
     parts: int = 1
     slow: bool = False
+    leaves: float = 0.0
 
     def joined(self, other: Departure) -> Departure | None:
         """Both; None where they do different things at one stage."""

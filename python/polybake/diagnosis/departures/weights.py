@@ -46,16 +46,20 @@ def departures(contract: Contract, count: int) -> Iterator[Departure]:
         contract: The model's.
         count: How many texts there are.
     """
-    for name, kind in (("float16", np.float16), ("bfloat16", ml_dtypes.bfloat16)):
-        yield Departure(f"stores the weights as {name}", Way(graph=partial(_stored, kind)))
-    yield Departure("rounds the weights to int8, a scale a matrix", Way(graph=_int8_weights))
-    yield Departure("computes in float16", Way(graph=partial(_float16, contract)), slow=True)
+    stored = (("float16", np.float16, 1e-4), ("bfloat16", ml_dtypes.bfloat16, 1e-3))
+    for name, kind, leaves in stored:
+        way = Way(graph=partial(_stored, kind))
+        yield Departure(f"stores the weights as {name}", way, leaves=leaves)
+    way = Way(graph=_int8_weights)
+    yield Departure("rounds the weights to int8, a scale a matrix", way, leaves=0.06)
+    way = Way(graph=partial(_float16, contract))
+    yield Departure("computes in float16", way, slow=True, leaves=2e-4)
     for weights, told in _DYNAMIC.items():
         graph = partial(_dynamic_int8, told)
         for size, how in _BATCHES.items():
             if size < count or size in (1, ALL):
                 name = f"computes in dynamic int8 ({weights}), {how}"
-                yield Departure(name, Way(batch=size, graph=graph), slow=True)
+                yield Departure(name, Way(batch=size, graph=graph), slow=True, leaves=0.06)
 
 
 def _stored(kind: Any, model: onnx.ModelProto) -> onnx.ModelProto:
