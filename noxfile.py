@@ -134,9 +134,9 @@ def exchange(session: nox.Session) -> None:
     """Let those judge who receive it: Triton's server, CycloneDX, OpenSSF, pre-commit, a runner."""
     install(session, "bake,cpu,sign", *TEST_TOOLS, *RECIPIENTS)
     session.run(
-        "pytest", "-n", "2", "--dist", "loadfile", "tests/exporting", "tests/provenance",
-        "tests/commands/test_card.py", "tests/commands/test_export.py",
-        "tests/commands/test_sign.py", "tests/test_hooks.py",
+        "pytest", "-n", "2", "--dist", "loadfile", "tests/shipping",
+        "tests/cli/test_card.py", "tests/cli/test_export.py",
+        "tests/cli/test_sign.py", "tests/test_hooks.py",
         "tests/test_action.py::test_the_whole_action", *session.posargs,
     )  # fmt: skip
 
@@ -157,7 +157,7 @@ def bulk(session: nox.Session) -> None:
     """Embed on a local Ray cluster and on a local Spark cluster, and kill workers of both."""
     session.install(".[bake,ray,spark]", *TEST_TOOLS)
     session.run(
-        "pytest", "tests/ray", "tests/spark", *session.posargs,
+        "pytest", "tests/bulk/ray", "tests/bulk/spark", *session.posargs,
         env={"RAY_USAGE_STATS_ENABLED": "0"},
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def planted(session: nox.Session) -> None:
 def reported(session: nox.Session) -> None:
     """Ask diagnose about what users of other tools reported, with the real weights."""
     install(session, "bake,cpu", *TEST_TOOLS)
-    session.run("pytest", "-m", "reported", "tests/diagnosis", *session.posargs)
+    session.run("pytest", "-m", "reported", "tests/study/diagnose", *session.posargs)
 
 
 @nox.session
@@ -349,7 +349,7 @@ def runtimes(session: nox.Session, runtime: str) -> None:
     """Reproduce the golden cases on the oldest and the newest ONNX Runtime."""
     install(session, "bake,cpu", *TEST_TOOLS)
     # Clients in environments of their own, which must not depend on the runtime that is here.
-    session.run("pytest", "tests/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"})
+    session.run("pytest", "tests/verification/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"})
     model = bake_minilm(session, BUILD / "runtimes")
     session.install("--upgrade", runtime)
     session.run("polybake", "check", str(model))

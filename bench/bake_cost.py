@@ -45,7 +45,7 @@ def row(name: str, runs: list[tuple[float, float]]) -> tuple[float, float]:
 
 def main(model: Path, runs: int) -> None:
     """Measure in turns, so that a slow minute of the machine meets every row."""
-    polybake = [sys.executable, "-m", "polybake.cli"]
+    polybake = [sys.executable, "-m", "polybake.cli.main"]
     weights = sum(file.stat().st_size for file in model.glob("*.safetensors")) / 2**20
     commands = {
         "polybake --help": [*polybake, "--help"],

@@ -27,9 +27,9 @@ import ray
 from rich.console import Console
 
 import polybake
-from polybake.corpus import open_corpus
-from polybake.embedding.embed import embed
-from polybake.embedding.model_file import OneCore
+from polybake.base.texts import open_corpus
+from polybake.bulk.embed.embed import embed
+from polybake.bulk.embed.model_file import OneCore
 from polybake.ray import embed_files
 from polybake.runtime.prompt import Prompt
 
@@ -40,7 +40,7 @@ MILLIONS = 100
 
 def write_texts(file: Path, tokens: int, count: int) -> Path:
     """Words that are one token in most vocabularies."""
-    words = resources.files("polybake.benchmark").joinpath("words.txt").read_text("ascii").split()
+    words = resources.files("polybake.study.bench").joinpath("words.txt").read_text("ascii").split()
     seeded = random.Random(5)
     lines = (" ".join(seeded.choices(words, k=tokens - 2)) for _ in range(count))
     file.write_text("\n".join(lines), encoding="ascii")

@@ -21,11 +21,11 @@ sys.path.insert(0, "tests")
 
 from models.drawn import DRAWN, drawn_weights
 from models.tiny_folders import write_bert
+from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.bake import bake
-from polybake.baking.lower import EXACT, Lowering
-from polybake.recipe.resolve import resolve
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
 from polybake.runtime.embedder import Embedder
-from polybake.sources import open_source
 
 LARGER: dict[str, Any] = {
     "hidden_size": 256,

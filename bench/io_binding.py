@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.benchmark.turns import in_turns
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
+from polybake.study.bench.turns import in_turns
 
 _LENGTH = 64
 _TOKENS = tuple(512 << power for power in range(8))

@@ -127,7 +127,7 @@ def write_model(folder: Path) -> int:
 
 def figures(command: list[str]) -> dict[str, float]:
     """Seconds, and the peak memory of the largest process, in MB."""
-    seconds, peak = measured(sys.executable, "-m", "polybake.cli", *command)
+    seconds, peak = measured(sys.executable, "-m", "polybake.cli.main", *command)
     return {"seconds": round(seconds, 1), "peak_mb": round(peak * 2**20 / 1e6)}
 
 

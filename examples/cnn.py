@@ -10,9 +10,7 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.layers.convolution import Conv2d
-from polybake.layers.linear import Linear
-from polybake.layers.network import write_network
+from polybake.layers import Conv2d, Linear, write_network
 
 
 class Cnn(nn.Module):

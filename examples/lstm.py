@@ -12,9 +12,7 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.layers.linear import Linear
-from polybake.layers.lstm import LstmLayers
-from polybake.layers.network import write_network
+from polybake.layers import Linear, LstmLayers, write_network
 
 
 class Tagger(nn.Module):

@@ -8,8 +8,7 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.layers.linear import Linear
-from polybake.layers.network import write_network
+from polybake.layers import Linear, write_network
 
 
 class Mlp(nn.Module):

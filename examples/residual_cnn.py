@@ -12,9 +12,7 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.layers.convolution import BatchNorm, Conv2d
-from polybake.layers.linear import Linear
-from polybake.layers.network import write_network
+from polybake.layers import BatchNorm, Conv2d, Linear, write_network
 
 
 class Block(nn.Module):

@@ -10,11 +10,15 @@ from pathlib import Path
 import typer
 from onnxscript import OpBuilder, ir, nn
 
-from polybake.layers.activations import ACTIVATIONS
-from polybake.layers.attention import attend, padding_bias, split_heads
-from polybake.layers.layer_norm import LayerNorm
-from polybake.layers.linear import Linear
-from polybake.layers.network import write_network
+from polybake.layers import (
+    ACTIVATIONS,
+    LayerNorm,
+    Linear,
+    attend,
+    padding_bias,
+    split_heads,
+    write_network,
+)
 
 
 class Attention(nn.Module):

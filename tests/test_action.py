@@ -32,7 +32,7 @@ def runner_temp(tmp_path: Path) -> Path:
     """The runner's folder, in which the first step has put this polybake."""
     program = tmp_path / "runner/polybake/bin/polybake"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polybake.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m polybake.cli.main "$@"\n')
     program.chmod(0o755)
     return tmp_path / "runner"
 

@@ -20,9 +20,9 @@ from safetensors.numpy import save_file
 from models.network_numpy import draw, linear_shapes
 from models.search_model import write_search_model
 from models.task_models import TASK_MODELS
+from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
 from polybake.generation import LANGUAGES, render_client
-from polybake.modelfile.container import read_head
 from polybake.verification import protocol
 from polybake.verification.harness_file import HarnessFile
 from support.served import served
@@ -108,8 +108,8 @@ def run_shell(code: str, project: Path) -> None:
                 words += ["--language", "python"]
             if words[1] == "diagnose":  # vectors that differ in nothing
                 own = ("embed", words[2], "texts.txt", "--output", "theirs.npy", "--force")
-                run_python(project, ["-m", "polybake.cli", *own])
-            run_python(project, ["-m", "polybake.cli", *words[1:]])
+                run_python(project, ["-m", "polybake.cli.main", *own])
+            run_python(project, ["-m", "polybake.cli.main", *words[1:]])
 
 
 def run_service(words: list[str], project: Path) -> None:
@@ -119,7 +119,7 @@ def run_service(words: list[str], project: Path) -> None:
     model = project / "build/all-minilm-l6-v2.onnx"
     if not model.exists():
         bake = ["bake", "models/all-MiniLM-L6-v2", "--name", model.stem, "--output", str(model)]
-        run_python(project, ["-m", "polybake.cli", *bake])
+        run_python(project, ["-m", "polybake.cli.main", *bake])
     if words[0] == "polybake":
         assert project / words[2] == model
         with served(model, *words[5:] if words[3] == "--port" else words[3:]) as service:
@@ -159,7 +159,7 @@ def run_toml(code: str, project: Path) -> None:
     path.write_text(code, encoding="utf-8")
     load_config(path)
     if "default_prompt" not in code or "[prompts]" in code:
-        run_python(project, ["-m", "polybake.cli", "bake"])
+        run_python(project, ["-m", "polybake.cli.main", "bake"])
 
 
 def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
@@ -170,11 +170,11 @@ def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
     elif "capabilities" in data:
         protocol.Started.model_validate_json(code)
     elif "contract" in data:
-        from polybake.modelfile.manifest import Manifest
+        from polybake.base.modelfile.manifest import Manifest
 
         assert Manifest.model_validate(data).model_dump(mode="json").keys() == data.keys()
     else:
-        from polybake.modelfile.fixture import Fixture
+        from polybake.base.modelfile.fixture import Fixture
 
         Fixture.model_validate(data)
 
@@ -189,7 +189,7 @@ def run_yaml(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
         assert {hook["id"] for hook in step.get("hooks", [])} <= {hook["id"] for hook in hooks}
         words = shlex.split(step.get("run", ""))
         if words[:1] == ["polybake"]:
-            command = [sys.executable, "-m", "polybake.cli", words[1], "--help"]
+            command = [sys.executable, "-m", "polybake.cli.main", words[1], "--help"]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             for option in (word for word in words if word.startswith("--")):
                 assert option in done.stdout
@@ -299,7 +299,7 @@ def test_every_command_is_documented() -> None:
     """docs/settings.md has a line for each verb of the command line, and only those."""
     import typer.main
 
-    from polybake.cli import app
+    from polybake.cli.main import app
 
     page = (REPOSITORY / "docs/settings.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `polybake (\w+)", page, re.MULTILINE))

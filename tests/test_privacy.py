@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from models.tiny_folders import write_bert
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 from support.fresh_home import run_silently
 
 pytestmark = pytest.mark.slow
 
 #: As if somebody had imported onnxruntime; the real one would send its telemetry.
 IMPORTED = "import sys; sys.modules['onnxruntime'] = sys"
-RUN = (sys.executable, "-c", "import polybake.cli; polybake.cli.main()")
+RUN = (sys.executable, "-c", "import polybake.cli.main; polybake.cli.main.main()")
 
 
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:

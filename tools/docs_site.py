@@ -142,7 +142,7 @@ def _command_line() -> str:
     from typer.cli import get_docs_for_click
     from typer.main import get_command
 
-    from polybake.cli import app
+    from polybake.cli.main import app
 
     command = get_command(app)
     context = typer.Context(command, info_name="polybake")

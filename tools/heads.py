@@ -19,11 +19,18 @@ import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 
-from polybake.files.atomic import replacing
-from polybake.modelfile.container import ascii_json, sha256
-from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
-from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Provenance, fingerprint
-from polybake.modelfile.protobuf import entry, varint
+from polybake.base.files.atomic import replacing
+from polybake.base.modelfile.container import ascii_json, sha256
+from polybake.base.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.base.modelfile.manifest import (
+    Contract,
+    Input,
+    Manifest,
+    Output,
+    Provenance,
+    fingerprint,
+)
+from polybake.base.modelfile.protobuf import entry, varint
 
 _GRAPH = """
 <ir_version: 8, opset_import: ["" : 18]>

@@ -17,8 +17,8 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from polybake.encoders import ENCODERS
-from polybake.files.atomic import replacing
+from polybake.baking.encoders import ENCODERS
+from polybake.base.files.atomic import replacing
 
 #: By ``model_type``, or by class; sorted.
 Keys = dict[str, list[str]]

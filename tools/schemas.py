@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
+from polybake.baking.recipe.json_schema import settings_schema
+from polybake.base.files.atomic import replacing
+from polybake.base.modelfile.fixture import Fixture
+from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import CheckFailed
-from polybake.files.atomic import replacing
-from polybake.modelfile.fixture import Fixture
-from polybake.modelfile.manifest import Manifest
-from polybake.recipe.json_schema import settings_schema
 from polybake.verification import protocol
 from polybake.verification.harness_file import HarnessFile
 

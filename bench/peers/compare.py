@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from peers import HERE, Peer, client, command, install, read_peers
 from runner import Runner
 
-from polybake.benchmark.environment import environment
-from polybake.benchmark.workload import workloads
+from polybake.study.bench.environment import environment
+from polybake.study.bench.workload import workloads
 
 BUILD = HERE.parents[1] / "build" / "peers"
 EXPORTER = "sentence-transformers-onnx"

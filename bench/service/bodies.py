@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 
 #: What is repeated between the ends of a body, by name.
 REPEATED = {
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--megabytes", type=float, nargs="+", default=[0.25, 1, 3, 16])
     parser.add_argument("--bodies", nargs="+", default=list(REPEATED))
     chosen = parser.parse_args()
-    command = [sys.executable, "-m", "polybake.cli", "serve", str(chosen.model), "--port", "0"]
+    command = [sys.executable, "-m", "polybake.cli.main", "serve", str(chosen.model), "--port", "0"]
     service = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert service.stderr is not None
     url = next(json.loads(line)["listening"] for line in service.stderr if "listening" in line)

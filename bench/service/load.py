@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.benchmark.workload import workloads
 from polybake.runtime.embedder import Embedder
+from polybake.study.bench.workload import workloads
 
 
 @dataclass

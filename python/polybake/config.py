@@ -16,15 +16,15 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from polybake.base.files.hub_reference import HubReference, parse_source
+from polybake.base.files.validation import expected, first, key_path, unknown_key
+from polybake.base.modelfile.fixture import Device
+from polybake.base.modelfile.manifest import Precision, Storage, checked_name
 from polybake.errors import InputError
-from polybake.files.hub_reference import HubReference, parse_source
-from polybake.files.validation import expected, first, key_path, unknown_key
 from polybake.generation.languages import LANGUAGES
-from polybake.modelfile.fixture import Device
-from polybake.modelfile.manifest import Precision, Storage, checked_name
 
 #: Who makes the graph of a model folder's encoder: polybake itself, for the architectures in
-#: `polybake.encoders`, or PyTorch's exporter, for any architecture that transformers has.
+#: `polybake.baking.encoders`, or PyTorch's exporter, for any architecture that transformers has.
 EncoderMaker = Literal["native", "torch"]
 
 

@@ -17,10 +17,10 @@ from models.tiny_folders import (
 )
 from models.tiny_onnx import write_encoder
 from polybake.baking.bake_config import bake_config
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.manifest import Manifest
 from polybake.config import Config
 from polybake.errors import InputError
-from polybake.modelfile.container import read_head
-from polybake.modelfile.manifest import Manifest
 
 MEAN = [{"step": "pool", "mode": "mean"}]
 

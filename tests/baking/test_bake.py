@@ -23,15 +23,15 @@ from models.tiny_folders import (
 )
 from models.tiny_onnx import BODY, HIDDEN, INPUTS, POOLED, encoder, write_encoder
 from polybake.baking.bake import BakeReport, bake
+from polybake.baking.golden.texts import CaseText
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+from polybake.baking.steps.step import Pointwise
+from polybake.base.modelfile.container import read_head, tail_digest
+from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import CheckFailed, InputError
-from polybake.fixtures.texts import CaseText
-from polybake.modelfile.container import read_head, tail_digest
-from polybake.modelfile.fixture import decode_vectors
-from polybake.recipe.resolve import resolve
 from polybake.runtime.session import open_session
-from polybake.sources import open_source
 from polybake.steps import Normalize, Pool, Step
-from polybake.steps.step import Pointwise
 
 pytestmark = pytest.mark.slow
 
@@ -269,8 +269,8 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from polybake.baking.bake import bake
-from polybake.recipe.resolve import resolve
-from polybake.sources import open_source
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
 source = open_source(Path(sys.argv[1]))
 specs = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
 bake(source, resolve(specs, base=Path("."), source=source), Path("out.onnx"), name="tiny")

@@ -10,12 +10,12 @@ from onnxscript import OpBuilder, ir
 from models.tiny_folders import write_bert
 from models.tiny_onnx import write_encoder
 from polybake.baking.bake import bake
+from polybake.baking.sources import open_source
+from polybake.baking.steps.step import Pointwise
+from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed
-from polybake.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
-from polybake.sources import open_source
 from polybake.steps import Floats, Normalize, Pool, Route, Scale, Step
-from polybake.steps.step import Pointwise
 
 ROUTE = Route(
     routes={"query": (Normalize(),), "document": (Scale(factor=2.0),)},

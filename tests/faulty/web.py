@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from polybake.modelfile.fixture import Fixture, decode_vectors
+from polybake.base.modelfile.fixture import Fixture, decode_vectors
 
 #: What becomes of an answer's vectors.
 VECTORS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.manifest import Manifest
 from polybake.generation import LANGUAGES
 from polybake.generation.context import build_context
 from polybake.generation.names import names_for
-from polybake.modelfile.container import read_head
-from polybake.modelfile.manifest import Manifest
 
 
 @pytest.fixture(scope="session")

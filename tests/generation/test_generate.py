@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.generation import LANGUAGES
 from polybake.generation.generate import ClientSettings, generate
-from polybake.modelfile.container import read_head
 
 
 def test_every_language_gets_a_folder(every_feed: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from models.every_feed import write_every_feed_model
 from models.task_models import TASK_MODELS
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 from support.fresh_home import run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS

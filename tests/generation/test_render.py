@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.errors import InputError
 from polybake.generation import LANGUAGES, render_client
 from polybake.generation.write import changes
-from polybake.modelfile.container import read_head
-from polybake.modelfile.manifest import Manifest, parse_manifest
 
 
 @pytest.fixture(scope="session")

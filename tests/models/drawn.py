@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from models.bert import DEBERTA_V3
 from models.tiny_folders import CONFIG, write_bert
+from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
-from polybake.baking.lower import Lowering
-from polybake.encoders import ENCODERS
-from polybake.layers.linear import Linear
-from polybake.recipe.resolve import resolve
-from polybake.sources import open_source
+from polybake.baking.encoders import ENCODERS
+from polybake.baking.layers.linear import Linear
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
 
 STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
 

@@ -18,9 +18,16 @@ import onnx.parser
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from models.quantized_feed import DIMENSION, QUANTIZATIONS, slack
-from polybake.modelfile import container as modelfile
-from polybake.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
-from polybake.modelfile.manifest import Contract, Input, Manifest, Output, Provenance, fingerprint
+from polybake.base.modelfile import container as modelfile
+from polybake.base.modelfile.fixture import TOLERANCES, Case, Fixture, MadeBy, encode_vectors
+from polybake.base.modelfile.manifest import (
+    Contract,
+    Input,
+    Manifest,
+    Output,
+    Provenance,
+    fingerprint,
+)
 
 MAX_LENGTH = 16
 PROMPTS = {"query": "query: ", "document": "passage: "}

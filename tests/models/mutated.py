@@ -14,11 +14,11 @@ import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper, parser
 
-from polybake.fixtures.golden import make_fixture
-from polybake.fixtures.texts import CaseText
-from polybake.modelfile.container import ascii_json, read_head, sha256, tail_digest, write
-from polybake.modelfile.fixture import Fixture
-from polybake.modelfile.manifest import Contract, fingerprint
+from polybake.baking.golden.golden import make_fixture
+from polybake.baking.golden.texts import CaseText
+from polybake.base.modelfile.container import ascii_json, read_head, sha256, tail_digest, write
+from polybake.base.modelfile.fixture import Fixture
+from polybake.base.modelfile.manifest import Contract, fingerprint
 
 Floats = NDArray[np.float32]
 

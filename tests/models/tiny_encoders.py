@@ -10,9 +10,9 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from polybake.graph.check import check_graph
+from polybake.baking.graph.check import check_graph
+from polybake.baking.sources import open_source
 from polybake.runtime.session import open_session
-from polybake.sources import open_source
 
 Floats = NDArray[np.floating[Any]]
 

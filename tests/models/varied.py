@@ -9,8 +9,8 @@ from typing import Any
 
 import onnx
 
-from polybake.modelfile.container import ascii_json, read_head, sha256, write
-from polybake.modelfile.manifest import Contract, fingerprint
+from polybake.base.modelfile.container import ascii_json, read_head, sha256, write
+from polybake.base.modelfile.manifest import Contract, fingerprint
 
 
 def _as_it_is(_: Any) -> None:

@@ -10,11 +10,11 @@ import pytest
 
 from models.heads import BERT, MODERN, saved_bert, saved_rotary
 from polybake.baking.bake_config import bake_config
+from polybake.baking.golden.golden import golden_cases
+from polybake.baking.golden.texts import CaseText
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import encode_vectors
 from polybake.config import Config
-from polybake.fixtures.golden import golden_cases
-from polybake.fixtures.texts import CaseText
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import encode_vectors
 from polybake.runtime.embedder import Embedder
 from polybake.verification.answers import compare_answers
 from support.agreement import Agreement, agreement_of_pairs

@@ -9,9 +9,9 @@ import pytest
 
 from models.heads import BERT, DECODERS, LABELS, MODERN, saved_bert, saved_rotary
 from polybake.baking.bake_config import bake_config
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import encode_vectors
 from polybake.config import Config
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import encode_vectors
 from polybake.verification.answers import compare_answers
 from support.agreement import Agreement, agreement
 from support.proven import Proven

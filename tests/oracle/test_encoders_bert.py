@@ -10,8 +10,8 @@ from safetensors import safe_open
 
 from models.bert import KINDS, roberta
 from models.saved import MAX_LENGTH, randomise, save
-from polybake.layers.log_buckets import log_buckets
-from polybake.layers.relative_bias import relative_buckets
+from polybake.baking.layers.log_buckets import log_buckets
+from polybake.baking.layers.relative_bias import relative_buckets
 from support.agreement import agreement_with_folder
 from support.proven import FOLDER, Proven
 

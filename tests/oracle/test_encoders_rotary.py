@@ -16,7 +16,7 @@ from models.rotary import (
     save_kind,
 )
 from models.saved import save
-from polybake.fixtures.texts import CaseText
+from polybake.baking.golden.texts import CaseText
 from support.agreement import agreement_with_folder
 from support.proven import Proven
 

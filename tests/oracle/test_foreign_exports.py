@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 import polybake
 from conftest import REQUIRED
 from polybake.baking.bake import bake
+from polybake.baking.golden.golden import golden_cases
+from polybake.baking.golden.texts import CaseText, user_cases
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import Source, open_source
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import Case, encode_vectors
 from polybake.errors import InputError
-from polybake.fixtures.golden import golden_cases
-from polybake.fixtures.texts import CaseText, user_cases
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import Case, encode_vectors
-from polybake.recipe.resolve import resolve
 from polybake.runtime.embedder import Embedder
-from polybake.sources import Source, open_source
 from support.agreement import agreement
 from support.proven import Proven
 
@@ -179,7 +179,7 @@ def test_an_answerer_finds_the_pipelines_answers(
 ) -> None:
     """The best tokens lie in the best words; their score is equal."""
     file, found = exported(name, repository)
-    monkeypatch.setattr("polybake.tasks.answer._QUESTION", found["question"])
+    monkeypatch.setattr("polybake.baking.tasks.answer._QUESTION", found["question"])
     out = tmp_path / "out.onnx"
     polybake.bake(file, out, name="tiny")
     for answers, (score, start, end) in zip(

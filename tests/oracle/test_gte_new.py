@@ -13,7 +13,7 @@ import pytest
 
 from models.rotary import KINDS, save_kind
 from models.tiny_folders import change_json
-from polybake.fixtures.texts import CaseText
+from polybake.baking.golden.texts import CaseText
 from support.agreement import agreement_with_source, bake_source
 from support.proven import Proven
 

@@ -8,7 +8,7 @@ import pytest
 
 from models.bert import bert
 from models.saved import save
-from polybake.files.hub_reference import parse_source
+from polybake.base.files.hub_reference import parse_source
 from support.agreement import agreement_with_source, bake_source
 from support.hub_cache import write_cache
 from support.proven import Proven

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from models.tiny_folders import CONFIG, write_bert
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 from support.agreement import agreement_with_folder
 from support.proven import Proven
 

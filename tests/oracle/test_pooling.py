@@ -10,8 +10,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from models.tiny_folders import CONFIG, write_json, write_tokenizer
 from models.tiny_state import state
-from polybake.fixtures.texts import CaseText
-from polybake.modelfile.compare import LIMIT, relative_difference
+from polybake.baking.golden.texts import CaseText
+from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.steps import Pool
 from support.agreement import agreement_with_folder
 from support.proven import Proven

@@ -12,11 +12,11 @@ from golden_oracle import golden
 from models.bert import bert
 from models.saved import save
 from polybake.baking.bake import bake
-from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import decode_slack, decode_vectors, encode_vectors
-from polybake.modelfile.slack import Slack, differences
-from polybake.sources import open_source
+from polybake.baking.golden.golden import cases_for, make_fixture
+from polybake.baking.sources import open_source
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import decode_slack, decode_vectors, encode_vectors
+from polybake.base.modelfile.slack import Slack, differences
 from polybake.steps import Pool, Quantize, Subtract
 from support.agreement import Agreement
 from support.proven import Proven

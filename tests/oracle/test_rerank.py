@@ -11,8 +11,8 @@ import pytest
 import polybake
 from models.heads import BERT, DECODERS, MODERN, saved_bert, saved_rotary
 from models.tiny_folders import change_json
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import encode_vectors
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import encode_vectors
 from support.agreement import Agreement, agreement_of_pairs
 from support.proven import FOLDER, Proven
 

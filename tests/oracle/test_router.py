@@ -11,9 +11,9 @@ import pytest
 
 from models.saved import randomise
 from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert, write_tokenizer
-from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import encode_vectors
+from polybake.baking.golden.golden import cases_for, make_fixture
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import encode_vectors
 from support.agreement import agreement, agreement_with_folder, bake_source
 from support.proven import Proven
 

@@ -12,8 +12,8 @@ import polybake
 from models import bert, rotary
 from models.saved import MAX_LENGTH, randomise
 from models.tiny_folders import change_json, write_tokenizer
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import Case, encode_vectors
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import Case, encode_vectors
 from polybake.verification.answers import compare_answers
 from support.agreement import Agreement, agreement
 from support.proven import FOLDER, Proven

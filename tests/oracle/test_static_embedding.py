@@ -10,9 +10,9 @@ from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from models.saved import wordpiece_vocabulary
-from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.fixtures.texts import CaseText
-from polybake.modelfile.fixture import encode_vectors
+from polybake.baking.golden.golden import cases_for, make_fixture
+from polybake.baking.golden.texts import CaseText
+from polybake.base.modelfile.fixture import encode_vectors
 from support.agreement import (
     agreement,
     agreement_with_folder,

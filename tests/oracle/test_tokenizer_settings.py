@@ -14,8 +14,8 @@ from models.rotary import KINDS as ROTARY
 from models.rotary import qwen2_tokenizer
 from models.saved import save
 from models.tiny_folders import write_json
+from polybake.baking.sources import open_source
 from polybake.errors import InputError
-from polybake.sources import open_source
 from support.agreement import agreement_with_folder
 
 pytestmark = pytest.mark.oracle

@@ -24,18 +24,18 @@ from models.torch_exported import (
     saved,
     xlnet,
 )
-from polybake.encoders import ENCODERS
+from polybake.baking.encoders import ENCODERS
+from polybake.baking.sources import open_source
+from polybake.baking.sources.torch.export import TorchExport
 from polybake.errors import CheckFailed, InputError
-from polybake.sources import open_source
-from polybake.sources.torch.export import TorchExport
 from support.agreement import agreement_with_folder, bake_source
 from support.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")
 
-from polybake.sources.torch.model import TorchModel  # noqa: E402 - imports PyTorch
-from polybake.sources.torch.proof import expectations  # noqa: E402
+from polybake.baking.sources.torch.model import TorchModel  # noqa: E402 - imports PyTorch
+from polybake.baking.sources.torch.proof import expectations  # noqa: E402
 
 SOURCE = "torch export"
 

@@ -9,7 +9,7 @@ import pytest
 
 from models.saved import MAX_LENGTH, randomise, wordpiece_vocabulary
 from models.tiny_folders import change_json
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 from support.agreement import agreement_with_folder
 from support.proven import Proven
 

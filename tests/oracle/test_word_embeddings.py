@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from models.tiny_folders import change_json
+from polybake.baking.golden.texts import builtin_cases
+from polybake.baking.sources import open_source
 from polybake.errors import InputError
-from polybake.fixtures.texts import builtin_cases
-from polybake.sources import open_source
 from support.agreement import agreement_with_folder
 from support.proven import Proven
 

@@ -9,8 +9,8 @@ import pytest
 
 import polybake
 from models.heads import BERT, MODERN, saved_bert, saved_rotary
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import encode_vectors
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import encode_vectors
 from support.agreement import Agreement, agreement_of_pairs
 from support.proven import Proven
 

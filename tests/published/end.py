@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polybake.baking.build import build
-from polybake.baking.prompts import bake_prompts
+from polybake.baking.assemble.build import build
+from polybake.baking.assemble.prompts import bake_prompts
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+from polybake.baking.tasks import task_of
 from polybake.config import Config
 from polybake.errors import InputError
-from polybake.recipe.resolve import resolve
-from polybake.sources import open_source
-from polybake.tasks import task_of
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from models.prompted import DOCUMENTS, NEAREST, QUERY, WRONG, write_prompted
-from polybake.modelfile import container
+from polybake.base.modelfile import container
 from support.rendered import write
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes" / "python"

@@ -25,7 +25,7 @@ def test_the_report_is_kept(subject: SubjectFiles, tmp_path: Path, fault: str, c
     (tmp_path / "build/minilm.onnx").symlink_to(subject.model)
     program, *arguments = shlex.split(JOB["script"][-1])
     assert program.endswith("/bin/polybake")
-    command = [sys.executable, "-m", "polybake.cli", *arguments]
+    command = [sys.executable, "-m", "polybake.cli.main", *arguments]
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == code
     assert JOB["artifacts"]["when"] == "always"
     assert (tmp_path / JOB["artifacts"]["reports"]["junit"]).is_file()

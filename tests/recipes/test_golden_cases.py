@@ -12,7 +12,7 @@ import pytest
 
 import polybake
 from models.search_model import PROMPTS, write_search_model
-from polybake.modelfile import fixture_folder
+from polybake.base.modelfile import fixture_folder
 from support import commandline
 from support.programs import GEMFILE, MODEL, RECIPES, call
 from support.rendered import run

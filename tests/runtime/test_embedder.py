@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polybake.base.modelfile.fixture import encode_vectors
 from polybake.errors import CheckFailed, InputError
-from polybake.modelfile.fixture import encode_vectors
 from polybake.runtime.embedder import Embedder
 
 

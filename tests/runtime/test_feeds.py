@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polybake.modelfile.manifest import Contract, Input, Output
+from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.runtime.feeds import feeds
 
 CONTRACT = Contract(

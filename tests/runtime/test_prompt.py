@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.errors import InputError
-from polybake.modelfile.manifest import Contract, Input, Output
 from polybake.runtime.prompt import Prompt
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from models.every_feed import expected, tokenizer
 from models.tiny_onnx import encoder, write_encoder
+from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.errors import CheckFailed, InputError
-from polybake.modelfile.manifest import Contract, Input, Output
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
-from polybake.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 TEXTS = [letter * count for count in range(1, 40) for letter in ("a", "b c ", "d, e. ", "")]
 

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 
 from models.every_feed import write_every_feed_model
 from models.task_models import TASK_MODELS
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
-from polybake.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from support.service import serving
 
 TASKS = ("classify", "multi-vector", "rerank", "sparse")

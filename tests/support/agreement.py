@@ -10,15 +10,15 @@ import numpy as np
 
 from golden_oracle import golden
 from polybake.baking.bake import bake
+from polybake.baking.golden.golden import cases_for, make_fixture
+from polybake.baking.golden.texts import CaseText
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+from polybake.base.files.hub_reference import HubReference
+from polybake.base.modelfile.compare import relative_difference
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import Case, decode_vectors
 from polybake.config import EncoderMaker
-from polybake.files.hub_reference import HubReference
-from polybake.fixtures.golden import cases_for, make_fixture
-from polybake.fixtures.texts import CaseText
-from polybake.modelfile.compare import relative_difference
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import Case, decode_vectors
-from polybake.recipe.resolve import resolve
-from polybake.sources import open_source
 from polybake.verification.answers import compare_answers
 
 

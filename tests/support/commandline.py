@@ -13,7 +13,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of polybake, with these settings in its environment."""
     return subprocess.run(
-        [sys.executable, "-m", "polybake.cli", *map(str, arguments)],
+        [sys.executable, "-m", "polybake.cli.main", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,

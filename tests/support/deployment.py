@@ -41,7 +41,7 @@ def serve_default(option: str) -> Any:
     """What an option of ``polybake serve`` is where nobody gives it."""
     import typer.main
 
-    from polybake.cli import app
+    from polybake.cli.main import app
 
     serve = typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
     return {param.name: param.default for param in serve.params}[option]

@@ -6,9 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
+from polybake.base.modelfile.manifest import parse_manifest
 from polybake.generation import render_client
 from polybake.generation.write import write_client
-from polybake.modelfile.manifest import parse_manifest
 from polybake.verification.harness import Harness
 from polybake.verification.harness_file import read_client
 from polybake.verification.protocol import Errored, Results, Start, Stop

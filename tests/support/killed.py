@@ -18,9 +18,9 @@ from typing import Any
 
 from rich.console import Console
 
-from polybake.corpus import open_corpus, window
-from polybake.embedding.embed import embed
-from polybake.embedding.machine import Machine
+from polybake.base.texts import open_corpus, window
+from polybake.bulk.embed.embed import embed
+from polybake.bulk.embed.machine import Machine
 from polybake.runtime.prompt import Prompt
 
 #: What changes the disk so that another process sees it.

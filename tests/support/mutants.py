@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 from polybake.verification.report import Report
 from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
 from support.planted import Fault, read_faults

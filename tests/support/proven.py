@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from polybake.modelfile.compare import LIMIT
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import TOLERANCES, Fixture, MadeBy
-from polybake.modelfile.fixture_folder import write_fixture
+from polybake.base.modelfile.compare import LIMIT
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import TOLERANCES, Fixture, MadeBy
+from polybake.base.modelfile.fixture_folder import write_fixture
 from support.support_pages import SupportPages
 from support.support_table import Row, family
 

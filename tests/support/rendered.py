@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.manifest import Output
 from polybake.generation import render_client
 from polybake.generation.write import write_client
-from polybake.modelfile.container import read_head
-from polybake.modelfile.manifest import Output
 from polybake.verification.verdict import Stage, Status
 from polybake.verification.verify import verify
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from polybake.benchmark.figures import (
+from polybake.base.modelfile.manifest import Deviation
+from polybake.study.bench.figures import (
     BatchTokens,
     Comparison,
     Environment,
@@ -11,9 +12,8 @@ from polybake.benchmark.figures import (
     Parts,
     Row,
 )
-from polybake.benchmark.profile import PARTS
-from polybake.benchmark.turns import Timing
-from polybake.modelfile.manifest import Deviation
+from polybake.study.bench.profile import PARTS
+from polybake.study.bench.turns import Timing
 from polybake.verification.verdict import Status
 
 

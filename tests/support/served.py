@@ -36,7 +36,7 @@ class Service:
 @contextmanager
 def served(*arguments: object, port: int = 0, **settings: str) -> Iterator[Service]:
     """A service that takes requests, which ends with the block."""
-    command = [sys.executable, "-m", "polybake.cli", "serve", *map(str, arguments)]
+    command = [sys.executable, "-m", "polybake.cli.main", "serve", *map(str, arguments)]
     process = subprocess.Popen(
         [*command, "--port", str(port)],
         stderr=subprocess.PIPE,

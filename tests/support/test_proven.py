@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture_folder import read_fixture
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture_folder import read_fixture
 from support.support_table import parse
 
 pytestmark = pytest.mark.slow

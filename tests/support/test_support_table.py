@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from polybake.encoders import ENCODERS
+from polybake.baking.encoders import ENCODERS
 from support.support_table import Row, faults, parse, render, summarised
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from polybake.corpus import open_corpus
-from polybake.embedding.outputs import output_for
-from polybake.modelfile.manifest import Output
+from polybake.base.modelfile.manifest import Output
+from polybake.base.texts import open_corpus
+from polybake.bulk.embed.outputs import output_for
 
 
 def written(corpus: Path, vectors: np.ndarray, suffix: str, record: dict[str, Any]) -> Path:

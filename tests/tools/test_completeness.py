@@ -9,8 +9,8 @@ import pytest
 from completeness import check_complete, main
 from faulty.subject import CASES, SubjectFiles
 from polybake.errors import CheckFailed, InputError
-from polybake.reporting.report_junit import report_junit
 from polybake.verification.judge import judge
+from polybake.verification.reporting.report_junit import report_junit
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_the_reference_has_all_commands_and_schemas(tmp_path: Path) -> None:
     """Made of the code, so that a new one is there by itself."""
     write_pages(ROOT, tmp_path)
     commands = (tmp_path / "reference/command-line.md").read_text("utf-8")
-    for path in (ROOT / "python/polybake/commands").glob("*.py"):
+    for path in (ROOT / "python/polybake/cli").glob("*.py"):
         if f"def {path.stem}(" in path.read_text("utf-8"):
             assert f"## `polybake {path.stem}`" in commands
     assert "**Commands**" not in commands

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from faulty.subject import CASES, DIMENSION, OUTPUTS, SubjectFiles
-from polybake.reporting.report_json import report_json
 from polybake.verification.evidence import MOST, Evidence
 from polybake.verification.golden import decode_fixture
 from polybake.verification.judge import judge
 from polybake.verification.report import ClientRun
+from polybake.verification.reporting.report_json import report_json
 from polybake.verification.stages import Outcome
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
 

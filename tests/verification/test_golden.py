@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from faulty.subject import OUTPUTS, make_fixture
+from polybake.base.modelfile.fixture import Case, Fixture, encode_vectors
 from polybake.errors import InputError
-from polybake.modelfile.fixture import Case, Fixture, encode_vectors
 from polybake.verification.golden import decode_fixture
 
 OUTPUT = OUTPUTS["float32"]

@@ -214,7 +214,7 @@ def test_heavy_packages_are_not_imported() -> None:
     script = (
         "import sys\n"
         "sys.modules |= dict.fromkeys(('onnx', 'onnxruntime', 'onnxscript', 'tokenizers'))\n"
-        "from polybake.reporting import report_table, report_json, report_junit\n"
+        "from polybake.verification.reporting import report_table, report_json, report_junit\n"
         "from polybake.verification import verify\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from faulty.subject import OUTPUTS, SubjectFiles
-from polybake.modelfile.fixture import Fixture
+from polybake.base.modelfile.fixture import Fixture
 from polybake.verification.golden import Golden, decode_fixture
 from polybake.verification.many import LEAST, batch_sizes, enough, many_texts, mixed
 from polybake.verification.verdict import SESSION, Stage

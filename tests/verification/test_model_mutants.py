@@ -9,8 +9,8 @@ import pytest
 
 from models import mutated_graph, mutated_tokens
 from models.mutated import write_mutated
-from polybake.modelfile.container import check_tail, read_head
-from polybake.modelfile.fixture_folder import write_fixture
+from polybake.base.modelfile.container import check_tail, read_head
+from polybake.base.modelfile.fixture_folder import write_fixture
 from polybake.verification.verify import verify
 from support.mutants import Mutant, read_mutants
 from support.rendered import write

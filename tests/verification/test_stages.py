@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from polybake.modelfile.fixture import TOLERANCES, Case, encode_vectors
+from polybake.base.modelfile.fixture import TOLERANCES, Case, encode_vectors
 from polybake.verification.golden import GoldenCase
 from polybake.verification.stages import judge_case, judge_self_check
 from polybake.verification.verdict import Stage, Status

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polybake.modelfile.fixture import Case, encode_vectors
+from polybake.base.modelfile.fixture import Case, encode_vectors
 from polybake.verification.streamed import StreamCall, stream_of
 
 

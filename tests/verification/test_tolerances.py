@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polybake.modelfile.fixture import TOLERANCES
+from polybake.base.modelfile.fixture import TOLERANCES
 
 PAGE = Path(__file__).parents[2] / "docs" / "tolerances.md"
 

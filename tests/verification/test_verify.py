@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from faulty.subject import CASES, TESTS, SubjectFiles
+from polybake.base.modelfile.fixture_folder import write_fixture
 from polybake.errors import InputError
-from polybake.modelfile.fixture_folder import write_fixture
 from polybake.verification.report import Report
 from polybake.verification.verdict import CASE_STAGES, MANY_STAGES
 from polybake.verification.verify import verify

@@ -1,1 +1,1 @@
-"""Bake an encoder and its steps into one model file, and prove it."""
+"""From an encoder and its steps to one model file."""

@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from polybake.baking.bake import BakeReport
 from polybake.baking.bake_config import bake_config
+from polybake.baking.steps import Step
+from polybake.base.files.hub_reference import parse_source
+from polybake.base.files.model_name import model_name
+from polybake.base.files.validation import first_fault
 from polybake.config import Config
 from polybake.errors import InputError
-from polybake.files.hub_reference import parse_source
-from polybake.files.model_name import model_name
-from polybake.files.validation import first_fault
 from polybake.generation.names import names_for
-from polybake.steps import Step
 
 
 def bake(

@@ -11,35 +11,35 @@ from pathlib import Path
 from onnxscript import ir
 
 from polybake import __version__
-from polybake.baking.build import Built, build
-from polybake.baking.graph_run import GoldenTexts, GraphRun
-from polybake.baking.invariance import (
+from polybake.baking.assemble.build import Built, build
+from polybake.baking.assemble.joined import check_joined
+from polybake.baking.assemble.lower import EXACT, Lowering
+from polybake.baking.assemble.prompts import bake_prompts
+from polybake.baking.assemble.size import check_fits, too_large
+from polybake.baking.assemble.split import check_split
+from polybake.baking.golden.embedded import embedded_cases
+from polybake.baking.golden.golden import THREADS, contract_cases, reference
+from polybake.baking.golden.texts import CaseText
+from polybake.baking.graph.storage import store_narrow
+from polybake.baking.graph.write import serialize, write_to_run
+from polybake.baking.prove.graph_run import GoldenTexts, GraphRun
+from polybake.baking.prove.invariance import (
     check_invariance,
     encoder_run,
     measure_invariance,
 )
-from polybake.baking.joined import check_joined
-from polybake.baking.lower import EXACT, Lowering
-from polybake.baking.lowered import exact_golden, lowered_golden, rounding_golden
-from polybake.baking.prompts import bake_prompts
-from polybake.baking.proof import prove_steps
-from polybake.baking.rebuilt import measure_rebuilt
-from polybake.baking.size import check_fits, too_large
-from polybake.baking.split import check_split
+from polybake.baking.prove.lowered import exact_golden, lowered_golden, rounding_golden
+from polybake.baking.prove.proof import prove_steps
+from polybake.baking.prove.rebuilt import measure_rebuilt
+from polybake.baking.sources.source import Encoder, Reference, Source
+from polybake.baking.steps import Step
+from polybake.baking.tasks import Embed, Task
+from polybake.base.files.scratch import Scratch
+from polybake.base.modelfile import container, manifest
+from polybake.base.modelfile.fixture import Fixture
+from polybake.base.modelfile.manifest import Contract, Manifest
 from polybake.errors import InputError
-from polybake.files.scratch import Scratch
-from polybake.fixtures.embedded import embedded_cases
-from polybake.fixtures.golden import THREADS, contract_cases, reference
-from polybake.fixtures.texts import CaseText
-from polybake.graph.storage import store_narrow
-from polybake.graph.write import serialize, write_to_run
-from polybake.modelfile import container, manifest
-from polybake.modelfile.fixture import Fixture
-from polybake.modelfile.manifest import Contract, Manifest
 from polybake.runtime.session import open_session
-from polybake.sources.source import Encoder, Reference, Source
-from polybake.steps import Step
-from polybake.tasks import Embed, Task
 
 #: Is told what begins, such as ``proving the steps``.
 Progress = Callable[[str], None]
@@ -70,7 +70,7 @@ class BakeReport:
         cases: Golden cases inside the file.
         differences: The largest difference that each proof saw, by its name.
         seconds: Wall time by stage.
-        notes: What was taken for granted; see `polybake.baking.notes`.
+        notes: What was taken for granted; see `polybake.baking.assemble.notes`.
     """
 
     path: Path
@@ -101,8 +101,8 @@ def bake(
     """Fold ``steps`` over the encoder of ``source``, prove the result, and write it to ``out``.
 
     Args:
-        source: What `polybake.sources.open_source` gave.
-        steps: What `polybake.recipe.resolve.resolve` gave.
+        source: What `polybake.baking.sources.open_source` gave.
+        steps: What `polybake.baking.recipe.resolve.resolve` gave.
         out: The model file to write; its folder is made where it is missing.
         name: Names packages and modules of the clients.
         description: For people.
@@ -112,7 +112,7 @@ def bake(
         extra_cases: The user's own cases, after the built-in ones.
         lowering: In which precision the graph computes, and how its weights are stored.
         functions: Bake each step as an ONNX function, which viewers show as one node.
-        expose: What to add as outputs, for debugging; see `polybake.baking.expose`.
+        expose: What to add as outputs, for debugging; see `polybake.baking.assemble.expose`.
         progress: Told what begins.
 
     Raises:

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from polybake.baking.assemble.lower import Lowering
+from polybake.baking.assemble.notes import notes
 from polybake.baking.bake import EMBED, BakeReport, Progress, bake, quiet
-from polybake.baking.lower import Lowering
-from polybake.baking.notes import notes
+from polybake.baking.golden.texts import read_texts, user_cases
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import Source, open_source
+from polybake.baking.steps import Step
+from polybake.baking.tasks import Classify, Task, task_of
 from polybake.config import Config
 from polybake.errors import InputError
-from polybake.fixtures.texts import read_texts, user_cases
-from polybake.recipe.resolve import resolve
-from polybake.sources import Source, open_source
-from polybake.steps import Step
-from polybake.tasks import Classify, Task, task_of
 
 
 def opened(

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from polybake.baking.assemble.lower import Lowering
+from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.bake_config import opened
-from polybake.baking.lower import Lowering
-from polybake.baking.prompts import bake_prompts
+from polybake.base.modelfile.manifest import Manifest
 from polybake.config import Config
 from polybake.errors import CheckFailed
-from polybake.modelfile.manifest import Manifest
 
 
 def check_same_settings(config: Config, manifest: Manifest) -> None:

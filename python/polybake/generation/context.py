@@ -4,12 +4,9 @@ import re
 from dataclasses import dataclass
 
 from polybake import __version__
+from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Manifest
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
-from polybake.modelfile.manifest import Manifest
-
-#: The prompts that embed_documents tries, in order. Source: sentence-transformers encode_document.
-DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 

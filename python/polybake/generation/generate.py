@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.errors import CheckFailed, InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.generation.render import render_client
 from polybake.generation.write import Changes, changes, write_client
-from polybake.modelfile.container import read_head
-from polybake.modelfile.manifest import Manifest, parse_manifest
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from jinja2 import TemplateError
 
+from polybake.base.files.templates import template_environment, templates_folder
+from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import InputError
 from polybake.generation.context import Context, build_context
 from polybake.generation.languages import LANGUAGES
 from polybake.generation.names import names_for
-from polybake.generation.templates import template_environment, templates_folder
-from polybake.modelfile.manifest import Manifest
 
 _TEMPLATE = ".jinja"
 

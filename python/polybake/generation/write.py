@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybake import __version__
+from polybake.base.files.atomic import replacing
 from polybake.errors import InputError
-from polybake.files.atomic import replacing
 
 RECORD = ".polybake.json"
 

@@ -7,15 +7,15 @@ from typing import Any, cast
 
 from numpy.typing import NDArray
 
+from polybake.base.modelfile.compare import compare_ids, compare_vectors, largest_difference
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import Device, Text, decode_slack, decode_vectors
+from polybake.base.modelfile.rows import Rows
 from polybake.errors import CheckFailed, InputError
-from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import Device, Text, decode_slack, decode_vectors
-from polybake.modelfile.rows import Rows
 from polybake.runtime.processors import processors
 from polybake.runtime.runner import BUDGETS, Runner
 from polybake.runtime.session import open_session
-from polybake.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 
 class Embedder:

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.modelfile.manifest import Contract
-from polybake.modelfile.rows import Rows
+from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.rows import Rows
 
 
 def feeds(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract
 from polybake.errors import InputError
-from polybake.generation.context import DOCUMENT_PROMPTS
-from polybake.modelfile.manifest import Contract
 
 _ROLES = {"query": ("query",), "document": DOCUMENT_PROMPTS}
 

@@ -10,14 +10,14 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from polybake.base.modelfile.fixture import Text
+from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.rows import Rows, packed
 from polybake.errors import InputError
-from polybake.modelfile.fixture import Text
-from polybake.modelfile.manifest import Contract
-from polybake.modelfile.rows import Rows, packed
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run
-from polybake.tokenization.pairs import join
-from polybake.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.pairs import join
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 #: Tokens of one batch, by device: on processors what was fastest. The clients have the same.
 BUDGETS = {"cpu": 512, "cuda": 16_384}

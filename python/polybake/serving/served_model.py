@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polybake.base.modelfile.fixture import Text
 from polybake.errors import InputError
-from polybake.modelfile.fixture import Text
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
 from polybake.serving.batching import Batching, Vectors

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from polybake.modelfile.fixture import Tolerance
-from polybake.modelfile.slack import Embeddings, differences
+from polybake.base.modelfile.fixture import Tolerance
+from polybake.base.modelfile.slack import Embeddings, differences
 from polybake.verification.distribution import Differences, Distribution
 from polybake.verification.golden import GoldenCase
 from polybake.verification.stages import Outcome

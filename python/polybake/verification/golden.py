@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polybake.errors import InputError
-from polybake.modelfile.fixture import (
+from polybake.base.modelfile.fixture import (
     Case,
     Device,
     Fixture,
@@ -14,8 +13,9 @@ from polybake.modelfile.fixture import (
     decode_slack,
     decode_vectors,
 )
-from polybake.modelfile.manifest import Output
-from polybake.modelfile.slack import Embeddings, Slack
+from polybake.base.modelfile.manifest import Output
+from polybake.base.modelfile.slack import Embeddings, Slack
+from polybake.errors import InputError
 from polybake.verification.verdict import SESSION
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from polybake.files.validation import first_fault
-from polybake.modelfile.fixture import Device
+from polybake.base.files.validation import first_fault
+from polybake.base.modelfile.fixture import Device
 from polybake.verification.harness_file import Client
 from polybake.verification.protocol import PROVIDERS, Answer, Errored, Skipped, Started
 from polybake.verification.services.service import Served

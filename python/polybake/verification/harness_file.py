@@ -11,9 +11,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from polybake.base.files.validation import first_fault
+from polybake.base.modelfile.fixture import Device
 from polybake.errors import InputError
-from polybake.files.validation import first_fault
-from polybake.modelfile.fixture import Device
 from polybake.verification.protocol import LANGUAGE
 from polybake.verification.services.address import check_address, is_address
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import DEVICES, Device, Fixture
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import DEVICES, Device, Fixture
 from polybake.verification.batch_faults import batch_fault
 from polybake.verification.golden import decode_fixture
 from polybake.verification.handshake import Subject

@@ -9,8 +9,8 @@ from itertools import accumulate, cycle
 
 import numpy as np
 
-from polybake.modelfile.fixture import Case, Device, Text, encode_vectors
-from polybake.modelfile.slack import Embeddings, Slack
+from polybake.base.modelfile.fixture import Case, Device, Text, encode_vectors
+from polybake.base.modelfile.slack import Embeddings, Slack
 from polybake.verification.golden import Golden, GoldenCase
 from polybake.verification.stages import have_stream
 from polybake.verification.streamed import stream_of

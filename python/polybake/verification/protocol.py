@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from polybake.modelfile.fixture import Device, Text
+from polybake.base.modelfile.fixture import Device, Text
 
 #: What a language is called.
 LANGUAGE = r"^[a-z][a-z0-9-]*$"

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterable, Sequence
 
+from polybake.base.modelfile.fixture import DEVICES
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
-from polybake.modelfile.fixture import DEVICES
 from polybake.verification.harness_file import Client
 from polybake.verification.services.address import is_address
 from polybake.verification.verdict import Status, Verdict, executed

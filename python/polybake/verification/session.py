@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
 
+from polybake.base.modelfile.fixture import Device
+from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import InputError
-from polybake.modelfile.fixture import Device
-from polybake.modelfile.slack import Embeddings
 from polybake.verification.evidence import Evidence
 from polybake.verification.golden import Golden, GoldenCase
 from polybake.verification.handshake import Subject, check_served, check_started, results_of

@@ -7,10 +7,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
-from polybake.modelfile.compare import compare_ids, compare_vectors, largest_difference
-from polybake.modelfile.fixture import Case, Tolerance, Vectors, decode_vectors
-from polybake.modelfile.rows import Rows
-from polybake.modelfile.slack import Embeddings
+from polybake.base.modelfile.compare import compare_ids, compare_vectors, largest_difference
+from polybake.base.modelfile.fixture import Case, Tolerance, Vectors, decode_vectors
+from polybake.base.modelfile.rows import Rows
+from polybake.base.modelfile.slack import Embeddings
 from polybake.verification.answers import compare_answers
 from polybake.verification.golden import GoldenCase
 from polybake.verification.protocol import (

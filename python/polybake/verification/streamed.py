@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from polybake.modelfile.fixture import Case
+from polybake.base.modelfile.fixture import Case
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import DEVICES, Device, Fixture
+from polybake.base.modelfile.fixture_folder import read_fixture
 from polybake.errors import InputError
-from polybake.modelfile.container import read_head
-from polybake.modelfile.fixture import DEVICES, Device, Fixture
-from polybake.modelfile.fixture_folder import read_fixture
 from polybake.verification.harness_file import Client, find_clients, foreign_client
 from polybake.verification.judge import Progress, judge
 from polybake.verification.report import Report

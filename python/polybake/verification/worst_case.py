@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
-from polybake.modelfile.fixture import Text
+from polybake.base.modelfile.fixture import Text
 from polybake.verification.verdict import Stage
 
 #: Tokens that are shown, of which so many stand before the first difference.

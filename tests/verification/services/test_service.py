@@ -10,10 +10,10 @@ import pytest
 from faulty.subject import CASES, SubjectFiles
 from models.search_model import write_search_model
 from polybake.errors import InputError
-from polybake.reporting.summary import failures, troubles, word
 from polybake.verification.harness_file import foreign_client
 from polybake.verification.judge import judge
 from polybake.verification.report import Report
+from polybake.verification.reporting.summary import failures, troubles, word
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
 from polybake.verification.verify import verify

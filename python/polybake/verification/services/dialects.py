@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from polybake.files.validation import first_fault
+from polybake.base.files.validation import first_fault
 from polybake.verification.services.address import EMBED, EMBEDDINGS
 from polybake.verification.services.vectors import Vectors, stacked
 

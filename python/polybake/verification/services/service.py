@@ -6,7 +6,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
 
-from polybake.modelfile.container import read_head
+from polybake.base.modelfile.container import read_head
 from polybake.verification.protocol import (
     Answer,
     ClientVersions,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.modelfile.compare import compare_vectors
-from polybake.modelfile.fixture import TOLERANCES
+from polybake.base.modelfile.compare import compare_vectors
+from polybake.base.modelfile.fixture import TOLERANCES
 
 Vectors = NDArray[np.float32]
 

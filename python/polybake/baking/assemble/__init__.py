@@ -1,0 +1,1 @@
+"""Put an encoder and its steps into one graph, and write it."""

@@ -1,0 +1,86 @@
+"""Place an encoder in a graph and fold the steps over it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnxscript import ir
+
+from polybake.baking.assemble.expose import expose_values
+from polybake.baking.assemble.fold import fold
+from polybake.baking.assemble.prompts import Prompts
+from polybake.baking.assemble.seek import seek
+from polybake.baking.assemble.vocabulary import added_tokens, fitted, table_rows
+from polybake.baking.graph.check import check_graph
+from polybake.baking.graph.slow_fusions import avoid_slow_fusions, rounds
+from polybake.baking.sources.source import Encoder, Source
+from polybake.baking.steps import Step
+from polybake.baking.tasks import Task
+from polybake.base.modelfile.manifest import Contract
+from polybake.runtime.tokenization.pairs import for_pairs
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+
+@dataclass(frozen=True)
+class Built:
+    """How a graph is called, and whether it quantizes what it computes by itself.
+
+    Attributes:
+        tokenizer: As the file carries it.
+        whole: The same with its post-processor, which joins pairs by itself.
+        dropped_tokens: Added tokens of the source that the encoder's table has no row for.
+    """
+
+    contract: Contract
+    tokenizer: BakedTokenizer
+    whole: BakedTokenizer
+    opset: int
+    rounds: bool
+    dropped_tokens: tuple[str, ...]
+
+
+def build(
+    source: Source,
+    encoder: Encoder,
+    steps: Sequence[Step],
+    prompts: Prompts,
+    task: Task,
+    *,
+    functions: bool = False,
+    expose: Sequence[str] = (),
+) -> tuple[ir.Model, Built]:
+    """Make the graph of ``encoder`` with ``steps``, in float32; no weight is read yet.
+
+    Raises:
+        InputError: a step does not fit, or an exposed name is unknown.
+        CheckFailed: the graph is not valid ONNX.
+    """
+    graph = seek(encoder.place()) if task.seeks else encoder.place()
+    folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
+    expose_values(expose, graph, steps, folded.results)
+    tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
+    dropped = added_tokens(source.tokenizer) - added_tokens(tokenizer)
+    settings = task.settings(source, folded.output.dimension)
+    if "words" in settings:
+        tokenizer = tokenizer.cut_right()  # a word is known by its first tokens
+    whole, pair = tokenizer, None
+    if task.cut is not None:
+        tokenizer, pair = for_pairs(whole, task.cut, sought=task.seeks)
+    avoid_slow_fusions(graph.model)
+    check_graph(graph.model, source.folder.path)
+    contract = Contract(
+        task=task.name,
+        settings=settings,
+        pair=pair,
+        inputs=(*graph.inputs, *prompts.inputs),
+        output=folded.output,
+        vocab_size=vocab_size,
+        max_length=tokenizer.max_length,
+        pad_id=tokenizer.pad_id,
+        pad_side=graph.pad_side or tokenizer.pad_side,
+        prompts=dict(prompts.texts),
+        default_prompt=prompts.default,
+    )
+    opset = graph.model.opset_imports[""]
+    return graph.model, Built(
+        contract, tokenizer, whole, opset, rounds(graph.model), tuple(sorted(dropped))
+    )

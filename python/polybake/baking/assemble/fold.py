@@ -1,0 +1,131 @@
+"""Append steps to the graph of an encoder: each continues the result of the one before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnxscript import ir
+
+from polybake.baking.graph.functions import call_as_function, remove_unused_literals
+from polybake.baking.sources.source import EncoderGraph
+from polybake.baking.steps import Step, Values
+from polybake.baking.tasks import Embed
+from polybake.base.modelfile.manifest import UNQUANTIZED, Input, Output
+from polybake.errors import InputError
+
+#: The output that says how many rows are each text's.
+COUNTS = "row_counts"
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What the steps made of an encoder.
+
+    Attributes:
+        results: What each step gave.
+        output: The graph's first output.
+    """
+
+    results: tuple[ir.Value, ...]
+    output: Output
+
+
+def fold(
+    steps: Sequence[Step],
+    graph: EncoderGraph,
+    inputs: Sequence[Input] = (),
+    *,
+    output: str = Embed.output,
+    functions: bool = False,
+) -> Folded:
+    """Append every step to the graph, and make the last result its output.
+
+    What a final step is given becomes an output, too: golden cases need to know what lies at an
+    edge.
+
+    Args:
+        steps: In order.
+        graph: Has no output yet.
+        inputs: What the steps read of a prompt, int64 ``[1]`` each.
+        output: The name of the graph's output.
+        functions: Make each step one node, which calls a function that holds its operators; but
+            one that tells the next steps something of the tokens, too, has more than one result.
+
+    Raises:
+        InputError: a step does not fit what stands before it, or nothing pools the tokens.
+    """
+    _check_order(steps, graph)
+    op, nodes, state = graph.builder.op, graph.model.graph, graph.state
+    for one in inputs:
+        if getattr(state, one.name) is None:
+            fed = graph.builder.input(one.name, ir.DataType.INT64, [1])
+            state = state.becomes(state.x, **{one.name: fed})
+    results: list[ir.Value] = []
+    for index, step in enumerate(steps):
+        if step.final:
+            state = state.becomes(op.Identity(state.x))
+            _give(graph, state.x, UNQUANTIZED, "batch", *(state.x.shape or ())[1:])
+        kind, scope, before = type(step).__name__, f"steps.{index}", nodes.num_nodes()
+        graph.builder.push_module(scope, kind)
+        try:
+            state = step.build(op, state)
+            if functions and not step.changes:
+                called = call_as_function(
+                    kind, scope, graph.model, graph.builder, nodes[before:], state.x
+                )
+                state = state.becomes(called)
+        except InputError as error:
+            raise InputError(f"steps[{index}]: {error}") from error
+        finally:
+            graph.builder.pop_module()
+        results.append(state.x)
+    if functions:
+        remove_unused_literals(nodes)
+    return Folded(tuple(results), _output(graph, steps, state, output))
+
+
+def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
+    for index, step in enumerate(steps[:-1]):
+        if step.final:
+            raise InputError(
+                f"steps[{index + 1}]: stands after {step.name}; move {step.name} to the end"
+            )
+    routes = [tuple(step.inner) for step in steps if step.inner]
+    if graph.routes and routes != [graph.routes]:
+        raise InputError(
+            f"steps: the encoder has the routes {', '.join(graph.routes)}; "
+            "list one route step with these, in this order"
+        )
+
+
+def _output(graph: EncoderGraph, steps: Sequence[Step], state: Values, name: str) -> Output:
+    """Make the last result the first output of the graph."""
+    x = state.x
+    dimension = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
+    if not isinstance(dimension, int):
+        raise InputError(
+            f"steps: they end in {x.shape}, expected [batch, dimension]; "
+            'add a step that pools, such as: step = "pool", mode = "mean"'
+        )
+    counts = None
+    if state.counts is not None:
+        counts = COUNTS
+        _give(graph, state.counts, counts, "batch")
+    rows = "batch" if counts is None else "rows"
+    _give(graph, graph.builder.op.Identity(x) if x is graph.state.x else x, name, rows, dimension)
+    if not steps:
+        return Output(name=name, dimension=dimension)
+    last = steps[-1]
+    return Output(
+        name=name,
+        dtype=last.dtype,
+        dimension=dimension,
+        packed_bits=last.packs,
+        counts=counts,
+    )
+
+
+def _give(graph: EncoderGraph, x: ir.Value, name: str, *shape: str | int | ir.SymbolicDim) -> None:
+    """Make a value an output of the graph, before those that are there."""
+    x.name = name
+    x.shape = ir.Shape(shape)
+    graph.model.graph.outputs.insert(0, x)

@@ -1,0 +1,39 @@
+"""Whether pairs are cut and joined as the model's own tokenizer does."""
+
+from collections.abc import Sequence
+
+from tokenizers import Tokenizer
+
+from polybake.base.modelfile.fixture import Case
+from polybake.base.modelfile.manifest import SOUGHT, Pair
+from polybake.errors import CheckFailed
+from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+
+
+def check_joined(whole: BakedTokenizer, pair: Pair, golden: Sequence[Case]) -> None:
+    """Compare the ids and types of golden pairs with those of the tokenizer that joins by itself.
+
+    Args:
+        whole: With its post-processor.
+        pair: How clients join.
+        golden: What they get.
+
+    Raises:
+        CheckFailed: a pair differs.
+    """
+    tokenizer = Tokenizer.from_str(whole.json)
+    tokenizer.no_truncation()
+    if whole.max_length != NO_LIMIT:
+        tokenizer.enable_truncation(
+            whole.max_length, strategy=pair.truncate, direction=pair.truncation_side
+        )
+    for case in golden:
+        for texts, ids, types in zip(case.texts, case.input_ids, case.type_ids or (), strict=True):
+            found = tokenizer.encode(*texts)
+            given = (ids, tuple(one % SOUGHT for one in types))
+            if (tuple(found.ids), tuple(found.type_ids)) != given:
+                raise CheckFailed(
+                    f"case {case.id}: the tokenizer joins its pair to {found.ids[:20]}, and "
+                    f"clients would to {[*ids[:20]]}; nothing was written; report the tokenizer's "
+                    "post_processor"
+                )

@@ -1,0 +1,89 @@
+"""In which precision a graph computes, and how its weights are stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnxscript import ir
+
+from polybake.baking.graph.storage import store_narrow
+from polybake.baking.quantization.calibration import random_texts
+from polybake.baking.quantization.float16 import narrow
+from polybake.baking.quantization.int8 import quantize
+from polybake.base.modelfile.fixture import Case, Text
+from polybake.base.modelfile.manifest import Contract, Precision, Storage
+from polybake.runtime.runner import tokenized
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """What is given up of a float32 graph for its size or its speed.
+
+    Attributes:
+        calibration: Texts that int8's ranges are chosen by; none takes random tokens.
+    """
+
+    precision: Precision = "float32"
+    storage: Storage = "checkpoint"
+    calibration: Sequence[str] = ()
+
+    @property
+    def stored(self) -> Storage:
+        """How weights are stored: what computes in float16 needs no more digits of them."""
+        return "float16" if self.precision == "float16" else self.storage
+
+    @property
+    def changes(self) -> bool:
+        """Whether any vector may change."""
+        return (self.precision, self.storage) != (EXACT.precision, EXACT.storage)
+
+    def apply(
+        self,
+        model: ir.Model,
+        contract: Contract,
+        tokenizer: BakedTokenizer,
+        golden: Sequence[Case],
+        folder: Path,
+    ) -> None:
+        """Lower ``model``, whose weights are float32, in place.
+
+        Args:
+            model: The exact graph.
+            contract: Says what to feed.
+            tokenizer: Makes ids of the texts that int8's ranges are chosen by.
+            golden: Texts whose values must be in float16's range.
+            folder: For copies of the graph.
+
+        Raises:
+            InputError: a weight, or a value within the graph, is beyond float16's range.
+        """
+        if self.precision == "int8":
+            texts = self.calibration or random_texts(contract, tokenizer)
+            taken = texts if contract.pair is None else _pairs(texts, contract, tokenizer)
+            quantize(model, contract, tokenized(contract, tokenizer, taken), folder)
+        if self.precision == "float16":
+            rows = [row for case in golden for row in case.rows(contract.vocab_size)]
+            narrow(model, contract, rows, folder)
+        store_narrow(model, self.stored)
+
+
+def _pairs(texts: Sequence[str], contract: Contract, tokenizer: BakedTokenizer) -> Sequence[Text]:
+    """Each text beside the next one; one that may not be cut is short enough for another."""
+    others = [*texts[1:], texts[0]]
+    if contract.pair is None or contract.pair.truncate == "longest_first":
+        return [*zip(texts, others, strict=True)]
+    shorter = [_half(text, contract.max_length, tokenizer) for text in texts]
+    if contract.pair.truncate == "only_second":
+        return [*zip(shorter, others, strict=True)]
+    return [*zip(others, shorter, strict=True)]
+
+
+def _half(text: str, limit: int, tokenizer: BakedTokenizer) -> str:
+    """The beginning of a text, of no more than half as many tokens as a row has."""
+    while text and 2 * len(tokenizer.bare([text])[0].ids) > limit:
+        text = text[: len(text) // 2]
+    return text
+
+
+EXACT = Lowering()

@@ -1,0 +1,91 @@
+"""The prompts of a bake: their texts, and what they feed to the graph."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from polybake.baking.sources.source import Source
+from polybake.baking.steps import Step
+from polybake.base.modelfile.manifest import Input
+from polybake.errors import InputError
+
+#: Characters of a prompt and its name.
+_LONGEST = 32_768
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What clients may put before a text.
+
+    Attributes:
+        texts: By name.
+        default: The name of the one that calls without a prompt use.
+        inputs: What the graph is fed for each, besides the tokens.
+    """
+
+    texts: Mapping[str, str]
+    default: str | None
+    inputs: tuple[Input, ...]
+
+
+def bake_prompts(
+    source: Source, steps: Sequence[Step], texts: Mapping[str, str] | None, default: str | None
+) -> Prompts:
+    """Choose the prompts, and ask the steps what they read of them.
+
+    Args:
+        source: Whose prompts are taken where ``texts`` is None, and whose default is where both
+            are.
+        steps: A route that no prompt takes gets an empty one of its own name.
+        texts: Prompt texts by name.
+        default: The prompt used when none is named.
+
+    Raises:
+        InputError: a prompt has no name, the default is unknown, or calls without a prompt would
+            take its route, where sentence-transformers takes the default route.
+    """
+    found = dict(source.prompts if texts is None else texts)
+    if "" in found:
+        raise InputError(
+            f"prompts: {found['']!r} has the empty name, which no call can ask for; name it"
+        )
+    for name, text in found.items():
+        if len(name) + len(text) > _LONGEST:
+            raise InputError(
+                f"prompts: {name[:40]!r} has {len(text)} characters, expected at most {_LONGEST} "
+                "with its name; shorten it, as every text is embedded behind it"
+            )
+    used = default or (source.default_prompt if texts is None else None)
+    if used is not None and used not in found:
+        raise InputError(
+            f"default prompt {used!r} is unknown; choose one of: {', '.join(found) or 'none'}"
+        )
+    routes = _routes(steps)
+    taken = _values(source, steps, found).get("route", {})
+    reached = {taken[name] for name in found} if routes else set()
+    found |= {route: "" for number, route in enumerate(routes) if number not in reached}
+    values = _values(source, steps, found)
+    if used is not None and routes and taken[used] != taken[""]:
+        own, other = routes[taken[used]], routes[taken[""]]
+        raise InputError(
+            f"default prompt {used!r} takes route {own!r}, and the default route is {other!r}; "
+            "make them one, or name no default prompt"
+        )
+    inputs = (Input(name=name, feed="prompt_value", values=one) for name, one in values.items())
+    return Prompts(found, used, tuple(inputs))
+
+
+def _routes(steps: Sequence[Step]) -> list[str]:
+    """The names of the routes that a step takes, where there is one."""
+    found = [list(step.inner) for step in steps if step.inner]
+    if len(found) > 1:
+        raise InputError(f"steps: {len(found)} are route steps; put their routes into one")
+    return found[0] if found else []
+
+
+def _values(
+    source: Source, steps: Sequence[Step], texts: Mapping[str, str]
+) -> dict[str, dict[str, int]]:
+    values: dict[str, dict[str, int]] = {}
+    for step in steps:
+        values |= step.prompt_values(texts, source.tokenizer.beginning)
+    return values

@@ -1,0 +1,71 @@
+"""Which token ids a graph takes, and a tokenizer that gives no others."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+from onnxscript import ir
+from tokenizers import Tokenizer
+
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+#: Tokens that a message names.
+_SHOWN = 3
+
+
+def table_rows(input_ids: ir.Value) -> int | None:
+    """The rows of the smallest table that token ids look up; None where there is no table."""
+    return min(_tables(input_ids), default=None)
+
+
+def added_tokens(tokenizer: BakedTokenizer) -> set[str]:
+    """The tokens that any text may spell, and that are then one token each."""
+    return {one["content"] for one in json.loads(tokenizer.json)["added_tokens"]}
+
+
+def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer, int]:
+    """The tokenizer without added tokens beyond the table, and below what all its ids are.
+
+    Some checkpoints name tokens that their table has no row for, such as the image token of Gemma
+    3, and text that spells one fails in the library. Here that text is tokenised like any other.
+
+    Args:
+        tokenizer: The model's own.
+        rows: Of the table; None takes the tokenizer's own ids.
+
+    Raises:
+        InputError: a token that any text may hold has no row.
+    """
+    data = json.loads(tokenizer.json)
+    found = Tokenizer.from_str(tokenizer.json).get_vocab(with_added_tokens=True)
+    if rows is None:
+        return tokenizer, max(found.values(), default=0) + 1
+    beyond = {token for token, token_id in found.items() if token_id >= rows}
+    if not beyond:
+        return tokenizer, rows
+    data["added_tokens"] = [one for one in data["added_tokens"] if one["id"] < rows]
+    try:
+        kept = Tokenizer.from_str(json.dumps(data)).get_vocab(with_added_tokens=True)
+    except Exception:  # tokenizers raises bare Exception: a template needs what was dropped
+        kept = found
+    left = sorted(beyond & kept.keys(), key=found.__getitem__)
+    if left:
+        shown = ", ".join(f"{token!r} ({found[token]})" for token in left[:_SHOWN])
+        raise InputError(
+            f"tokenizer.json gives {len(left)} ids for which the model's table of {rows} rows has "
+            f"none, such as {shown}; use the tokenizer that the model was trained with"
+        )
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return replace(tokenizer, json=text), rows
+
+
+def _tables(ids: ir.Value) -> Iterator[int]:
+    """The rows of every table that ``ids`` choose rows of, in branches too."""
+    for node, place in ids.uses():
+        if node.op_type in ("Cast", "Identity"):
+            yield from _tables(node.outputs[0])
+        elif node.op_type == "Gather" and place == 1 and not node.attributes.get_int("axis", 0):
+            table = node.inputs[0]
+            if table is not None and table.shape is not None and isinstance(table.shape[0], int):
+                yield table.shape[0]

@@ -1,0 +1,41 @@
+"""The architectures that are built from a checkpoint, by ``model_type`` of config.json."""
+
+from polybake.baking.encoders.albert import Albert
+from polybake.baking.encoders.architecture import Architecture
+from polybake.baking.encoders.bert import Bert
+from polybake.baking.encoders.deberta import Deberta
+from polybake.baking.encoders.distilbert import DistilBert
+from polybake.baking.encoders.electra import Electra
+from polybake.baking.encoders.gemma3 import Gemma3
+from polybake.baking.encoders.gte import Gte, New
+from polybake.baking.encoders.mistral import Mistral
+from polybake.baking.encoders.modernbert import ModernBert
+from polybake.baking.encoders.mpnet import MPNet
+from polybake.baking.encoders.nomic_bert import NomicBert
+from polybake.baking.encoders.qwen2 import Qwen2
+from polybake.baking.encoders.qwen3 import Qwen3
+from polybake.baking.encoders.roberta import Roberta
+from polybake.baking.encoders.t5 import T5
+
+ENCODERS: dict[str, type[Architecture]] = {
+    "albert": Albert,
+    "bert": Bert,
+    "camembert": Roberta,
+    "deberta-v2": Deberta,
+    "distilbert": DistilBert,
+    "electra": Electra,
+    "gemma3_text": Gemma3,
+    "gte": Gte,
+    "mistral": Mistral,
+    "modernbert": ModernBert,
+    "mpnet": MPNet,
+    "new": New,
+    "nomic_bert": NomicBert,
+    "qwen2": Qwen2,
+    "qwen3": Qwen3,
+    "roberta": Roberta,
+    "t5": T5,
+    "xlm-roberta": Roberta,
+}
+
+__all__ = ["ENCODERS"]

@@ -1,0 +1,164 @@
+"""The decoder that Qwen2, Qwen3, Mistral and Gemma 3 are variants of: token ids to embeddings.
+
+Source: transformers ``Qwen2Model``, ``Qwen3Model``, ``MistralModel``, in evaluation.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+from onnxscript import OpBuilder, ir, nn
+from pydantic import model_validator
+
+from polybake.baking.encoders.architecture import Architecture, Epsilon, HiddenAct, Size
+from polybake.baking.encoders.rotary_config import OneThetaConfig, RotaryConfig
+from polybake.baking.layers.attention import attend, split_heads
+from polybake.baking.layers.attention_window import Window, window_bias
+from polybake.baking.layers.embedding import Embedding
+from polybake.baking.layers.gated_mlp import GatedMLP
+from polybake.baking.layers.linear import Linear
+from polybake.baking.layers.rms_norm import RMSNorm
+from polybake.baking.layers.rotary import Rotation, rotation
+
+_OWN_CODE = (
+    'no code of a model is run: if it only lets tokens attend to both sides, set "is_causal": false'
+)
+
+
+class GroupedConfig(RotaryConfig):
+    """Attention whose query heads share key and value heads in groups."""
+
+    #: What normalises each head of queries and keys.
+    head_norm: ClassVar[type[RMSNorm] | None] = None
+
+    num_key_value_heads: Size
+    rms_norm_eps: Epsilon = 1e-6
+
+    @property
+    def input_bias(self) -> bool:
+        """Whether queries, keys and values have a bias."""
+        return False
+
+    @property
+    def output_bias(self) -> bool:
+        """Whether the mixed values' layer has a bias."""
+        return False
+
+    @property
+    def scale(self) -> float | None:
+        """What scores are multiplied with; None: ``1 / sqrt(head_size)``."""
+        return None
+
+    @model_validator(mode="after")
+    def _groups_fit(self) -> Self:
+        if self.num_attention_heads % self.num_key_value_heads:
+            raise ValueError(
+                f"num_attention_heads {self.num_attention_heads} is no multiple of "
+                f"num_key_value_heads {self.num_key_value_heads}"
+            )
+        return self
+
+
+class DecoderConfig(OneThetaConfig, GroupedConfig):
+    """What the configurations of Qwen2, Qwen3 and Mistral share."""
+
+    hidden_act: HiddenAct = "silu"
+    is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
+    hints: ClassVar[Mapping[str, str]] = {
+        "auto_map": f"{_OWN_CODE}, and allow auto_map",
+        "use_bidirectional_attention": f"{_OWN_CODE} in its place",
+    }
+
+    def windows(self) -> list[int | None]:
+        """Each layer's sliding window; None where there is none."""
+        return [None] * self.num_hidden_layers
+
+    def attention_windows(self) -> list[Window]:
+        """How far tokens attend in each layer.
+
+        A causal window counts the token itself, one to both sides does not.
+        """
+        if self.is_causal:
+            return [Window(before=window and window - 1, after=0) for window in self.windows()]
+        return [Window(before=window, after=window) for window in self.windows()]
+
+
+class GroupedAttention(nn.Module):
+    """Attention with rotary positions and grouped heads."""
+
+    def __init__(self, config: GroupedConfig) -> None:
+        super().__init__()
+        self.heads = config.num_attention_heads
+        self.groups = config.num_key_value_heads
+        self.head_size = config.head_size
+        self.scale = config.scale
+        query, key = self.heads * self.head_size, self.groups * self.head_size
+        self.q_proj = Linear(config.hidden_size, query, bias=config.input_bias)
+        self.k_proj = Linear(config.hidden_size, key, bias=config.input_bias)
+        self.v_proj = Linear(config.hidden_size, key, bias=config.input_bias)
+        self.o_proj = Linear(query, config.hidden_size, bias=config.output_bias)
+        norm = config.head_norm
+        self.q_norm = None if norm is None else norm(self.head_size, config.rms_norm_eps)
+        self.k_norm = None if norm is None else norm(self.head_size, config.rms_norm_eps)
+
+    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        query = split_heads(op, self.q_proj(op, x), self.heads, self.head_size)
+        key = split_heads(op, self.k_proj(op, x), self.groups, self.head_size)
+        value = split_heads(op, self.v_proj(op, x), self.groups, self.head_size)
+        if self.q_norm is not None and self.k_norm is not None:
+            query, key = self.q_norm(op, query), self.k_norm(op, key)
+        mixed = attend(
+            op,
+            rotation.turn(op, query),
+            rotation.turn(op, key),
+            value,
+            bias,
+            heads=self.heads,
+            head_size=self.head_size,
+            key_value_heads=self.groups,
+            scale=self.scale,
+        )
+        return self.o_proj(op, mixed)
+
+
+class Layer(nn.Module):
+    """One layer, normalised before each block."""
+
+    def __init__(self, config: DecoderConfig) -> None:
+        super().__init__()
+        size, epsilon = config.hidden_size, config.rms_norm_eps
+        self.input_layernorm = RMSNorm(size, epsilon)
+        self.self_attn = GroupedAttention(config)
+        self.post_attention_layernorm = RMSNorm(size, epsilon)
+        self.mlp = GatedMLP(size, config.intermediate_size, config.hidden_act)
+
+    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        x = op.Add(x, self.self_attn(op, self.input_layernorm(op, x), rotation, bias))
+        return op.Add(x, self.mlp(op, self.post_attention_layernorm(op, x)))
+
+
+class Decoder(Architecture):
+    """Qwen2, Qwen3 or Mistral, as the configuration says, without the language model's head."""
+
+    prefix: ClassVar[str] = "model."
+    ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "score.", "qa_outputs.")
+
+    def __init__(self, config: DecoderConfig) -> None:
+        super().__init__(config)
+        self.config = config
+        self.embed_tokens = Embedding(config.vocab_size, config.hidden_size)
+        self.layers = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
+        self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
+        windows = self.config.attention_windows()
+        biases = {
+            window: window_bias(op, attention_mask, window) for window in dict.fromkeys(windows)
+        }
+        turned = rotation(op, input_ids, self.config.frequencies())
+        x = self.embed_tokens(op, input_ids)
+        for layer, window in zip(self.layers, windows, strict=True):
+            x = layer(op, x, turned, biases[window])
+        return self.norm(op, x)

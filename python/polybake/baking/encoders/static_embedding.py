@@ -1,0 +1,101 @@
+"""A static embedding: each token's row of a table, whatever stands beside it.
+
+Source: sentence-transformers ``StaticEmbedding`` and ``WordEmbeddings``, model2vec
+``StaticModel``.
+"""
+
+from pathlib import Path
+from typing import Self
+
+from onnxscript import OpBuilder, ir, nn
+
+from polybake.baking.layers.stored_tensor import StoredTensor, stored_tensors
+from polybake.errors import InputError
+
+_FLOATS = ("F64", "F32", "F16", "BF16")
+#: model2vec quantizes by one scale for the whole table and drops it: the numbers are the vectors.
+_ROWS = (*_FLOATS, "I8")
+_IDS = ("I64", "I32")
+
+
+class StaticEmbedding(nn.Module):
+    """Rows of a table, where need be through a mapping, and times a weight.
+
+    Args:
+        embeddings: ``[rows, size]``.
+        mapping: The row of each token id, ``[ids]``; None is the id itself.
+        weights: The factor of each token id, ``[ids]``; None is 1.
+    """
+
+    def __init__(
+        self,
+        embeddings: StoredTensor,
+        mapping: StoredTensor | None = None,
+        weights: StoredTensor | None = None,
+    ) -> None:
+        super().__init__()
+        self.embeddings = _parameter(embeddings)
+        self.mapping = _parameter(mapping, ir.DataType.INT64) if mapping else None
+        self.weights = _parameter(weights) if weights else None
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what sentence-transformers or model2vec saved.
+
+        Raises:
+            InputError: the file is damaged, or its tensors are not those of a static embedding.
+
+        Source: sentence-transformers ``StaticEmbedding.load``, ``WordEmbeddings.load``.
+        """
+        found = {tensor.name: tensor for tensor in stored_tensors(path)}
+        known = {"embeddings", "mapping", "weights"}
+        for name in ("embedding.weight", "emb_layer.weight"):
+            if [*found] == [name]:
+                return cls(_checked(found[name], 2, _ROWS))
+        if "embeddings" not in found or found.keys() - known:
+            raise InputError(
+                f"{path}: holds {', '.join(sorted(found)) or 'no tensor'}; expected "
+                "embedding.weight, or embeddings with mapping and weights where it has them"
+            )
+        mapping, weights = found.get("mapping"), found.get("weights")
+        made = cls(
+            _checked(found["embeddings"], 2, _ROWS),
+            _checked(mapping, 1, _IDS) if mapping else None,
+            _checked(weights, 1, _FLOATS) if weights else None,
+        )
+        if weights is not None and weights.shape[0] < made.ids:
+            raise InputError(
+                f"{path}: has weights of {weights.shape[0]} ids and embeddings of {made.ids}; "
+                "download it again"
+            )
+        return made
+
+    @property
+    def ids(self) -> int:
+        """How many token ids have a row."""
+        return _length(self.embeddings if self.mapping is None else self.mapping)
+
+    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:  # noqa: ARG002 - what every encoder takes
+        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, size]``."""
+        places = input_ids if self.mapping is None else op.Gather(self.mapping, input_ids)
+        rows: ir.Value = op.Gather(self.embeddings, places)
+        if self.weights is None:
+            return rows
+        return op.Mul(rows, op.Unsqueeze(op.Gather(self.weights, input_ids), axes=[-1]))
+
+
+def _parameter(tensor: StoredTensor, dtype: ir.DataType = ir.DataType.FLOAT) -> nn.Parameter:
+    return nn.Parameter(tensor.shape, data=tensor.lazy(dtype=dtype))
+
+
+def _checked(tensor: StoredTensor, axes: int, dtypes: tuple[str, ...]) -> StoredTensor:
+    if len(tensor.shape) != axes or 0 in tensor.shape or tensor.dtype not in dtypes:
+        raise InputError(
+            f"{tensor.file}: {tensor.name} is {tensor.dtype} {list(tensor.shape)}, expected "
+            f"{axes} axes of {', '.join(dtypes)}; download it again"
+        )
+    return tensor
+
+
+def _length(parameter: nn.Parameter) -> int:
+    return parameter.shape[0]  # type: ignore[index,return-value] # all its axes are known

@@ -1,0 +1,60 @@
+"""Which elements of quantized embeddings lie at an edge, where rounding decides."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import onnx.utils
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from polybake.baking.graph.skeleton import read_skeleton
+from polybake.base.modelfile.fixture import Tolerance
+from polybake.base.modelfile.manifest import UNQUANTIZED, Output
+from polybake.base.modelfile.slack import Slack
+from polybake.runtime.session import open_session
+
+#: Bytes of the ranges of any quantization, and less than those of any table or matrix.
+_LARGEST_RANGES = 1 << 20
+
+
+class Edges:
+    """The quantization of a model file, cut out of its graph.
+
+    A value within the tolerance of two steps' edge is rounded to either, as the order of a
+    runtime's additions has it. The quantization a little below and a little above tells where.
+    """
+
+    def __init__(
+        self, session: ort.InferenceSession, output: Output, tolerances: Mapping[str, Tolerance]
+    ) -> None:
+        """Take a session from unquantized to quantized embeddings.
+
+        Args:
+            session: Of the quantization alone.
+            output: What it gives.
+            tolerances: How far a client's unquantized value may lie from ours, by device.
+        """
+        self._session = session
+        self._output = output
+        self._rounding = np.float32(max(one.max_abs for one in tolerances.values()))
+
+    @classmethod
+    def of(cls, path: Path, output: Output, tolerances: Mapping[str, Tolerance]) -> Self | None:
+        """Cut the quantization out of the ONNX file at ``path``; None where it has none."""
+        if output.dtype == "float32":
+            return None
+        graph = read_skeleton(path, _LARGEST_RANGES)
+        part = onnx.utils.Extractor(graph).extract_model([UNQUANTIZED], [output.name])
+        return cls(open_session(part.SerializeToString(), threads=1), output, tolerances)
+
+    def slack(self, unquantized: NDArray[np.float32]) -> Slack:
+        """How far a client may lie from the quantization of float32 ``[texts, dimension]``."""
+        norms = np.linalg.norm(unquantized, axis=1, keepdims=True)
+        rounding = self._rounding * np.maximum(norms, 1)
+        lowest, highest = (
+            self._session.run([self._output.name], {UNQUANTIZED: unquantized + sign * rounding})[0]
+            for sign in (np.float32(-1), np.float32(1))
+        )
+        return Slack.between(lowest, highest, packed_bits=self._output.packed_bits)

@@ -1,0 +1,135 @@
+"""Make golden cases by running a baked model."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from polybake.baking.golden.edges import Edges
+from polybake.baking.golden.texts import CaseText, builtin_cases
+from polybake.baking.tasks import TASKS, Found, known_of
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import (
+    Case,
+    Fixture,
+    MadeBy,
+    Vectors,
+    decode_vectors,
+    encode_vectors,
+)
+from polybake.base.modelfile.manifest import UNQUANTIZED, Contract
+from polybake.base.modelfile.rows import Rows, unpacked
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.runner import Runner
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+#: One thread: the order of additions, and with it the last bits, depends on the number.
+THREADS = 1
+
+#: More would hold too many activations at once.
+_SIDE_BY_SIDE = min(4, os.cpu_count() or 1)
+
+
+def make_fixture(path: Path, cases: Sequence[CaseText]) -> Fixture:
+    """Run ``cases`` through the baked model at ``path``.
+
+    Raises:
+        InputError: not a baked model, or one that does not load.
+    """
+    embedder = Embedder(path, threads=THREADS)
+    tolerances = embedder.head.fixture.tolerances
+    edges = Edges.of(path, embedder.runner.contract.output, tolerances)
+    return Fixture(
+        fingerprint=embedder.manifest.fingerprint,
+        made_by=reference(),
+        tolerances=tolerances,
+        cases=tuple(golden_cases(cases, embedder.runner, edges)),
+    )
+
+
+def cases_for(path: Path, extra: Sequence[CaseText] = ()) -> list[CaseText]:
+    """The built-in cases for the baked model at ``path``, then ``extra``.
+
+    Raises:
+        InputError: not a baked model.
+    """
+    head = read_head(path)
+    contract = head.manifest.contract
+    return [*contract_cases(contract, BakedTokenizer.of(head.tokenizer, contract)), *extra]
+
+
+def contract_cases(contract: Contract, tokenizer: BakedTokenizer) -> list[CaseText]:
+    """The built-in cases for a model's prompts and length."""
+    return builtin_cases(
+        prompts=contract.prompts, token_count=tokenizer.count, max_length=contract.max_length
+    )
+
+
+def golden_cases(cases: Sequence[CaseText], runner: Runner, edges: Edges | None) -> list[Case]:
+    """Give each case its token ids and its embeddings, one run a case.
+
+    A case with a text that has no tokens at all is left out where the encoder makes no numbers of
+    it. Cases run side by side, each on one thread, so the vectors do not depend on how many cores
+    there are.
+
+    Args:
+        cases: Texts.
+        runner: Of the baked graph.
+        edges: Of the graph's quantization; None where it has none.
+    """
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        made = pool.map(lambda case: _golden_case(case, runner, edges), cases)
+        return [case for case in made if case is not None]
+
+
+def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | None:
+    task, contract = TASKS[runner.contract.task], runner.contract
+    known = known_of(contract, runner.tokenizer)
+    texts, call = task.texts(case.texts, known), task.call(case.texts, known)
+    if call is not None and task.prompted:
+        call["prompt"] = case.prompt
+    rows = runner.ids(texts, case.prompt)
+    vectors, counts = _vectors(runner, rows, case.prompt, edges)
+    found = decode_vectors(vectors)
+    split = [unpacked(row, contract.vocab_size) for row in rows]
+    if not all(rows) and not np.isfinite(found).all():
+        return None
+    return Case(
+        id=case.id,
+        why=case.why,
+        flags=case.flags,
+        prompt=case.prompt,
+        texts=texts,
+        input_ids=tuple(ids for ids, _ in split),
+        type_ids=None if contract.pair is None else tuple(types for _, types in split),
+        embeddings=vectors,
+        call=call,
+        answer=call and task.answer(Found(found, call, known, counts)),
+    )
+
+
+def _vectors(
+    runner: Runner, rows: Rows, prompt: str | None, edges: Edges | None
+) -> tuple[Vectors, NDArray[np.int64] | None]:
+    """The vectors of rows, and how many are each row's, where that is not one."""
+    output = runner.contract.output
+    if output.counts is not None:
+        embeddings, counts = runner.outputs(rows, [output.name, output.counts], prompt)
+        return encode_vectors(embeddings), counts
+    if edges is None:
+        return encode_vectors(runner.vectors(rows, prompt)), None
+    embeddings, unquantized = runner.outputs(rows, [output.name, UNQUANTIZED], prompt)
+    return encode_vectors(embeddings, edges.slack(unquantized)), None
+
+
+def reference() -> MadeBy:
+    """Say that ONNX Runtime on the baked file made the vectors, and in which versions."""
+    # The package of onnxruntime may also be called onnxruntime-gpu.
+    packages = {"onnxruntime": ort.__version__}
+    packages |= {name: version(name) for name in ("tokenizers", "numpy")}
+    return MadeBy(kind="reference", packages=packages)

@@ -1,0 +1,148 @@
+"""Read an ONNX file whose weights may lie in files beside it, trusting neither.
+
+Source: ONNX, docs/ExternalData.md; the checks answer CVE-2024-27318, CVE-2026-34445 and kin.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from polybake.baking.graph.empty_inputs import drop_empty_inputs
+from polybake.baking.graph.float32 import widen
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.container import check_size
+from polybake.errors import InputError
+
+_KEYS = {"location", "offset", "length", "checksum"}
+
+_TYPES = set(onnx.TensorProto.DataType.values()) - {onnx.TensorProto.UNDEFINED}
+
+#: Digits of the largest file; Python turns no text of thousands into a number.
+_DIGITS = 19
+
+
+def load_model(path: Path) -> onnx.ModelProto:
+    """Load an ONNX file with all its weights in the message, as ONNX Runtime can run it anywhere.
+
+    Raises:
+        InputError: empty or not an ONNX file, sparse weights, weights of no type or with too little
+            data, external data outside the file's folder or beyond its file's end, or more than one
+            file can hold.
+    """
+    try:
+        model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
+    except (OSError, DecodeError) as error:
+        raise InputError(
+            f"{path}: is not a whole ONNX file ({error}); download it again"
+        ) from error
+    if not model.HasField("graph"):
+        size = path.stat().st_size
+        raise InputError(
+            f"{path}: its {size} bytes hold no ONNX graph; export it again"
+            if size
+            else f"{path}: is empty; download or export it again"
+        )
+    tensors = list(_tensors(model, path))
+    for tensor in tensors:
+        if tensor.data_type not in _TYPES:
+            raise InputError(
+                f"{path}: weight {tensor.name!r} has impossible type {tensor.data_type}; "
+                "export it again"
+            )
+    external = [one for one in tensors if one.data_location == onnx.TensorProto.EXTERNAL]
+    folder = ModelFolder.at(path.parent)
+    places = [_place(tensor, folder, path) for tensor in external]
+    check_size(path.stat().st_size + sum(length for _, _, length in places), path)
+    for tensor, (name, offset, length) in zip(external, places, strict=True):
+        with (path.parent / name).open("rb") as file:
+            file.seek(offset)
+            tensor.raw_data = file.read(length)
+        tensor.ClearField("external_data")
+        tensor.ClearField("data_location")
+    try:
+        widen(model)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; download it again") from error
+    drop_empty_inputs(model)
+    return model
+
+
+def _place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[str, int, int]:
+    """Where a tensor's bytes lie: file name, offset and length, all checked."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    if len(entries) != len(tensor.external_data) or not entries.keys() <= _KEYS:
+        raise _refused(path, tensor, "keys", sorted(e.key for e in tensor.external_data))
+    name = entries.get("location", "")
+    file = folder.file(name)
+    if file is None:
+        raise InputError(
+            f"{path}: weight {tensor.name!r} lies in {name!r}, which is not beside the file; "
+            "download it too"
+        )
+    expected = _byte_size(tensor, path)
+    numbers = [entries.get("offset", "0"), entries.get("length", str(expected))]
+    if not all(one.isascii() and one.isdigit() and len(one) <= _DIGITS for one in numbers):
+        raise _refused(path, tensor, "offset and length", numbers)
+    offset, length = (int(number) for number in numbers)
+    if length != expected or offset + length > file.stat().st_size:
+        raise _refused(path, tensor, "offset and length", numbers)
+    return name, offset, length
+
+
+def _byte_size(tensor: onnx.TensorProto, path: Path) -> int:
+    if tensor.data_type == onnx.TensorProto.STRING:
+        raise _refused(path, tensor, "type", tensor.data_type)
+    bits = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize * 8
+    if any(size < 0 for size in tensor.dims):
+        raise _refused(path, tensor, "shape", list(tensor.dims))
+    if tensor.data_type in (onnx.TensorProto.INT4, onnx.TensorProto.UINT4):
+        bits = 4
+    whole: int = math.prod(tensor.dims)
+    return -(-whole * bits // 8)
+
+
+def _refused(path: Path, tensor: onnx.TensorProto, what: str, found: object) -> InputError:
+    return InputError(
+        f"{path}: external data of weight {tensor.name!r} has impossible {what} {found}; "
+        "download the file again"
+    )
+
+
+def _tensors(model: onnx.ModelProto, path: Path) -> Iterator[onnx.TensorProto]:
+    """Every tensor of the model: of its graph, subgraphs, functions and attributes."""
+    yield from _graph_tensors(model.graph, path)
+    for function in model.functions:
+        yield from _attribute_tensors(function.attribute_proto, path)
+        yield from _node_tensors(function.node, path)
+
+
+def _graph_tensors(graph: onnx.GraphProto, path: Path) -> Iterator[onnx.TensorProto]:
+    if graph.sparse_initializer:
+        raise _sparse(path)
+    yield from graph.initializer
+    yield from _node_tensors(graph.node, path)
+
+
+def _node_tensors(nodes: Iterable[onnx.NodeProto], path: Path) -> Iterator[onnx.TensorProto]:
+    for node in nodes:
+        yield from _attribute_tensors(node.attribute, path)
+
+
+def _attribute_tensors(
+    attributes: Iterable[onnx.AttributeProto], path: Path
+) -> Iterator[onnx.TensorProto]:
+    for attribute in attributes:
+        if attribute.HasField("sparse_tensor") or attribute.sparse_tensors:
+            raise _sparse(path)
+        if attribute.HasField("t"):
+            yield attribute.t
+        yield from attribute.tensors
+        for graph in (attribute.g, *attribute.graphs):
+            yield from _graph_tensors(graph, path)
+
+
+def _sparse(path: Path) -> InputError:
+    return InputError(f"{path}: has sparse weights, which are not supported; export them dense")

@@ -1,0 +1,131 @@
+"""Write a graph as ONNX protobuf, one weight in memory at a time.
+
+Serialising a model as one message holds all its weights several times over. Here the message
+without initializers is serialised by onnx, and each initializer is then appended at the wire
+level: repeated fields may stand anywhere in their message.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import onnx
+from onnxscript import ir
+
+from polybake.baking.graph.empty_inputs import drop_empty_inputs
+from polybake.baking.graph.nodes import every_node
+from polybake.base.modelfile.container import LARGEST_FILE
+from polybake.base.modelfile.protobuf import varint
+from polybake.errors import InputError
+
+#: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
+_MODEL_GRAPH = b"\x3a"
+_GRAPH_INITIALIZER = b"\x2a"
+_TENSOR_RAW_DATA = b"\x4a"
+
+#: Metadata of the tool that traced the graph; nothing reads it.
+_TRACING_KEYS = "pkg.onnxscript."
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An initializer's bytes up to its raw data, and the tensor that fills them up."""
+
+    header: bytes
+    tensor: ir.Tensor[Any] | None
+
+    @property
+    def size(self) -> int:
+        return len(self.header) + (self.tensor.nbytes if self.tensor is not None else 0)
+
+
+@dataclass(frozen=True)
+class GraphFile:
+    """A model as protobuf, whose weights are read only when it is written."""
+
+    start: bytes
+    entries: tuple[_Entry, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole file."""
+        return len(self.start) + sum(entry.size for entry in self.entries)
+
+    def write(self, path: Path) -> None:
+        """Write the file: the same bytes for the same graph.
+
+        Raises:
+            InputError: there is no room.
+        """
+        try:
+            with path.open("wb") as file:
+                self.write_to(file)
+        except OSError as error:
+            raise _no_room(path, self.size, error) from error
+
+    def write_to(self, file: BinaryIO) -> None:
+        """Write the same to an open file."""
+        file.write(self.start)
+        for entry in self.entries:
+            file.write(entry.header)
+            if entry.tensor is not None:
+                entry.tensor.tofile(file)
+
+
+def write_to_run(model: ir.Model, path: Path) -> None:
+    """Write ``model`` for ONNX Runtime alone: weights beyond one file's size go beside it.
+
+    Raises:
+        InputError: there is no room.
+    """
+    file = serialize(model)
+    if file.size <= LARGEST_FILE:
+        file.write(path)
+        return
+    try:
+        ir.save(model, path, external_data=f"{path.name}.weights")
+    except OSError as error:
+        raise _no_room(path, file.size, error) from error
+
+
+def serialize(model: ir.Model) -> GraphFile:
+    """Lay ``model`` out as protobuf; it is left as it was."""
+    initializers = list(model.graph.initializers.values())
+    model.graph.initializers.clear()
+    try:
+        proto = ir.to_proto(model)
+    finally:
+        for value in initializers:
+            model.graph.initializers.add(value)
+    drop_empty_inputs(proto)
+    for node in every_node(proto):
+        kept = [entry for entry in node.metadata_props if not entry.key.startswith(_TRACING_KEYS)]
+        del node.metadata_props[:]
+        node.metadata_props.extend(kept)
+    graph = proto.graph.SerializeToString(deterministic=True)
+    proto.ClearField("graph")
+    rest = proto.SerializeToString(deterministic=True)
+    entries = tuple(_entry(value) for value in initializers)
+    size = len(graph) + sum(entry.size for entry in entries)
+    return GraphFile(rest + _MODEL_GRAPH + varint(size) + graph, entries)
+
+
+def _no_room(path: Path, size: int, error: OSError) -> InputError:
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}); make room for "
+        f"{size} bytes, or name another folder in TMPDIR"
+    )
+
+
+def _entry(value: ir.Value) -> _Entry:
+    # The protocol of tensors leaves out tofile, which every tensor has.
+    tensor = cast("ir.Tensor[Any]", value.const_value)
+    if tensor.dtype == ir.DataType.STRING:
+        body = ir.to_proto(tensor).SerializeToString(deterministic=True)
+        return _Entry(_GRAPH_INITIALIZER + varint(len(body)) + body, None)
+    described = onnx.TensorProto(
+        dims=tuple(tensor.shape.numpy()), data_type=int(tensor.dtype), name=value.name
+    )
+    body = described.SerializeToString(deterministic=True)
+    body += _TENSOR_RAW_DATA + varint(tensor.nbytes)
+    return _Entry(_GRAPH_INITIALIZER + varint(len(body) + tensor.nbytes) + body, tensor)

@@ -1,0 +1,21 @@
+"""A linear layer, with the parameter names that PyTorch gives it."""
+
+from onnxscript import OpBuilder, ir, nn
+
+
+class Linear(nn.Module):
+    """``x @ weight + bias``, or ``x @ weight`` without a bias.
+
+    The weight is ``[in, out]``, the transpose of what a checkpoint stores, so that the graph
+    holds no Transpose; `polybake.baking.layers.weights` turns it.
+    """
+
+    def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:
+        super().__init__()
+        self.weight = nn.Parameter([inputs, outputs])
+        self.bias = nn.Parameter([outputs]) if bias else None
+
+    def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+        """Map float32 ``[..., in]`` to ``[..., out]``."""
+        product = op.MatMul(x, self.weight)
+        return product if self.bias is None else op.Add(product, self.bias)

@@ -1,0 +1,88 @@
+"""Rotary position embedding: queries and keys turned by their position.
+
+Position p turns the pair of elements i and i + size / 2 of a head by p * theta ** (-2 * i / size).
+Scores depend on differences of positions only, so that padding on the left moves no vector.
+
+Source: transformers ``apply_rotary_pos_emb``, rope type ``default``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from onnxscript import OpBuilder, ir
+
+from polybake.baking.layers.attention import attend, split_heads
+from polybake.baking.layers.positions import positions
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """By how much each position turns; both float32 ``[sequence, head_size / 2]``."""
+
+    cos: ir.Value
+    sin: ir.Value
+
+    def turn(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, heads, sequence, head_size]``."""
+        first, second = op.Split(x, num_outputs=2, axis=-1, _outputs=2)
+        return op.Concat(
+            op.Sub(op.Mul(first, self.cos), op.Mul(second, self.sin)),
+            op.Add(op.Mul(second, self.cos), op.Mul(first, self.sin)),
+            axis=-1,
+        )
+
+
+def rotation(op: OpBuilder, input_ids: ir.Value, frequencies: list[float]) -> Rotation:
+    """The rotation of every position of int64 ``[batch, sequence]``, by radians per position."""
+    places = op.Cast(op.Unsqueeze(positions(op, input_ids), axes=[1]), to=ir.DataType.FLOAT)
+    angles = op.Mul(places, frequencies)
+    return Rotation(cos=op.Cos(angles), sin=op.Sin(angles))
+
+
+def frequencies(head_size: int, theta: float, *, ntk: float = 1.0) -> list[float]:
+    """Radians per position of each pair, rounded as PyTorch does.
+
+    Far from the text's beginning the last bit of a frequency shows in the vectors: PyTorch
+    rounds exponent, power and reciprocal to float32, one after another.
+
+    Args:
+        head_size: Elements of one head.
+        theta: The base.
+        ntk: The factor s of fixed NTK scaling, (s * theta) ** (-2 * i / size) / s ** (2 / size);
+            1 changes nothing.
+    """
+    exponents = np.arange(0, head_size, 2, dtype=np.float32) / np.float32(head_size)
+    powers = np.power(theta * ntk, exponents.astype(np.float64)).astype(np.float32)
+    stretched = np.float32(1.0) / powers / np.float32(ntk ** (2 / head_size))
+    result: list[float] = stretched.tolist()
+    return result
+
+
+def attend_fused(
+    op: OpBuilder,
+    qkv: ir.Value,
+    rotation: Rotation,
+    bias: ir.Value,
+    *,
+    heads: int,
+    head_size: int,
+) -> ir.Value:
+    """Attend with queries, keys and values of one linear layer, side by side.
+
+    Args:
+        op: The builder.
+        qkv: float32 ``[batch, sequence, 3 * heads * head_size]``.
+        rotation: Turns queries and keys.
+        bias: Added to the scores, as in `attend`.
+        heads: How many there are.
+        head_size: Elements of one head.
+
+    Returns:
+        float32 ``[batch, sequence, heads * head_size]``.
+    """
+    query, key, value = (
+        split_heads(op, part, heads, head_size)
+        for part in op.Split(qkv, num_outputs=3, axis=-1, _outputs=3)
+    )
+    query, key = rotation.turn(op, query), rotation.turn(op, key)
+    return attend(op, query, key, value, bias, heads=heads, head_size=head_size)

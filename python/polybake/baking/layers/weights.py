@@ -1,0 +1,118 @@
+"""Give a network's parameters the weights of a checkpoint, one tensor in memory at a time."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from onnxscript import nn
+
+from polybake.baking.layers.linear import Linear
+from polybake.baking.layers.stored_tensor import StoredTensor, stored_tensors
+from polybake.errors import InputError
+
+#: What is widened to float32; transformers' ``dtype="float32"`` does the same.
+_FLOATS = ("F32", "F16", "BF16")
+
+#: Names of TensorFlow's layer normalisation, which old checkpoints carry.
+_OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+
+#: Problems of each kind that a message shows; a checkpoint has thousands of weights.
+_SHOWN = 3
+
+#: A number that PyTorch's batch normalisation counts in training, and needs for nothing else.
+_COUNTER = "num_batches_tracked"
+
+
+def load_weights(
+    network: nn.Module, files: Sequence[Path], *, prefix: str = "", ignored: tuple[str, ...] = ()
+) -> None:
+    """Give every parameter of ``network`` its tensor, read only when it is written.
+
+    Args:
+        network: The module tree; a `Linear` weight is transposed from ``[out, in]``.
+        files: The safetensors files that together hold the checkpoint.
+        prefix: What may stand before each name in the files, such as ``bert.``.
+        ignored: Beginnings of names that the network does not need.
+
+    Raises:
+        InputError: a file is damaged, two tensors are different values of one weight, or weights
+            are missing, unexpected, wrongly shaped or of an unknown dtype; one message shows the
+            first of each kind.
+    """
+    stored = _stored(files, prefix, ignored)
+    problems: dict[str, list[str]] = defaultdict(list)
+    for name, parameter, transposed in _parameters(network):
+        tensor = stored.pop(name, None)
+        if tensor is None:
+            problems["missing"].append(f"missing {name}")
+            continue
+        expected = tuple(size for size in parameter.shape or () if isinstance(size, int))
+        found = tensor.shape[::-1] if transposed else tensor.shape
+        if found != expected:
+            wanted = expected[::-1] if transposed else expected
+            problems["of another shape"].append(
+                f"{name} has shape {list(tensor.shape)}, expected {list(wanted)}"
+            )
+        elif tensor.dtype not in _FLOATS:
+            problems["of another dtype"].append(
+                f"{name} is {tensor.dtype}, expected one of {', '.join(_FLOATS)}"
+            )
+        else:
+            parameter.const_value = tensor.lazy(transposed=transposed)
+    if stored:
+        problems["unexpected"] = [f"unexpected {name}" for name in stored]
+    if problems:
+        raise InputError(
+            f"{files[0]}: does not fit the network: {_first_of_each(problems)}; "
+            "use a configuration and weights that were saved together"
+        )
+
+
+def _first_of_each(problems: Mapping[str, list[str]]) -> str:
+    """The first problems of each kind, and how many more there are."""
+    shown: list[str] = []
+    for kind, listed in problems.items():
+        shown += listed[:_SHOWN]
+        if len(listed) > _SHOWN:
+            shown.append(f"{len(listed) - _SHOWN} more {kind}")
+    return "; ".join(shown)
+
+
+def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
+    """Each parameter with its checkpoint name and whether the checkpoint stores it transposed."""
+    for path, module in network.named_modules():
+        for name, parameter in module.named_parameters(path, recurse=False):
+            transposed = isinstance(module, Linear) and parameter is module.weight
+            yield name, parameter, transposed
+
+
+def _stored(
+    files: Sequence[Path], prefix: str, ignored: tuple[str, ...]
+) -> dict[str, StoredTensor]:
+    """Each tensor that is not ignored, under the name that the module tree gives it."""
+    stored: dict[str, StoredTensor] = {}
+    for tensor in chain.from_iterable(map(stored_tensors, files)):
+        name = _known_as(tensor.name, prefix)
+        if name.startswith(ignored) or name.endswith(_COUNTER):
+            continue
+        first = stored.setdefault(name, tensor)
+        if first is not tensor and _differ(first, tensor):
+            raise InputError(
+                f"{tensor.file}: {tensor.name} differs from {first.name} of {first.file.name}, "
+                "expected one value of one weight; save the model without the one that is not its"
+            )
+    return stored
+
+
+def _differ(one: StoredTensor, other: StoredTensor) -> bool:
+    # One dtype that is no float is a problem of its own, and NumPy may not know it.
+    return one.dtype != other.dtype or (one.dtype in _FLOATS and not one.equals(other))
+
+
+def _known_as(name: str, prefix: str) -> str:
+    name = name.removeprefix(prefix)
+    for old, new in _OLD_NAMES.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name

@@ -1,0 +1,92 @@
+"""How far a graph of lower precision lies from the exact one, and from itself elsewhere."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import JsonValue
+
+from polybake.base.modelfile.fixture import DEVICES, TOLERANCES, Case, Tolerance, decode_vectors
+from polybake.base.modelfile.manifest import Deviation
+from polybake.base.modelfile.slack import Embeddings
+from polybake.errors import CheckFailed
+
+#: Times what one other way of rounding changes: other texts, processors and versions differ more.
+_ROOM = 3
+
+#: The least cosine between a float16 vector and the exact one: rounding alone leaves above 0.9999.
+_CLOSE = 0.99
+
+
+def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation:
+    """Compare the vectors of the same cases, text by text.
+
+    Args:
+        exact: What the float32 graph gave.
+        found: What the graph of lower precision gives.
+    """
+    golden = {case.id: case for case in exact}
+    pairs = [(golden[case.id], case) for case in found if case.id in golden]
+    before, after = (
+        np.concatenate([decode_vectors(case.embeddings) for case in side])
+        for side in zip(*pairs, strict=True)
+    )
+    answers = [(_words(one.answer), _words(other.answer)) for one, other in pairs if one.call]
+    moved = {"answers": len(answers), "reordered": sum(one != other for one, other in answers)}
+    return deviation(before, after).model_copy(update=moved)
+
+
+def _words(answer: JsonValue) -> JsonValue:
+    """An answer without its scores: what it says, and in which order."""
+    if isinstance(answer, list):
+        return [_words(one) for one in answer]
+    if isinstance(answer, dict):
+        kept = {key: value for key, value in answer.items() if not isinstance(value, float)}
+        return {key: _words(value) for key, value in kept.items()}
+    return answer
+
+
+def deviation(before: Embeddings, after: Embeddings) -> Deviation:
+    """Compare ``[texts, dimension]`` row by row; a row of zeros has no direction."""
+    before, after = before.astype(np.float64), after.astype(np.float64)
+    norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    cosines = (before * after).sum(axis=1)[norms > 0] / norms[norms > 0]
+    return Deviation(
+        max_abs=float(np.abs(before - after).max()),
+        mean_cosine=float(cosines.mean()),
+        min_cosine=float(cosines.min()),
+    )
+
+
+def check_close(deviation: Deviation) -> None:
+    """Refuse float16 vectors that are others than the exact ones.
+
+    Raises:
+        CheckFailed: they hold NaN, or a direction is too far off.
+    """
+    if not deviation.min_cosine >= _CLOSE:
+        raise CheckFailed(
+            f"float16 gives a golden text a vector of cosine {deviation.min_cosine:.4f} to the "
+            f"exact one, expected {_CLOSE} at least; nothing was written; set "
+            'precision = "float32" in [model]'
+        )
+
+
+def rounding_tolerances(moved: Deviation, rounded: Deviation | None = None) -> dict[str, Tolerance]:
+    """How far clients may lie from the golden vectors of a graph of fewer bits.
+
+    A number at the edge of two steps falls into either, as float32's rounding before it has it, and
+    what follows falls otherwise, too. How much that is depends on the model.
+
+    Args:
+        moved: What one other way of rounding changes.
+        rounded: What rounding itself has changed, where other versions of a runtime may round
+            every number otherwise: no way of rounding lies much further from another than that.
+    """
+    least = TOLERANCES["cpu"]
+    max_abs = [_ROOM * moved.max_abs, least.max_abs]
+    cosine = [_ROOM * (1 - moved.min_cosine), least.one_minus_cosine]
+    if rounded:
+        max_abs.append(rounded.max_abs)
+        cosine.append(1 - rounded.min_cosine)
+    tolerance = Tolerance(max_abs=max(max_abs), one_minus_cosine=max(cosine))
+    return dict.fromkeys(DEVICES, tolerance)

@@ -1,0 +1,49 @@
+"""What an encoder alone is fed, and which of its tokens count."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.baking.sources.source import Reference
+from polybake.base.modelfile.manifest import SOUGHT, Contract
+
+
+class Taken(NamedTuple):
+    """Arrays, int64 ``[batch, sequence]`` each.
+
+    Attributes:
+        fed: By the name of the encoder's input.
+        ids: The tokens that it sees.
+        counted: 1 where a token counts.
+        sought: 1 where answers are sought; None where no input says so.
+    """
+
+    fed: Mapping[str, NDArray[np.int64]]
+    ids: NDArray[np.int64]
+    counted: NDArray[np.int64]
+    sought: NDArray[np.int64] | None = None
+
+
+def expanded(
+    contract: Contract, fed: Mapping[str, NDArray[np.int64]], reference: Reference
+) -> Taken:
+    """The rows of a baked graph as its encoder takes them.
+
+    Args:
+        contract: Says what each input is.
+        fed: What the baked graph is fed.
+        reference: The encoder.
+    """
+    names = {one.feed: one.name for one in contract.inputs}
+    ids, mask = fed[names["input_ids"]], fed[names["attention_mask"]]
+    if "token_type_ids" in names:
+        types = fed[names["token_type_ids"]]
+        own = {names["token_type_ids"]: types % SOUGHT}
+        return Taken({**fed, **own}, ids, mask, types // SOUGHT)
+    if reference.expansion is None:
+        return Taken(fed, ids, mask)
+    tokens = reference.expansion.numpy(ids, mask, fed["route"])
+    own = {names["input_ids"]: tokens.ids, names["attention_mask"]: tokens.attended}
+    return Taken({**fed, **own}, tokens.ids, tokens.counted)

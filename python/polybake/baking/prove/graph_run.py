@@ -1,0 +1,97 @@
+"""What a graph gives for the golden texts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from polybake.baking.assemble.build import Built
+from polybake.baking.golden.edges import Edges
+from polybake.baking.golden.golden import THREADS, golden_cases
+from polybake.baking.golden.texts import CaseText
+from polybake.baking.prove.invariance import baked_run, measure_invariance
+from polybake.base.modelfile.fixture import (
+    TOLERANCES,
+    Case,
+    Tolerance,
+    decode_vectors,
+    encode_vectors,
+)
+from polybake.runtime.runner import Runner
+from polybake.runtime.session import open_session
+
+
+class GraphRun(NamedTuple):
+    """Golden cases of one graph.
+
+    Attributes:
+        golden: With what clients are given.
+        floats: The same cases with float32 vectors: of a quantized graph, what is quantized.
+        invariance: How far a text's neighbours and padding change its vector.
+    """
+
+    golden: list[Case]
+    floats: list[Case]
+    invariance: dict[str, float]
+
+
+@dataclass(frozen=True)
+class GoldenTexts:
+    """Texts for any graph of one contract.
+
+    Attributes:
+        built: How a graph is called.
+        cases: The texts.
+        name: What messages call a graph.
+    """
+
+    built: Built
+    cases: Sequence[CaseText]
+    name: str
+
+    def run(self, graph: Path, *, fused: bool = True) -> GraphRun:
+        """Run each case through an ONNX file.
+
+        Args:
+            graph: The file.
+            fused: Whether ONNX Runtime may put operators together.
+        """
+        contract = self.built.contract
+        session = open_session(graph, threads=THREADS, name=self.name, fused=fused)
+        runner = Runner(session, contract, self.built.tokenizer)
+        run = baked_run(runner)
+        edges = Edges.of(graph, contract.output, TOLERANCES)
+        golden = golden_cases(self.cases, runner, edges)
+        floats = golden
+        if contract.output.dtype != "float32":
+            vectors = [
+                np.concatenate(run(case.rows(contract.vocab_size), 0, case.prompt))
+                for case in golden
+            ]
+            floats = [
+                case.model_copy(update={"embeddings": encode_vectors(found)})
+                for case, found in zip(golden, vectors, strict=True)
+            ]
+        return GraphRun(golden, floats, measure_invariance(golden, contract, run))
+
+    def grant(
+        self, found: GraphRun, graph: Path, tolerances: Mapping[str, Tolerance]
+    ) -> list[Case]:
+        """The golden cases of a graph, whose integers have the room that ``tolerances`` leave.
+
+        Args:
+            found: What the graph gave.
+            graph: The file.
+            tolerances: How far a client's float32 vector may lie from the golden one.
+        """
+        edges = Edges.of(graph, self.built.contract.output, tolerances)
+        if edges is None:
+            return found.golden
+        granted = []
+        for case, floats in zip(found.golden, found.floats, strict=True):
+            unquantized = np.asarray(decode_vectors(floats.embeddings), np.float32)
+            vectors = encode_vectors(decode_vectors(case.embeddings), edges.slack(unquantized))
+            granted.append(case.model_copy(update={"embeddings": vectors}))
+        return granted

@@ -1,0 +1,135 @@
+"""Whether a vector depends on its neighbours or on padding."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import onnxruntime as ort
+
+from polybake.baking.prove.expanded import expanded
+from polybake.baking.sources.source import Reference
+from polybake.baking.steps import Step
+from polybake.baking.tasks import TASKS
+from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.base.modelfile.fixture import Case
+from polybake.base.modelfile.manifest import UNQUANTIZED, Contract
+from polybake.base.modelfile.rows import Rows
+from polybake.base.modelfile.slack import Embeddings
+from polybake.errors import CheckFailed
+from polybake.runtime.feeds import feeds
+from polybake.runtime.runner import Runner
+from polybake.runtime.session import run_encoder
+
+#: Texts that go together, the shortest ones, to see whether neighbours matter.
+_NEIGHBOURS = 7
+
+#: Gives each row of token ids, padded to a length at least, its ``[vectors, size]``.
+Run = Callable[[Rows, int, str | None], list[Embeddings]]
+
+_WAYS = {"batch": "in a batch", "padding": "under padding"}
+
+
+def baked_run(runner: Runner) -> Run:
+    """Run the baked graph; of a quantized one, take what is quantized.
+
+    Raises:
+        CheckFailed: the graph does not give one vector a text.
+    """
+    output = runner.contract.output
+    name = output.name if output.dtype == "float32" else UNQUANTIZED
+
+    def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
+        if output.counts is not None:
+            found, counts = runner.outputs(rows, [name, output.counts], prompt, length)
+            return np.split(found, np.cumsum(counts)[:-1])
+        found = runner.outputs(rows, [name], prompt, length)[0]
+        if len(found) != len(rows):
+            raise CheckFailed(
+                f"the baked graph gives {len(found)} vectors for {len(rows)} texts; nothing was "
+                "written; compute each row of a batch by itself"
+            )
+        return [vector[None] for vector in found]
+
+    return run
+
+
+def encoder_run(contract: Contract, session: ort.InferenceSession, reference: Reference) -> Run:
+    """Run the encoder without the steps; of token embeddings, those of padding are dropped."""
+
+    def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
+        taken = expanded(contract, feeds(contract, rows, prompt, length), reference)
+        (found,) = run_encoder(session, [reference.output], taken.fed)
+        if found.ndim == 2:
+            return [vector[None] for vector in found]
+        return [vectors[kept == 1] for vectors, kept in zip(found, taken.counted, strict=True)]
+
+    return run
+
+
+def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> dict[str, float]:
+    """Compare running each text alone with running it among others, and under padding.
+
+    Args:
+        golden: Of which the rows without a prompt are run alone.
+        contract: Says which prompts feed values, and how long a text may be.
+        run: Of the baked graph, or of the encoder.
+
+    Returns:
+        The largest difference for ``batch`` and ``padding``, over all prompts whose values are
+        fed; NaN where a vector holds one.
+    """
+    bare = (case.rows(contract.vocab_size) for case in golden if case.prompt is None)
+    rows = sorted({row for rows in bare for row in rows}, key=lambda row: (len(row), row))
+    rows = rows[:_NEIGHBOURS]
+    wide = min(2 * max(map(len, rows)), contract.max_length)
+    fed = any(one.feed == "prompt_value" for one in contract.inputs)
+    largest = dict.fromkeys(_WAYS, 0.0)
+    for prompt in dict.fromkeys([contract.default_prompt, *(contract.prompts if fed else ())]):
+        alone = np.concatenate([run([row], 0, prompt)[0] for row in rows])
+        found = {"batch": run(rows[::-1], 0, prompt)[::-1], "padding": run(rows, wide, prompt)}
+        for way, vectors in found.items():
+            difference = relative_difference(
+                np.concatenate(vectors), alone, probabilities=TASKS[contract.task].probabilities
+            )
+            largest[way] = float(np.maximum(largest[way], difference))  # max() may drop NaN
+    return largest
+
+
+def check_invariance(
+    measured: Mapping[str, float],
+    encoder: Callable[[], Mapping[str, float]],
+    steps: Sequence[Step],
+    limit: float = LIMIT,
+) -> None:
+    """Judge what `measure_invariance` gave, and find out whose fault a difference is.
+
+    Args:
+        measured: Of the baked graph.
+        encoder: Gives the same of the encoder alone.
+        steps: What was folded over it.
+        limit: What a difference may be.
+
+    Raises:
+        CheckFailed: a difference exceeds the limit.
+    """
+    for way, difference in measured.items():
+        if difference <= limit:
+            continue
+        if np.isnan(difference):
+            fault = "gives NaN or infinity for each text alone"
+            remedy = "mend the weights that make it"
+        else:
+            size = f"{difference:.3g}, more than {limit:g}"
+            fault = f"differs from each text alone, {_WAYS[way]} by {size}"
+            remedy = "export it again with dynamic batch and sequence axes, or take another one"
+        alone = encoder()[way]
+        raise CheckFailed(
+            f"the baked graph {fault}; nothing was written; "
+            + (f"the encoder alone does, too; {remedy}" if not alone <= limit else _steps(steps))
+        )
+
+
+def _steps(steps: Sequence[Step]) -> str:
+    return (
+        f"the encoder alone does not, so one of the steps does: {', '.join(map(str, steps))}; "
+        "let each compute every row of a batch by itself, without state, random numbers and NaN"
+    )

@@ -1,0 +1,89 @@
+"""Judge a graph that was lowered, and say how far clients may lie from it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnxscript import ir
+
+from polybake.baking.graph.write import write_to_run
+from polybake.baking.prove.deviation import check_close, measure_deviation, rounding_tolerances
+from polybake.baking.prove.graph_run import GoldenTexts, GraphRun
+from polybake.baking.prove.invariance import check_invariance
+from polybake.baking.quantization.rounded import round_at_each_node
+from polybake.baking.steps import Step
+from polybake.base.modelfile.compare import LIMIT
+from polybake.base.modelfile.fixture import TOLERANCES, Case, Tolerance
+from polybake.base.modelfile.manifest import Deviation, Precision
+
+
+@dataclass(frozen=True)
+class Golden:
+    """What clients are held to.
+
+    Attributes:
+        cases: The golden cases.
+        invariance: How far a text's neighbours and padding change its vector.
+        tolerances: How far a client's vectors may lie from the golden ones, by device.
+        deviation: How far they themselves lie from the exact ones; None where they are these.
+    """
+
+    cases: Sequence[Case]
+    invariance: Mapping[str, float]
+    tolerances: dict[str, Tolerance]
+    deviation: Deviation | None = None
+
+
+def exact_golden(exact: GraphRun) -> Golden:
+    """Of a graph in float32, that nothing was changed in."""
+    return Golden(exact.golden, exact.invariance, TOLERANCES)
+
+
+def rounding_golden(exact: GraphRun, graph: Path, texts: GoldenTexts) -> Golden:
+    """Of a proven graph whose source rounds within."""
+    tolerances = rounding_tolerances(_moved(exact, graph, texts))
+    return Golden(texts.grant(exact, graph, tolerances), exact.invariance, tolerances)
+
+
+def lowered_golden(
+    model: ir.Model,
+    graph: Path,
+    precision: Precision,
+    exact: GraphRun,
+    texts: GoldenTexts,
+    steps: Sequence[Step],
+) -> Golden:
+    """Of a graph that was lowered.
+
+    Args:
+        model: The graph; of float16, it is changed.
+        graph: Where it is written, in a folder for copies.
+        precision: What it computes in.
+        exact: What it gave in float32.
+        texts: The golden ones.
+        steps: What was folded over the encoder.
+
+    Raises:
+        CheckFailed: the vectors are others than the exact ones, or depend on their neighbours.
+    """
+    found = texts.run(graph)
+    deviation = measure_deviation(exact.floats, found.floats)
+    tolerances, limit = TOLERANCES, LIMIT
+    if precision == "float16":
+        check_close(deviation)
+        other = graph.with_name("rounded.onnx")
+        round_at_each_node(model.graph)
+        write_to_run(model, other)
+        moved = _moved(found, other, texts)
+        check_close(moved)
+        tolerances = rounding_tolerances(moved)
+        limit = tolerances["cpu"].max_abs
+    elif precision == "int8" or texts.built.rounds:
+        tolerances = rounding_tolerances(_moved(found, graph, texts), deviation)
+    check_invariance(found.invariance, lambda: found.invariance, steps, limit)
+    return Golden(texts.grant(found, graph, tolerances), found.invariance, tolerances, deviation)
+
+
+def _moved(found: GraphRun, other: Path, texts: GoldenTexts) -> Deviation:
+    """What another way of rounding changes."""
+    return measure_deviation(found.floats, texts.run(other, fused=False).floats)

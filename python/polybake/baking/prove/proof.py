@@ -1,0 +1,153 @@
+"""What a bake proves about its own result before it reports success."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnxruntime as ort
+
+from polybake.baking.prove.expanded import expanded
+from polybake.baking.sources.source import Reference
+from polybake.baking.steps import Arrays, Floats, State, Step
+from polybake.baking.tasks import TASKS
+from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.base.modelfile.fixture import Case, decode_slack, decode_vectors
+from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.slack import Embeddings, Slack, differences
+from polybake.errors import CheckFailed
+from polybake.runtime.feeds import feeds
+from polybake.runtime.session import run_encoder
+
+#: Tokens, padding included, of the cases that the steps are proven with, most telling first; more
+#: where a prompt needs a case of its own.
+_STEP_TOKENS = 400
+
+#: Of an embedding's length: less than that shows float32's rounding.
+_LEAST_LEFT = 1e-3
+
+
+def prove_steps(
+    golden: Sequence[Case],
+    contract: Contract,
+    session: ort.InferenceSession,
+    reference: Reference,
+    steps: Sequence[Step],
+) -> float:
+    """Compare golden vectors with the encoder alone followed by the steps in NumPy.
+
+    Args:
+        golden: What the baked graph gave.
+        contract: Says what to feed.
+        session: The encoder without the steps.
+        reference: Names the session's outputs that the steps begin with.
+        steps: What was folded over it.
+
+    Returns:
+        The largest difference; of integers in steps, of packed bits in bits of one element.
+
+    Raises:
+        CheckFailed: it exceeds the limit, or for integers their slack.
+    """
+    largest = 0.0
+    for case in telling_cases(golden, contract):
+        states = [encoded(case, contract, session, reference)]
+        for step in steps:
+            states.append(step.numpy(states[-1]))
+        found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
+        difference, fault = _difference(found, states[-1].x, slack, contract)
+        if fault:
+            raise CheckFailed(
+                f"the baked graph differs from its source in case {case.id} by {fault}; "
+                f"nothing was written; {at_fault([_kept(one) for one in states], steps)}"
+            )
+        largest = max(largest, difference)
+    return largest
+
+
+def telling_cases(golden: Sequence[Case], contract: Contract) -> list[Case]:
+    """The first cases, up to a number of tokens, then the first of each further prompt."""
+    tokens, chosen = 0, []
+    prompts: set[str | None] = set()
+    for case in golden:
+        prompt = contract.default_prompt if case.prompt is None else case.prompt
+        size = len(case.input_ids) * max(1, *map(len, case.input_ids))
+        if tokens + size <= _STEP_TOKENS or prompt not in prompts:
+            chosen.append(case)
+            tokens += size
+            prompts.add(prompt)
+    return chosen
+
+
+def encoded(
+    case: Case, contract: Contract, session: ort.InferenceSession, reference: Reference
+) -> Arrays:
+    """What the encoder alone makes of a case, in float64."""
+    prompt = contract.default_prompt if case.prompt is None else case.prompt
+    fed = feeds(contract, case.rows(contract.vocab_size), prompt)
+    taken = expanded(contract, fed, reference)
+    names = [reference.output, *reference.hidden_states]
+    ran = run_encoder(session, names, taken.fed)
+    x, *states = (one.astype(np.float64) for one in ran)
+    return State(
+        x,
+        taken.ids,
+        taken.counted,
+        prompt_length=fed.get("prompt_length"),
+        route=fed.get("route"),
+        hidden_states=tuple(states),
+        sought=taken.sought,
+    )
+
+
+def _difference(
+    found: Embeddings, expected: Embeddings, slack: Slack | None, contract: Contract
+) -> tuple[float, str]:
+    """How far two sets of vectors are apart, and where that is too far, by how much."""
+    if found.shape != expected.shape:
+        raise CheckFailed(
+            f"the baked graph gives vectors of shape {list(found.shape)}, and its source of shape "
+            f"{list(expected.shape)}; nothing was written; make both forms of each step agree"
+        )
+    if slack is None:
+        probabilities = TASKS[contract.task].probabilities
+        difference = relative_difference(found, expected, probabilities=probabilities)
+        return difference, "" if difference <= LIMIT else f"{difference:.3g}, more than {LIMIT:g}"
+    difference = float(differences(expected, found, packed_bits=slack.packed_bits).max())
+    exceeded = int(slack.exceeded(expected, found).sum())
+    return difference, f"more than rounding in {exceeded} elements" if exceeded else ""
+
+
+def _kept(state: Arrays) -> Floats:
+    """The embeddings; what stands at padding is no number of the encoder's."""
+    return state.x[state.attention_mask == 1] if state.x.ndim == 3 else state.x
+
+
+def at_fault(results: Sequence[Floats], steps: Sequence[Step]) -> str:
+    """Say what is at fault where a graph is not what its steps give in NumPy, and the remedy.
+
+    Args:
+        results: What the encoder alone gave, without padding, and each step after it in NumPy.
+        steps: Those steps.
+    """
+    names = ["the encoder alone", *(f"the step {step}" for step in steps)]
+    for name, result in zip(names, results, strict=True):
+        if not np.isfinite(result).all():
+            return f"{name} gives NaN or infinity; mend its weights or its function"
+    for step, before, after in zip(steps, results, results[1:], strict=False):
+        if not _keeps_something(before, after):
+            return (
+                f"the step {step} leaves less than {_LEAST_LEFT:g} of an embedding's length, "
+                "so that rounding shows; let it remove less, or leave it out"
+            )
+    if not steps:
+        return "the encoder gives other numbers each time; export it without random numbers"
+    return (
+        f"the two forms of a step differ, of: {', '.join(map(str, steps))}; let a python step, and "
+        "its reference, compute the same for each row by itself, without state and random numbers"
+    )
+
+
+def _keeps_something(before: Floats, after: Floats) -> bool:
+    if before.ndim != 2 or after.ndim != 2 or len(before) != len(after):
+        return True
+    lengths, left = (np.linalg.norm(x, axis=1) for x in (before, after))
+    return not (left < _LEAST_LEFT * lengths).any()

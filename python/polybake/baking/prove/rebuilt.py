@@ -1,0 +1,47 @@
+"""How far the vectors of a rebuilt source lie from those that it gave itself."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from polybake.baking.golden.golden import THREADS
+from polybake.baking.prove.deviation import deviation
+from polybake.baking.prove.proof import encoded
+from polybake.baking.sources.source import RebuiltFrom, Reference
+from polybake.baking.steps import Step
+from polybake.base.modelfile.fixture import Case, decode_vectors
+from polybake.base.modelfile.manifest import Contract, Dequantized
+from polybake.runtime.session import open_session
+
+
+def measure_rebuilt(
+    floats: Sequence[Case],
+    contract: Contract,
+    reference: Reference,
+    source: RebuiltFrom,
+    steps: Sequence[Step],
+) -> Dequantized:
+    """Compare each text's vector with what the source gives for it alone, and the steps in NumPy.
+
+    Args:
+        floats: What the baked graph gave, before it is quantized.
+        contract: Says what to feed.
+        reference: Names the output that the steps begin with.
+        source: The graph as it came, whose vectors are a text's own in a batch of one.
+        steps: What was folded over it.
+    """
+    session = open_session(source.path, threads=THREADS, name="the source's own graph")
+    before, after = [], []
+    for case in floats:
+        after.append(decode_vectors(case.embeddings))
+        for row in case.rows(contract.vocab_size):
+            alone = case.model_copy(update={"input_ids": (row,), "type_ids": None})
+            state = encoded(alone, contract, session, reference)
+            for step in steps:
+                state = state if step.final else step.numpy(state)
+            before.append(state.x)
+    return Dequantized(
+        products=source.rebuilt.products,
+        tables=source.rebuilt.tables,
+        deviation=deviation(np.concatenate(before), np.concatenate(after)),
+    )

@@ -1,0 +1,144 @@
+"""What the products of a graph are given, on texts of random tokens."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+from onnxscript import ir
+from tokenizers import Tokenizer
+
+from polybake.baking.graph.write import write_to_run
+from polybake.baking.quantization.products import Group
+from polybake.base.modelfile.manifest import Contract
+from polybake.runtime.feeds import feeds
+from polybake.runtime.session import open_session, run
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+Floats = NDArray[np.float32]
+
+_TEXTS = 96
+
+#: Tokens of a text: most sentences', and short ones.
+_LENGTHS = (4, 120)
+
+#: Rows that wait for one product of moments, whose sum is as costly as that of a single row.
+_WAITING = 512
+
+
+def random_texts(contract: Contract, tokenizer: BakedTokenizer) -> list[str]:
+    """Texts whose tokens are drawn from the whole vocabulary, the same at each call.
+
+    What belongs to no text in particular flatters none: real ones are left to judge the result.
+    """
+    random = np.random.default_rng(0)
+    decoder = Tokenizer.from_str(tokenizer.json)
+    lengths = random.integers(*_LENGTHS, _TEXTS)
+    rows = [random.integers(0, contract.vocab_size, length).tolist() for length in lengths]
+    return [decoder.decode(row) for row in rows]
+
+
+class Statistics:
+    """What is kept of the rows that a group's products multiply.
+
+    Attributes:
+        least: The smallest of each input, ``[in]``.
+        largest: The largest.
+    """
+
+    def __init__(self, inputs: int) -> None:
+        self.least = np.full(inputs, np.inf, np.float32)
+        self.largest = np.full(inputs, -np.inf, np.float32)
+        self._origin: Floats = np.zeros(inputs, np.float32)
+        self._waiting: list[Floats] = []
+        self._rows = 0
+        self._sums = np.zeros(inputs)
+        self._moments = np.zeros((inputs, inputs), np.float32)
+
+    def add(self, x: Floats) -> None:
+        """Take in ``[..., in]``."""
+        rows = x.reshape(-1, len(self.least))
+        np.minimum(self.least, rows.min(axis=0), out=self.least)
+        np.maximum(self.largest, rows.max(axis=0), out=self.largest)
+        self._waiting.append(rows)
+        if sum(map(len, self._waiting)) >= _WAITING:
+            self._sum()
+
+    def _sum(self) -> None:
+        if self._waiting:
+            rows = np.concatenate(self._waiting)
+            self._waiting.clear()
+            if not self._rows:
+                # The squares of inputs that hardly vary, far from 0, leave no digits for how much.
+                self._origin = rows.mean(axis=0)
+            rows -= self._origin
+            self._rows += len(rows)
+            self._sums += rows.sum(axis=0, dtype=np.float64)
+            self._moments += rows.T @ rows
+
+    @property
+    def center(self) -> Floats:
+        """Half way between the extremes, ``[in]``.
+
+        Source: Outlier Suppression+ (Wei et al. 2023), its shift.
+        """
+        center: Floats = self.least + (self.largest - self.least) * np.float32(0.5)
+        return center
+
+    def moments(self, center: Floats) -> NDArray[np.float64]:
+        """The mean of ``(x - center) (x - center)^T``, ``[in, in]``."""
+        self._sum()
+        mean, about = self._sums / self._rows, center.astype(np.float64) - self._origin
+        crossed = np.outer(mean, about)
+        found: NDArray[np.float64] = (
+            self._moments / self._rows - crossed - crossed.T + np.outer(about, about)
+        )
+        return found
+
+
+class Calibration:
+    """A float32 graph that gives what some of its values are, text by text."""
+
+    def __init__(
+        self, session: ort.InferenceSession, contract: Contract, rows: Sequence[Sequence[int]]
+    ) -> None:
+        self._session = session
+        self._contract = contract
+        self._rows = rows
+
+    @classmethod
+    def of(
+        cls,
+        model: ir.Model,
+        values: Sequence[ir.Value],
+        contract: Contract,
+        rows: Sequence[Sequence[int]],
+        folder: Path,
+    ) -> Self:
+        """Write ``model`` to ``folder`` with ``values`` as outputs; it is left as it was."""
+        copy = model.clone()
+        names = {value.name for value in values}
+        outputs = [one for node in copy.graph for one in node.outputs if one.name in names]
+        for output in outputs:
+            output.dtype = ir.DataType.FLOAT
+            output.shape = None
+        copy.graph.outputs.extend(outputs)
+        path = folder / "calibration.onnx"
+        write_to_run(copy, path)
+        return cls(open_session(path, threads=1, name="the graph"), contract, rows)
+
+    def statistics(self, window: Sequence[Group]) -> list[Statistics]:
+        """What is known of the rows of each group, over all texts and layers."""
+        found = [Statistics(group.inputs) for group in window]
+        of_value = {
+            str(value.name): statistics
+            for statistics, group in zip(found, window, strict=True)
+            for value in group.values
+        }
+        for row in self._rows:
+            values = run(self._session, list(of_value), feeds(self._contract, [row]))
+            for statistics, value in zip(of_value.values(), values, strict=True):
+                statistics.add(value)
+        return found

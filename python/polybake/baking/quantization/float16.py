@@ -1,0 +1,136 @@
+"""Compute a graph's large products, and what stands between them, in float16.
+
+For GPUs, whose float16 products are several times as fast. On a CPU ONNX Runtime computes them in
+float32 and rounds. Inputs and outputs keep their types.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from onnx_ir.passes.common import LiftConstantsToInitializersPass
+from onnxscript import ir
+
+from polybake.baking.graph.storage import LARGEST_FLOAT16, as_float16, cast, drop_unused_weights
+from polybake.baking.quantization.largest import largest_values
+from polybake.baking.quantization.narrow_nodes import NarrowNodes, branches, numbers
+from polybake.base.modelfile.manifest import Contract
+from polybake.errors import InputError
+
+_NARROW = ir.DataType.FLOAT16
+_WIDE = ir.DataType.FLOAT
+
+#: Operators that look at a value's shape alone.
+_SHAPES = {"Shape", "Size"}
+
+
+def narrow(model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path) -> int:
+    """Make the products of ``model`` float16, in place.
+
+    Args:
+        model: In float32, its weights not stored narrow.
+        contract: Says what to feed.
+        rows: Token ids of the texts whose values must be in float16's range.
+        folder: For a copy of the graph.
+
+    Returns:
+        How many nodes compute in float16 now.
+
+    Raises:
+        InputError: a weight, or a value that one of the texts gives, is beyond float16's range.
+    """
+    LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+    found = NarrowNodes(model.graph)
+    _check_range(model, found, contract, rows, folder)
+    _Rewrite(model.graph, found).graph(model.graph)
+    drop_unused_weights(model.graph)
+    return len(found.nodes)
+
+
+def _check_range(
+    model: ir.Model,
+    found: NarrowNodes,
+    contract: Contract,
+    rows: Sequence[Sequence[int]],
+    folder: Path,
+) -> None:
+    """Look at float32's values: a CPU's runtime may keep them wide where a GPU's would not."""
+    # What a branch gives stays within it: no output shows it.
+    values = [node.outputs[0] for node in found.nodes if node.graph is model.graph]
+    for value, largest in zip(
+        values, largest_values(model, values, contract, rows, folder), strict=True
+    ):
+        if not largest <= LARGEST_FLOAT16:
+            node = value.producer()
+            assert node is not None  # noqa: S101 - a node's output
+            raise InputError(
+                f"node {node.name} ({node.op_type}) gives {largest:g} for a golden text, and "
+                f'float16 holds at most {LARGEST_FLOAT16:g}; set precision = "float32" in [model]'
+            )
+
+
+class _Rewrite:
+    """Gives narrow nodes narrow inputs, and all others wide ones."""
+
+    def __init__(self, main: ir.Graph, found: NarrowNodes) -> None:
+        self._main = main
+        self._found = found
+        self._casts: dict[tuple[ir.Graph, ir.Value, ir.DataType], ir.Value] = {}
+
+    def graph(self, graph: ir.Graph) -> None:
+        """Rewrite a graph, and the branches within it."""
+        for node in list(graph):
+            for branch in branches(node):
+                self.graph(branch)
+            if node in self._found.nodes:
+                self._narrow(graph, node)
+            elif node.op_type not in _SHAPES:
+                self._widen(graph, node)
+        for place, value in enumerate(graph.outputs):
+            if value in self._found.values:
+                graph.outputs[place] = self._given(graph, value)
+
+    def _narrow(self, graph: ir.Graph, node: ir.Node) -> None:
+        for place, value in enumerate(numbers(node)):
+            if value is None or value in self._found.values:
+                continue
+            if value.is_initializer():
+                node.replace_input_with(place, self._constant(value))
+            else:
+                node.replace_input_with(place, self._cast(graph, value, _NARROW, node))
+        for output in node.outputs:
+            output.dtype = _NARROW
+
+    def _widen(self, graph: ir.Graph, node: ir.Node) -> None:
+        for place, value in enumerate(node.inputs):
+            if value is not None and value in self._found.values:
+                node.replace_input_with(place, self._cast(graph, value, _WIDE, node))
+
+    def _cast(
+        self, graph: ir.Graph, value: ir.Value, dtype: ir.DataType, before: ir.Node
+    ) -> ir.Value:
+        """The value in another type, cast once in a graph, before the first node that needs it."""
+        key = (graph, value, dtype)
+        if key not in self._casts:
+            node = cast(value, dtype, f"{value.name}.{str(dtype).lower()}", before)
+            graph.insert_before(before, node)
+            self._casts[key] = node.outputs[0]
+        return self._casts[key]
+
+    def _given(self, graph: ir.Graph, value: ir.Value) -> ir.Value:
+        """An output in float32, under the name that it had."""
+        node = value.producer()
+        assert node is not None  # noqa: S101 - narrow values are outputs of nodes
+        name = str(value.name)
+        value.name = f"{name}.float16"
+        wide = cast(value, _WIDE, name, node)
+        graph.insert_after(node, wide)
+        return wide.outputs[0]
+
+    def _constant(self, value: ir.Value) -> ir.Value:
+        """The same weight in float16."""
+        name = f"{value.name}.float16"
+        found = self._main.initializers.get(name)
+        if found is None:
+            found = as_float16(value, name)
+            self._main.initializers.add(found)
+        return found

@@ -1,0 +1,141 @@
+"""The files that a step specification names.
+
+NumPy arrays, modules in the source's folder, ONNX fragments, and the user's own Python.
+"""
+
+import runpy
+from collections.abc import Callable, Mapping, Sequence
+from inspect import isfunction
+from pathlib import Path
+from typing import TypeVar, get_args, get_origin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.baking.graph.external_data import load_model
+from polybake.baking.sources.sentence_transformers.saved_modules import SAVED
+from polybake.baking.steps import OnnxFragment, PythonFile, Step
+from polybake.baking.steps.onnx_fragment import Fragment
+from polybake.baking.steps.python_file import Script
+from polybake.base.files.fit_record import steps_before
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.printable import printable
+from polybake.errors import InputError
+
+_Read = TypeVar("_Read")
+
+
+def read_files(
+    where: str,
+    step: type[Step],
+    values: Mapping[str, object],
+    *,
+    base: Path,
+    model: ModelFolder,
+    before: Sequence[Step] = (),
+) -> dict[str, object]:
+    """Put what the files hold in the place of their names.
+
+    Args:
+        where: The specification's key path, such as ``steps[2]``.
+        step: Whose arrays are given as ``.npy`` files, or all together as ``source``: a folder
+            that sentence-transformers saved a module in, which is the only way for many of them.
+        values: The specification's parameters.
+        base: The folder that paths of ``.npy``, ``.onnx`` and ``.py`` files are relative to.
+        model: The folder that ``source`` is relative to.
+        before: The steps before this one, which a fitted array belongs behind.
+
+    Raises:
+        InputError: a file is missing, damaged, was fitted behind other steps, or does not hold what
+            the step takes.
+    """
+    if step.name in SAVED and "source" in values:
+        for other in values.keys() - {"source"}:
+            raise InputError(f"{where}.{other}: stands beside source, which gives it; drop one")
+        saved = SAVED[step.name]
+        return _read(where, values, "source", lambda name: saved.parameters(model.inner(name)))
+    annotations = {name: field.annotation for name, field in step.model_fields.items()}
+    if any(_is_array(one) and get_origin(one) is dict for one in annotations.values()):
+        raise InputError(f"{where}.source: is missing; name a folder inside the model's folder")
+    found = dict(values)
+    for key in values:
+        if key in annotations and _is_array(annotations[key]):
+            found[key] = _read(where, values, key, lambda name: _array(base / name, before))
+        elif key == "file" and step in _FILES:
+            found[key] = _read(where, values, key, lambda name: _FILES[step](base / name, model))
+    return found
+
+
+def _read(
+    where: str, values: Mapping[str, object], key: str, read: Callable[[str], _Read]
+) -> _Read:
+    """Read what a key names, and begin an error with the key."""
+    name = values[key]
+    try:
+        if not isinstance(name, str):
+            raise ValueError(f"expected a path, found {name!r}")
+        return read(name)
+    except (InputError, ValueError) as error:
+        raise InputError(f"{where}.{key}: {error}") from error
+
+
+def _is_array(annotation: object) -> bool:
+    return get_origin(annotation) is np.ndarray or any(map(_is_array, get_args(annotation)))
+
+
+def _array(path: Path, before: Sequence[Step]) -> NDArray[np.float32]:
+    fitted, found = steps_before(path), tuple(map(str, before))
+    if fitted is not None and fitted != found:
+        raise ValueError(
+            f"{path} was fitted to the vectors behind {_shown(fitted)}, and stands behind "
+            f"{_shown(found)}; move the step, or bake without it and fit again"
+        )
+    try:
+        array = np.load(path, allow_pickle=False)
+    except Exception as error:  # a damaged header fails wherever Python's own parser does
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"{path} cannot be read as a NumPy array ({reason}); write it with numpy.save"
+        ) from error
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
+        raise ValueError(f"{path} holds no array of numbers; write it with numpy.save")
+    return array.astype(np.float32)
+
+
+def _shown(steps: Sequence[str]) -> str:
+    return printable(" -> ".join(steps)) or "the encoder"
+
+
+def _fragment(path: Path, model: ModelFolder) -> Fragment:  # noqa: ARG001 - as _script
+    """Read an ONNX graph."""
+    if not path.is_file():
+        raise ValueError(f"{path} is no file; name an .onnx file")
+    proto = load_model(path)
+    try:
+        return Fragment.of(path.name, proto)
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from error
+
+
+def _script(path: Path, model: ModelFolder) -> Script:
+    """Run a Python file of the user's own and keep its functions; a model's is never run."""
+    if not path.is_file():
+        raise ValueError(f"{path} is no file; write one with: polybake init --step FILE")
+    if any(path.resolve().is_relative_to(root) for root in model.roots):
+        raise ValueError(
+            f"{path} lies in the model's folder, from which no code is run; "
+            "read it, and move it to a folder of your own"
+        )
+    try:
+        names = runpy.run_path(str(path))
+    except (Exception, SystemExit) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"{path} raised {reason}; correct it") from error
+    functions = {name: value for name, value in names.items() if isfunction(value)}
+    return Script(path.name, functions)
+
+
+_FILES: dict[type[Step], Callable[[Path, ModelFolder], Fragment | Script]] = {
+    OnnxFragment: _fragment,
+    PythonFile: _script,
+}

@@ -1,0 +1,112 @@
+"""From a list of step specifications, as polybake.toml has them, to the steps themselves."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from polybake.baking.recipe.files import read_files
+from polybake.baking.sources.source import Source
+from polybake.baking.steps import STEPS, Route, Step
+from polybake.base.files.validation import expected, first, key_path, unknown_key
+from polybake.errors import InputError
+
+#: Stands in a recipe for the layers that the model itself has behind its encoder.
+HEAD = "head"
+
+
+def resolve(
+    specs: Sequence[Step | Mapping[str, object]], *, base: Path, source: Source
+) -> list[Step]:
+    """Check each specification, read the files it names, and give the steps in order.
+
+    Args:
+        specs: Such as ``{"step": "pool", "mode": "mean"}``; a step itself is taken as it is.
+        base: The folder that paths in a specification are relative to.
+        source: Holds the folders of ``dense`` and ``layer_norm`` steps.
+
+    Raises:
+        InputError: an unknown step, key or value, or a file that does not fit; the message
+            begins with the key's path, such as ``steps[2].mode``.
+    """
+    return _steps("steps", specs, base, source)
+
+
+def _steps(
+    where: str,
+    specs: Sequence[Step | Mapping[str, object]],
+    base: Path,
+    source: Source,
+    before: Sequence[Step] = (),
+) -> list[Step]:
+    found: list[Step] = []
+    for index, spec in enumerate(specs):
+        if isinstance(spec, Step):
+            found.append(spec)
+        elif spec.get("step") == HEAD:
+            found += _head(f"{where}[{index}]", spec, source)
+        else:
+            found.append(_step(f"{where}[{index}]", spec, base, source, [*before, *found]))
+    return found
+
+
+def _head(where: str, spec: Mapping[str, object], source: Source) -> list[Step]:
+    """The layers that the model itself has behind its encoder."""
+    for key in spec.keys() - {"step"}:
+        raise InputError(f"{where}.{key}: unknown key; {HEAD} has none")
+    if source.head is None:
+        raise InputError(
+            f"{where}.step: the model has no {HEAD}; give one that was saved as …ForSequence"
+            "Classification or …ForMaskedLM, or list the steps that stand in its place"
+        )
+    return source.head.steps()
+
+
+def _step(
+    where: str,
+    spec: Mapping[str, object],
+    base: Path,
+    source: Source,
+    before: Sequence[Step],
+) -> Step:
+    name = spec.get("step")
+    if not isinstance(name, str) or name not in STEPS:
+        raise InputError(
+            f"{where}.step: unknown step {name!r}; choose one of: {', '.join([*STEPS, HEAD])}"
+        )
+    values = {key: value for key, value in spec.items() if key != "step"}
+    parameters = read_files(
+        where, STEPS[name], values, base=base, model=source.folder, before=before
+    )
+    if STEPS[name] is Route:
+        routes = values.get("routes")
+        parameters["routes"] = _routes(f"{where}.routes", routes, base, source, before)
+    try:
+        return STEPS[name](**parameters)
+    except ValidationError as error:
+        fault = first(error)
+        key = key_path((where, *fault["loc"]))
+        raise InputError(f"{key}: {_reason(STEPS[name], fault)}") from error
+
+
+def _routes(
+    where: str, routes: object, base: Path, source: Source, before: Sequence[Step]
+) -> dict[str, list[Step]]:
+    if not isinstance(routes, dict) or not all(
+        isinstance(specs, list | tuple) and all(isinstance(spec, dict) for spec in specs)
+        for specs in routes.values()
+    ):
+        raise InputError(f"{where}: expected a list of steps for each route, found {routes!r}")
+    return {
+        name: _steps(f"{where}.{name}", specs, base, source, before)
+        for name, specs in routes.items()
+    }
+
+
+def _reason(step: type[Step], fault: ErrorDetails) -> str:
+    if fault["type"] == "extra_forbidden":
+        return unknown_key(str(fault["loc"][-1]), step.model_fields)
+    if fault["type"] == "missing":
+        return "is missing; add it"
+    return expected(fault)

@@ -1,0 +1,83 @@
+"""An encoder whose graph is built here, from its weights."""
+
+import abc
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from onnxscript import GraphBuilder, ir
+
+from polybake.baking.graph.write import write_to_run
+from polybake.baking.layers.network import new_model
+from polybake.baking.sources.source import EncoderGraph, Reference
+from polybake.baking.steps.state import State
+from polybake.base.modelfile.manifest import Feed, Input
+
+_ENCODER_OUTPUT = "token_embeddings"
+
+
+class BuiltEncoder(abc.ABC):
+    """An encoder that adds itself to any graph.
+
+    Attributes:
+        name: The architecture.
+    """
+
+    name: str
+    proves: Literal["steps"] = "steps"
+
+    @property
+    def feeds(self) -> tuple[Feed, ...]:
+        """What it takes, in the order of the graph's inputs; some take more."""
+        return ("input_ids", "attention_mask")
+
+    @abc.abstractmethod
+    def build(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+        """Add it to a graph that has its inputs; give its embeddings and hidden states.
+
+        Raises:
+            InputError: the weights do not fit the configuration.
+        """
+
+    def for_pairs(self) -> Self:
+        """Most know of no types."""
+        return self
+
+    def place(self) -> EncoderGraph:
+        """Build it in a new model; the weights are read when that is written.
+
+        Raises:
+            InputError: the weights do not fit the configuration.
+        """
+        model = new_model()
+        builder = GraphBuilder(model.graph)
+        shape = ["batch", "sequence"]
+        values = {feed: builder.input(feed, ir.DataType.INT64, shape) for feed in self.feeds}
+        embeddings, hidden_states = self.build(builder, values)
+        return EncoderGraph(
+            model=model,
+            builder=builder,
+            inputs=tuple(Input(name=feed, feed=feed) for feed in values),
+            state=State(
+                embeddings,
+                values["input_ids"],
+                values["attention_mask"],
+                hidden_states=tuple(hidden_states),
+            ),
+            # Padding is masked, so either side will do; behind a text it does not move the text's
+            # positions, whose rotations would round otherwise.
+            pad_side="right",
+        )
+
+    def reference(self, folder: Path) -> Reference:
+        """Write it without any step to ``folder``; its hidden states are outputs, too."""
+        graph = self.place()
+        embeddings, states = graph.state.x, graph.state.hidden_states
+        embeddings.name = _ENCODER_OUTPUT
+        others = [state for state in states if state is not embeddings]
+        graph.model.graph.outputs.extend([embeddings, *others])
+        path = folder / "encoder.onnx"
+        write_to_run(graph.model, path)
+        return Reference(path, _ENCODER_OUTPUT, tuple(str(state.name) for state in states))

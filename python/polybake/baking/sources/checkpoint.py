@@ -1,0 +1,158 @@
+"""An encoder built from config.json and safetensors, without PyTorch."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Self
+
+from onnxscript import GraphBuilder, ir
+from pydantic import Field
+
+from polybake.baking.encoders import ENCODERS
+from polybake.baking.encoders.architecture import Architecture, EncoderConfig
+from polybake.baking.layers.network import check_every_parameter_is_placed
+from polybake.baking.layers.weights import load_weights
+from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.source import HeadKind
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.base.modelfile.manifest import Feed
+from polybake.errors import InputError
+from polybake.runtime.tokenization.model_config import ModelConfig
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+
+#: The architecture of Stanford's ColBERT, whose checkpoints hold its projection, too.
+STANFORD_COLBERT: HeadKind = "HF_ColBERT"
+
+
+@dataclass(frozen=True)
+class Checkpoint(BuiltEncoder):
+    """An encoder of a known architecture and the files that hold its weights.
+
+    Attributes:
+        pairs_typed: Whether the types of a pair's tokens are known.
+        typed: Whether it takes the types of tokens; else all of them are of type 0.
+        ignored: Beginnings of names of weights that a head of the checkpoint takes, beside the
+            architecture's own.
+    """
+
+    name: str
+    architecture: type[Architecture]
+    config: EncoderConfig
+    files: tuple[Path, ...]
+    pairs_typed: bool = False
+    typed: bool = False
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def feeds(self) -> tuple[Feed, ...]:
+        """What the architecture takes."""
+        types: tuple[Feed, ...] = ("token_type_ids",) if self.typed else ()
+        return (*self.architecture.feeds, *types)
+
+    def for_pairs(self) -> Self:
+        """The same, taking the types of tokens where its table has several."""
+        return replace(self, typed=self.pairs_typed)
+
+    def build(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+        """Add it to a graph that has its inputs; give its token embeddings and hidden states.
+
+        Raises:
+            InputError: the weights do not fit the configuration.
+        """
+        encoder = self.architecture(self.config)
+        embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
+        embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
+        ignored = (*encoder.ignored, *self.ignored)
+        load_weights(encoder, self.files, prefix=encoder.prefix, ignored=ignored)
+        check_every_parameter_is_placed(encoder, builder.graph)
+        return embeddings, encoder.hidden_states
+
+
+def open_checkpoint(
+    folder: ModelFolder,
+    tokenizer: BakedTokenizer,  # noqa: ARG001 - as open_torch
+) -> Checkpoint:
+    """Recognise the architecture and find the weights of a folder.
+
+    Raises:
+        InputError: an unknown architecture, a configuration that is not supported, or no
+            safetensors file.
+    """
+    model = folder.read("config.json", ModelConfig)
+    name = model.model_type
+    if name not in ENCODERS:
+        raise InputError(
+            f"{folder.path / 'config.json'}: unknown architecture {name!r}; known are: "
+            f"{', '.join(ENCODERS)}; let PyTorch export others with --encoder torch (in "
+            'polybake.toml: encoder = "torch"), or give an .onnx file'
+        )
+    architecture = ENCODERS[name]
+    remedy = "export this model to ONNX and give the .onnx file"
+    config = folder.read("config.json", architecture.Config, remedy=remedy)
+    typed = architecture.typed
+    if typed is not None:
+        names = TokenizerConfig.of(folder).model_input_names
+        typed = typed if names is None else "token_type_ids" in names
+    known = bool(typed) and config.token_types > 1
+    projection = ("linear.",) if STANFORD_COLBERT in (model.architectures or ()) else ()
+    files = checkpoint_files(folder)
+    return Checkpoint(name, architecture, config, files, known, ignored=projection)
+
+
+_File = Annotated[str, Field(pattern=r"\.safetensors$")]
+
+
+class _Index(JsonModel):
+    """model.safetensors.index.json: the file of each weight."""
+
+    weight_map: Annotated[dict[str, _File], Field(min_length=1)]
+
+
+def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
+    """The safetensors file of a folder, or those that its index lists.
+
+    Raises:
+        InputError: there is none, one that is listed is missing, or an adapter lies beside them.
+    """
+    if folder.file("adapter_config.json") is not None:
+        raise InputError(
+            f"{folder.path / 'adapter_config.json'}: an adapter is not applied; merge it into the "
+            "weights with PEFT's merge_and_unload, and save the model without it"
+        )
+    single = folder.file("model.safetensors")
+    if single is not None:
+        return (single,)
+    if folder.file("model.safetensors.index.json") is not None:
+        index = folder.read("model.safetensors.index.json", _Index)
+        return tuple(folder.needed_file(name) for name in sorted({*index.weight_map.values()}))
+    exports = sorted([*folder.path.glob("*.onnx"), *folder.path.glob("onnx/*.onnx")])
+    if exports:
+        raise InputError(f"{folder.path}: has no model.safetensors; give its {exports[0]} instead")
+    pickled = sorted(folder.path.glob("*.bin"))
+    reason = f" ({pickled[0].name} is a pickle, which may run code)" if pickled else ""
+    raise InputError(
+        f"{folder.path}: has no model.safetensors{reason}; write it with transformers: "
+        f"{_saver(folder)}.from_pretrained(…).save_pretrained(…, safe_serialization=True)"
+    )
+
+
+#: A class's name, with the head that it ends in where transformers has an AutoModel for that.
+_CLASS = re.compile(
+    r"[A-Za-z_]\w{0,79}?"
+    r"(?P<head>For(?:SequenceClassification|TokenClassification|QuestionAnswering|MaskedLM))?",
+    re.ASCII,
+)
+
+
+def _saver(folder: ModelFolder) -> str:
+    """The class that saves a model whole: AutoModel alone would leave its head out."""
+    (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
+    known = _CLASS.fullmatch(name)
+    if known is None or name.endswith("Model"):
+        return "AutoModel"
+    return f"AutoModel{known['head']}" if known["head"] else name

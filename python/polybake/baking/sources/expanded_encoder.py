@@ -1,0 +1,60 @@
+"""An encoder whose rows are cut and filled up by the route that they take."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from onnxscript import GraphBuilder, ir
+
+from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.expansion import Expansion
+from polybake.baking.sources.source import EncoderGraph, Reference
+from polybake.base.modelfile.manifest import Feed
+
+
+@dataclass(frozen=True)
+class ExpandedEncoder(BuiltEncoder):
+    """An encoder behind an expansion.
+
+    Attributes:
+        name: As the encoder's.
+        body: The encoder, which takes token ids and their mask.
+        expansion: What becomes of them before.
+        routes: The names of the routes that the expansion knows.
+    """
+
+    name: str
+    body: BuiltEncoder
+    expansion: Expansion
+    routes: tuple[str, ...]
+
+    def place(self) -> EncoderGraph:
+        """Build it; steps behind it see the tokens as they are after the expansion."""
+        graph = super().place()
+        fed = {value.name: value for value in graph.model.graph.inputs}
+        ids, counted = (_named(graph.model, name) for name in (_IDS, _COUNTED))
+        state = replace(graph.state, input_ids=ids, attention_mask=counted, route=fed["route"])
+        return replace(graph, state=state, routes=self.routes)
+
+    def build(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+        """Add the input that chooses a route, the expansion, and the encoder."""
+        route = builder.input("route", ir.DataType.INT64, [1])
+        op = builder.op
+        tokens = self.expansion.build(op, values["input_ids"], values["attention_mask"], route)
+        tokens.ids.name, tokens.counted.name = _IDS, _COUNTED
+        return self.body.build(
+            builder, {"input_ids": tokens.ids, "attention_mask": tokens.attended}
+        )
+
+    def reference(self, folder: Path) -> Reference:
+        """The encoder alone; a proof expands its rows in NumPy."""
+        return replace(self.body.reference(folder), expansion=self.expansion)
+
+
+_IDS, _COUNTED = "expanded_ids", "counted_tokens"
+
+
+def _named(model: ir.Model, name: str) -> ir.Value:
+    return next(value for node in model.graph for value in node.outputs if value.name == name)

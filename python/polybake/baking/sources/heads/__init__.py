@@ -1,0 +1,32 @@
+"""What stands behind the encoder of a checkpoint that was trained for a task."""
+
+from collections.abc import Callable
+
+from polybake.baking.sources.heads.masked_lm import masked_lm
+from polybake.baking.sources.heads.question_answering import question_answering
+from polybake.baking.sources.heads.sequence_classification import sequence_classification
+from polybake.baking.sources.heads.token_classification import token_classification
+from polybake.baking.sources.source import Head, HeadKind
+from polybake.base.files.model_folder import ModelFolder
+from polybake.runtime.tokenization.model_config import ModelConfig
+
+__all__ = ["masked_lm", "open_head"]
+
+_KINDS: dict[HeadKind, Callable[[ModelFolder], Head]] = {
+    "ForSequenceClassification": sequence_classification,
+    "ForMaskedLM": masked_lm,
+    "ForQuestionAnswering": question_answering,
+    "ForTokenClassification": token_classification,
+}
+
+
+def open_head(folder: ModelFolder) -> Head | None:
+    """The head of a folder that transformers saved, by the name of its architecture.
+
+    Raises:
+        InputError: its settings are not valid.
+    """
+    (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
+    found = (opened for kind, opened in _KINDS.items() if name.endswith(kind))
+    opened = next(found, None)
+    return opened and opened(folder)

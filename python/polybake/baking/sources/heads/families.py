@@ -1,0 +1,50 @@
+"""The layers of a head, by the family of its encoder."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from polybake.baking.encoders import ENCODERS
+from polybake.baking.sources.checkpoint import checkpoint_files
+from polybake.baking.sources.heads.layers import Layers
+from polybake.baking.steps import Step
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel, first_fault
+from polybake.errors import InputError
+from polybake.runtime.tokenization.model_config import ModelConfig
+
+Config = TypeVar("Config", bound=JsonModel)
+
+#: The steps of a head by ``model_type``, from its settings and its weights.
+Families = Mapping[str, Callable[[Config, Layers], list[Step]]]
+
+
+def head_steps(
+    folder: ModelFolder, what: str, families: Families[Config], config: type[Config]
+) -> list[Step]:
+    """Read the steps of a checkpoint's head.
+
+    Args:
+        folder: The checkpoint's.
+        what: What a message calls the head.
+        families: Those that are known.
+        config: The keys of config.json that decide what it computes.
+
+    Raises:
+        InputError: no head is known for the architecture, or a setting or a weight of it is not
+            there, is damaged, or does not fit.
+    """
+    name = folder.read("config.json", ModelConfig).model_type
+    if name is None or name not in families:
+        raise InputError(
+            f"{folder.path / 'config.json'}: the {what} of {name!r} is not known; known are: "
+            f"{', '.join(families)}; export the whole model to ONNX and give the .onnx file"
+        )
+    layers = Layers(checkpoint_files(folder), ENCODERS[name].prefix)
+    try:
+        return families[name](folder.read("config.json", config), layers)
+    except ValidationError as error:
+        raise InputError(
+            f"{layers.files[0]}: {first_fault(error)}; save the model again"
+        ) from error

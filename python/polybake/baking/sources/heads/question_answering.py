@@ -1,0 +1,37 @@
+"""The head that says of each token whether an answer begins or ends with it.
+
+Source: transformers, ``ForQuestionAnswering`` of each family, in evaluation.
+"""
+
+from functools import partial
+
+from polybake.baking.sources.heads.families import Families, head_steps
+from polybake.baking.sources.heads.layers import Layers
+from polybake.baking.sources.heads.sequence_classification import HeadConfig, modernbert
+from polybake.baking.sources.source import Head
+from polybake.baking.steps import Step
+from polybake.base.files.model_folder import ModelFolder
+
+
+def question_answering(folder: ModelFolder) -> Head:
+    """The head of a folder that transformers saved as ``ForQuestionAnswering``."""
+    steps = partial(head_steps, folder, "head of answers", _FAMILIES, HeadConfig)
+    return Head("ForQuestionAnswering", steps)
+
+
+def _outputs(_: HeadConfig, head: Layers) -> list[Step]:
+    return [head.dense("qa_outputs")]
+
+
+_FAMILIES: Families[HeadConfig] = {
+    "albert": _outputs,
+    "bert": _outputs,
+    "camembert": _outputs,
+    "deberta-v2": _outputs,
+    "distilbert": _outputs,
+    "electra": _outputs,
+    "modernbert": modernbert,
+    "mpnet": _outputs,
+    "roberta": _outputs,
+    "xlm-roberta": _outputs,
+}

@@ -1,0 +1,154 @@
+"""The head that gives a text, or a pair of texts, a number for each label.
+
+Source: transformers, ``ForSequenceClassification`` of each family, in evaluation.
+"""
+
+from functools import partial
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, field_validator
+
+from polybake.baking.encoders.architecture import Epsilon, HiddenAct
+from polybake.baking.sources.heads.families import Families, head_steps
+from polybake.baking.sources.heads.layers import Layers
+from polybake.baking.sources.source import Head
+from polybake.baking.sources.torch_classes import activation_of
+from polybake.baking.steps import LeaveOut, Pool, Step
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+
+ProblemType = Literal["regression", "single_label_classification", "multi_label_classification"]
+
+
+#: An activation by the path of PyTorch's class, read as a name of ours.
+TorchActivation = Annotated[str, AfterValidator(activation_of)]
+
+
+class CrossEncoderKeys(JsonModel):
+    """What sentence-transformers 4 and 5 add to config.json."""
+
+    activation_fn: TorchActivation | None = None
+
+
+class HeadConfig(JsonModel):
+    """The keys of config.json that decide what a head computes, with transformers' defaults."""
+
+    id2label: dict[str, str] = Field(default={"0": "LABEL_0", "1": "LABEL_1"}, min_length=1)
+    problem_type: ProblemType | None = None
+    pad_token_id: int | None = Field(default=None, ge=0)
+    pooler_hidden_act: HiddenAct = "gelu"
+    classifier_pooling: Literal["cls", "mean"] = "cls"
+    classifier_activation: HiddenAct = "gelu"
+    norm_eps: Epsilon = 1e-5
+    sentence_transformers: CrossEncoderKeys | None = None
+    sbert_ce_default_activation_function: TorchActivation | None = None
+
+    @field_validator("id2label")
+    @classmethod
+    def _are_counted(cls, labels: dict[str, str]) -> dict[str, str]:
+        if sorted(labels) != sorted(map(str, range(len(labels)))):
+            raise ValueError(f"expected the keys 0 to {len(labels) - 1}, found {', '.join(labels)}")
+        return labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name of each number that the head gives, in their order."""
+        return tuple(self.id2label[str(place)] for place in range(len(self.id2label)))
+
+    @property
+    def relevance(self) -> str:
+        """What makes a relevance of the only number.
+
+        Source: sentence-transformers ``CrossEncoder.get_default_activation_fn``.
+        """
+        new = self.sentence_transformers and self.sentence_transformers.activation_fn
+        return new or self.sbert_ce_default_activation_function or "sigmoid"
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether a CrossEncoder saved it: nothing else adds these keys."""
+        old = self.sbert_ce_default_activation_function
+        return self.sentence_transformers is not None or old is not None
+
+    @property
+    def scores(self) -> Literal["softmax", "sigmoid"] | None:
+        """What makes scores of the numbers.
+
+        Source: transformers ``TextClassificationPipeline.postprocess``.
+        """
+        if self.problem_type == "regression":
+            return None
+        several = self.problem_type == "multi_label_classification"
+        return "sigmoid" if several or len(self.id2label) == 1 else "softmax"
+
+
+def sequence_classification(folder: ModelFolder) -> Head:
+    """The head of a folder that transformers saved as ``ForSequenceClassification``.
+
+    Raises:
+        InputError: its settings are not valid.
+    """
+    config = folder.read("config.json", HeadConfig)
+    steps = partial(head_steps, folder, "head", _FAMILIES, HeadConfig)
+    return Head(
+        "ForSequenceClassification",
+        steps,
+        config.labels,
+        config.scores,
+        config.relevance,
+        config.of_pairs,
+    )
+
+
+_FIRST = Pool(mode="cls")
+
+
+def _roberta(_: HeadConfig, head: Layers) -> list[Step]:
+    return [_FIRST, head.dense("classifier.dense", "tanh"), head.dense("classifier.out_proj")]
+
+
+def modernbert(config: HeadConfig, head: Layers) -> list[Step]:
+    """ModernBERT's layers, the same for texts and for tokens."""
+    return [
+        head.dense("head.dense", config.classifier_activation),
+        head.layer_norm("head.norm", config.norm_eps),
+        head.dense("classifier"),
+    ]
+
+
+def _last_token(config: HeadConfig, head: Layers) -> list[Step]:
+    """Decoders: the last token that is no padding, also where the text itself ends in padding's."""
+    padding = [] if config.pad_token_id is None else [LeaveOut(ids=(config.pad_token_id,))]
+    return [*padding, Pool(mode="lasttoken"), head.dense("score")]
+
+
+_FAMILIES: Families[HeadConfig] = {
+    "albert": lambda _, head: [_FIRST, head.dense("pooler", "tanh"), head.dense("classifier")],
+    "bert": lambda _, head: [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")],
+    "camembert": _roberta,
+    "deberta-v2": lambda config, head: [
+        _FIRST,
+        head.dense("pooler.dense", config.pooler_hidden_act),
+        head.dense("classifier"),
+    ],
+    "distilbert": lambda _, head: [
+        _FIRST,
+        head.dense("pre_classifier", "relu"),
+        head.dense("classifier"),
+    ],
+    "electra": lambda _, head: [
+        _FIRST,
+        head.dense("classifier.dense", "gelu"),
+        head.dense("classifier.out_proj"),
+    ],
+    "mistral": _last_token,
+    "modernbert": lambda config, head: [
+        Pool(mode=config.classifier_pooling),
+        *modernbert(config, head),
+    ],
+    "mpnet": _roberta,
+    "qwen2": _last_token,
+    "qwen3": _last_token,
+    "roberta": _roberta,
+    "xlm-roberta": _roberta,
+}

@@ -1,0 +1,49 @@
+"""The head that gives each token of a text a number for each label.
+
+Source: transformers, ``ForTokenClassification`` of each family, in evaluation.
+"""
+
+from functools import partial
+
+from polybake.baking.sources.heads.families import Families, head_steps
+from polybake.baking.sources.heads.layers import Layers
+from polybake.baking.sources.heads.sequence_classification import HeadConfig, modernbert
+from polybake.baking.sources.source import Head
+from polybake.baking.steps import Step
+from polybake.base.files.model_folder import ModelFolder
+
+
+def token_classification(folder: ModelFolder) -> Head:
+    """The head of a folder that transformers saved as ``ForTokenClassification``.
+
+    Raises:
+        InputError: its settings are not valid.
+    """
+    labels = folder.read("config.json", HeadConfig).labels
+    steps = partial(head_steps, folder, "head of tokens", _FAMILIES, HeadConfig)
+    return Head("ForTokenClassification", steps, labels)
+
+
+def _classifier(_: HeadConfig, head: Layers) -> list[Step]:
+    return [head.dense("classifier")]
+
+
+def _score(_: HeadConfig, head: Layers) -> list[Step]:
+    return [head.dense("score")]
+
+
+_FAMILIES: Families[HeadConfig] = {
+    "albert": _classifier,
+    "bert": _classifier,
+    "camembert": _classifier,
+    "deberta-v2": _classifier,
+    "distilbert": _classifier,
+    "electra": _classifier,
+    "mistral": _score,
+    "modernbert": modernbert,
+    "mpnet": _classifier,
+    "qwen2": _score,
+    "qwen3": _score,
+    "roberta": _classifier,
+    "xlm-roberta": _classifier,
+}

@@ -1,0 +1,100 @@
+"""A repository of the Hugging Face hub, fetched into its own cache."""
+
+import glob
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from polybake.baking.sources.sentence_transformers.modules_json import read_modules
+from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
+from polybake.base.files.hub_reference import HubReference
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError, PolybakeError, RequirementMissing, install
+
+#: Small, and all that is needed to know where the weights lie. ``*`` also stands for folders.
+_SETTINGS = ("*.json", "*.jinja", "README.md", METADATA)
+#: transformers and sentence-transformers know no other names of safetensors files.
+_WEIGHTS = ("model.safetensors", "model-*.safetensors")
+
+
+def fetch(reference: HubReference, allow_unknown: Collection[str] = ()) -> ModelFolder:
+    """Bring the files that a bake reads into the cache; no other file is downloaded.
+
+    Without a network the cache alone is used.
+
+    Args:
+        reference: The repository, and a revision of it.
+        allow_unknown: Keys of its files that the user takes responsibility for.
+
+    Returns:
+        The snapshot, which is named by its commit.
+
+    Raises:
+        InputError: there is no such repository or revision, it may not be read, or its modules
+            are not known.
+        RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached and the
+            cache lacks the model.
+    """
+    snapshot = _download(reference, reference.revision, _SETTINGS)
+    commit = HubReference(reference.owner, reference.name, snapshot.name)
+    folder = replace(ModelFolder.at(snapshot, allow_unknown), identifier=str(commit))
+    _download(reference, snapshot.name, [*_weights(folder)])
+    return folder
+
+
+def _weights(folder: ModelFolder) -> Iterator[str]:
+    """Patterns of the files with weights, in the folder of each module."""
+    listed = folder.file("modules.json") is not None
+    modules = read_modules(folder, {}) if listed else []
+    for path in [path for module in modules for path in module.paths] or [""]:
+        for name in _WEIGHTS:
+            yield f"{glob.escape(path)}/{name}" if path else name
+
+
+def _download(reference: HubReference, revision: str | None, patterns: Sequence[str]) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ModuleNotFoundError as error:
+        raise RequirementMissing(
+            f"{reference}: needs the package {error.name}; {install('hub')}"
+        ) from error
+    try:
+        return Path(
+            snapshot_download(
+                reference.repository, revision=revision, allow_patterns=list(patterns)
+            )
+        )
+    except Exception as error:  # what the HTTP client raises shares no base class
+        raise _explained(reference, error) from error
+
+
+def _explained(reference: HubReference, error: Exception) -> PolybakeError:
+    from huggingface_hub import constants
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    sign_in = "set HF_TOKEN, or run: hf auth login"
+    if isinstance(error, GatedRepoError):
+        return InputError(
+            f"{reference}: is gated; accept its terms on its page on the hub, then {sign_in}"
+        )
+    if isinstance(error, RepositoryNotFoundError):
+        return InputError(
+            f"{reference}: there is no such model on the hub, or it is private; "
+            f"correct the name, or {sign_in}"
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return InputError(
+            f"{reference}: the model has no such revision; name a branch, a tag or a commit"
+        )
+    if isinstance(error, LocalEntryNotFoundError):
+        return RequirementMissing(
+            f"{reference}: is not whole in the cache {constants.HF_HUB_CACHE}, and the hub cannot "
+            "be reached; run this once with a network and without HF_HUB_OFFLINE"
+        )
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return RequirementMissing(f"{reference}: cannot be fetched ({reason}); try again, or {sign_in}")

@@ -1,0 +1,49 @@
+"""A plain Hugging Face encoder folder: its steps come from polybake.toml."""
+
+from polybake.baking.sources.heads import open_head
+from polybake.baking.sources.source import MEAN, OpenEncoder, Source
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import bake_tokenizer
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+
+
+def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
+    """Open a folder with config.json, model.safetensors and tokenizer.json.
+
+    Args:
+        folder: The model's folder.
+        open_encoder: Finds the encoder in it.
+
+    Raises:
+        InputError: something is missing or not supported.
+    """
+    _check_no_chat_template(folder)
+    tokenizer = bake_tokenizer(folder)
+    encoder = open_encoder(folder, tokenizer)
+    return Source(
+        encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=MEAN, head=open_head(folder)
+    )
+
+
+def _check_no_chat_template(folder: ModelFolder) -> None:
+    """Refuse a template through which sentence-transformers would render every text.
+
+    It does so where no modules.json says otherwise.
+
+    Source: transformers ``PreTrainedTokenizerBase.from_pretrained``; sentence-transformers
+    ``Transformer.infer_modalities``.
+    """
+    more = sorted((folder.path / "additional_chat_templates").glob("*.jinja"))
+    if TokenizerConfig.of(folder).chat_template is not None:
+        found = "tokenizer_config.json has a chat_template"
+    elif folder.file("chat_template.jinja") is not None:
+        found = "has chat_template.jinja"
+    elif more:
+        found = f"has additional_chat_templates/{more[0].name}"
+    else:
+        return
+    raise InputError(
+        f"{folder.path}: {found}, through which sentence-transformers renders every text, and "
+        "templates are not baked; remove it to embed texts as they are"
+    )

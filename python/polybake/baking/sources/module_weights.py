@@ -1,0 +1,52 @@
+"""The weights of one module, in its own folder."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+
+
+def weight_file(folder: ModelFolder) -> Path:
+    """The path of a module's model.safetensors.
+
+    Raises:
+        InputError: there is none.
+    """
+    remedy = "save the model again with sentence-transformers 2.3 or later"
+    return folder.needed_file("model.safetensors", remedy)
+
+
+def all_tensors(folder: ModelFolder) -> dict[str, NDArray[np.float32]]:
+    """Every tensor of a module, as float32.
+
+    Raises:
+        InputError: there is no file, or it is damaged.
+    """
+    file = weight_file(folder)
+    try:
+        return {name: array.astype(np.float32) for name, array in load_file(file).items()}
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"{file} is not a whole safetensors file ({error}); download it again"
+        ) from error
+
+
+def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
+    """The tensors of these names, each under its key, where a module has no others.
+
+    Raises:
+        InputError: it has others, or as `all_tensors`.
+    """
+    found = all_tensors(folder)
+    if sorted(found) != sorted(names.values()):
+        raise InputError(
+            f"{folder.path / 'model.safetensors'}: holds {', '.join(sorted(found))}; "
+            f"expected {', '.join(sorted(names.values()))}"
+        )
+    return {key: found[name] for key, name in names.items()}

@@ -1,0 +1,233 @@
+"""An existing ``.onnx`` encoder with its tokenizer.json: the graph surgery case."""
+
+import dataclasses
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from onnx_ir.passes.common import RemoveUnusedNodesPass
+from onnxscript import GraphBuilder, ir
+
+from polybake.baking.graph.write import write_to_run
+from polybake.baking.sources.heads import open_head
+from polybake.baking.sources.onnx.dynamic import rebuild_dynamic, refuse_dynamic
+from polybake.baking.sources.onnx.graph import load_graph
+from polybake.baking.sources.onnx.remaining_steps import remaining_steps
+from polybake.baking.sources.onnx.signature import (
+    EmbeddingOutputs,
+    embedding_outputs,
+    head_outputs,
+    input_feeds,
+)
+from polybake.baking.sources.sentence_transformers.folder import open_sentence_transformers
+from polybake.baking.sources.source import MEAN, EncoderGraph, RebuiltFrom, Reference, Source
+from polybake.baking.steps.state import State
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import Input
+from polybake.errors import InputError
+from polybake.runtime.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
+from polybake.runtime.tokenization.tokenizer import bake_tokenizer
+
+_STACKED = "start_and_end_logits"
+
+
+@dataclass(frozen=True)
+class OnnxFile:
+    """An encoder as an ONNX file.
+
+    Attributes:
+        path: The file.
+        output: The output that steps begin with.
+        second: One that is stacked behind it, both ``[batch, sequence]``; mostly None.
+        dequantize: Whether what was quantized dynamically is rebuilt in float32.
+    """
+
+    path: Path
+    output: str
+    dequantize: bool = False
+    second: str | None = None
+    name: str = "onnx"
+
+    @property
+    def proves(self) -> Literal["steps", "source"]:
+        """A rebuilt graph is no longer the source's own."""
+        return "steps" if self.dequantize else "source"
+
+    def for_pairs(self) -> Self:
+        """A file takes what it takes."""
+        return self
+
+    def place(self) -> EncoderGraph:
+        """Load the graph and leave only what gives the chosen output.
+
+        Raises:
+            InputError: it was quantized dynamically, and is not to be rebuilt or cannot be.
+        """
+        model = self._load()
+        if self.dequantize:
+            rebuild_dynamic(model, self.path)
+        else:
+            refuse_dynamic(model, self.path)
+        graph = model.graph
+        feeds = input_feeds(graph, self.path)
+        (embeddings,) = graph.outputs
+        graph.outputs.clear()
+        _name_axes(graph)
+        _prefix_names(graph)
+        fed = {feed: _fed_as_int64(graph, name) for name, feed in feeds.items()}
+        return EncoderGraph(
+            model=model,
+            builder=GraphBuilder(graph),
+            inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
+            state=State(embeddings, fed["input_ids"], fed["attention_mask"]),
+        )
+
+    def reference(self, folder: Path) -> Reference:
+        """Give the file's own graph, with all its weights in the file.
+
+        ONNX Runtime would refuse external data that are links into a Hugging Face cache.
+        """
+        copy = folder / "source.onnx"
+        model = self._load()
+        write_to_run(model, copy)
+        if not self.dequantize:
+            return Reference(copy, self._given)
+        rebuilt = rebuild_dynamic(model, self.path)
+        path = folder / "rebuilt.onnx"
+        write_to_run(model, path)
+        return Reference(path, self._given, rebuilt=RebuiltFrom(copy, rebuilt))
+
+    @property
+    def _given(self) -> str:
+        return self.output if self.second is None else _STACKED
+
+    def _load(self) -> ir.Model:
+        """The graph, without what its other outputs need."""
+        model = load_graph(self.path)
+        graph = model.graph
+        named = {value.name: value for value in graph.outputs}
+        graph.outputs[:] = [named[self.output]]
+        if self.second is not None:
+            graph.outputs[:] = [_stacked(graph, named[self.output], named[self.second])]
+        RemoveUnusedNodesPass()(model)
+        return model
+
+
+def open_onnx_file(
+    path: Path, *, dequantize: bool = False, allow_unknown: Sequence[str] = ()
+) -> Source:
+    """Open an ``.onnx`` encoder; its tokenizer lies beside it or one folder up.
+
+    Args:
+        path: The file.
+        dequantize: Whether what was quantized dynamically is rebuilt in float32.
+        allow_unknown: As `polybake.baking.sources.open_source` takes it.
+
+    Raises:
+        InputError: not an encoder that can be baked, or no tokenizer.json.
+    """
+    folder = next(
+        (
+            found
+            for place in (path.parent, path.parent.parent)
+            if (found := ModelFolder.at(place, allow_unknown)).file("tokenizer.json") is not None
+        ),
+        ModelFolder.at(path.parent, allow_unknown),
+    )
+    model = load_graph(path)
+    feeds = input_feeds(model.graph, path)
+    kind = folder.read("config.json", ModelConfig).model_type
+    if "position_ids" in feeds.values() and kind in COUNT_BEHIND_PADDING:
+        raise InputError(
+            f"{path}: wants position_ids as {kind} counts them, which clients do not; "
+            "export it without this input"
+        )
+    numbers = head_outputs(model.graph)
+    head = open_head(folder) if numbers else None
+    if head is not None and numbers is not None and head.kind != numbers.kind:
+        head = None
+    try:
+        outputs = embedding_outputs(model.graph, path)
+    except InputError:
+        if head is None or numbers is None:
+            raise
+        outputs = EmbeddingOutputs(numbers.first, numbers.first)
+    # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
+    del model
+    gc.collect()
+    encoder = OnnxFile(path, outputs.first, dequantize)
+    pooled = OnnxFile(path, outputs.pooled, dequantize) if outputs.pooled else None
+    if folder.file("modules.json") is not None:
+        source = open_sentence_transformers(folder, lambda *_: encoder)
+        recipe = remaining_steps(source.recipe, outputs, path)
+        return dataclasses.replace(source, recipe=recipe, pooled=pooled)
+    if head is not None and numbers is not None:
+        # The graph has the head already; config.json says what its numbers are.
+        pooled = OnnxFile(path, numbers.first, dequantize, numbers.second)
+        head = dataclasses.replace(head, steps=list)
+    return Source(
+        encoder=encoder,
+        pooled=pooled,
+        tokenizer=bake_tokenizer(folder),
+        folder=folder,
+        assumed=MEAN if pooled is None else (),
+        head=head,
+    )
+
+
+def _stacked(graph: ir.Graph, first: ir.Value, second: ir.Value) -> ir.Value:
+    """Numbers of each token side by side, ``[batch, sequence, 2]``."""
+    op = GraphBuilder(graph).op
+    columns = [op.Unsqueeze(one, axes=[-1]) for one in (first, second)]
+    both: ir.Value = op.Concat(*columns, axis=-1)
+    both.name, both.dtype = _STACKED, ir.DataType.FLOAT
+    both.shape = ir.Shape([*(first.shape or ()), 2])
+    return both
+
+
+def _name_axes(graph: ir.Graph) -> None:
+    """Call the inputs' axes batch and sequence, here and wherever they reappear."""
+    names: dict[str, str] = {}
+    for value in graph.inputs:
+        for axis, name in zip(value.shape or (), ("batch", "sequence"), strict=True):
+            if isinstance(axis, ir.SymbolicDim) and axis.value is not None:
+                names[axis.value] = name
+    for node in graph:
+        for value in node.outputs:
+            if value.shape is not None:
+                value.shape = ir.Shape(
+                    names.get(size.value or "", size.value)
+                    if isinstance(size, ir.SymbolicDim)
+                    else size
+                    for size in value.shape
+                )
+    for value in graph.inputs:
+        value.shape = ir.Shape(["batch", "sequence"])
+
+
+def _prefix_names(graph: ir.Graph) -> None:
+    """Keep the source's names apart from those that steps make.
+
+    Longest first, so that no new name meets one that is still to be changed.
+    """
+    values = [*graph.initializers.values(), *(value for node in graph for value in node.outputs)]
+    for value in sorted(values, key=lambda value: -len(value.name or "")):
+        if value.name:
+            value.name = f"encoder.{value.name}"
+
+
+def _fed_as_int64(graph: ir.Graph, name: str) -> ir.Value:
+    """Return the input ``name``, after giving it the type that every client feeds."""
+    index, old = next((i, value) for i, value in enumerate(graph.inputs) if value.name == name)
+    if old.dtype == ir.DataType.INT64:
+        return old
+    new = ir.val(name, ir.DataType.INT64, ["batch", "sequence"])
+    cast = ir.node("Cast", [new], {"to": ir.DataType.INT32}, name=f"encoder.cast.{name}")
+    cast.outputs[0].name = f"encoder.int32.{name}"
+    cast.outputs[0].dtype, cast.outputs[0].shape = ir.DataType.INT32, old.shape
+    old.replace_all_uses_with(cast.outputs[0])
+    graph.inputs[index] = new
+    graph.insert_before(graph[0], cast)
+    return new

@@ -1,0 +1,61 @@
+"""Load the graph of an ONNX encoder: nothing but computation that every client can run."""
+
+from pathlib import Path
+
+from onnx_ir.passes.common import ClearMetadataAndDocStringPass, ShapeInferencePass
+from onnxscript import ir
+
+from polybake.baking.graph.external_data import load_model
+from polybake.baking.graph.operators import check_operators
+from polybake.baking.graph.opset import NEWEST
+from polybake.baking.graph.validate import validate
+from polybake.baking.sources.onnx.signature import last_axis
+from polybake.errors import InputError
+
+_OPSETS = range(11, NEWEST + 1)
+#: The first in which a weight need not also be an input of the graph.
+_OLDEST_IR_VERSION = 4
+
+#: Operators besides ONNX's own that every build of ONNX Runtime carries.
+_DOMAINS = ("com.microsoft",)
+
+
+def load_graph(path: Path) -> ir.Model:
+    """Load the model without anything that is not computation, and check what it may do.
+
+    Raises:
+        InputError: not an ONNX file, or one with an opset or operator that clients cannot run.
+    """
+    proto = load_model(path)
+    try:
+        opset = check_operators(proto, _OPSETS, _DOMAINS)
+        validate(proto, path)
+        model = ir.from_proto(proto)
+    except ir.serde.SerdeError as error:
+        raise InputError(f"{path}: is not a valid ONNX graph ({error.__cause__})") from error
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
+    model.opset_imports.pop("ai.onnx", None)
+    model.opset_imports[""] = opset
+    ClearMetadataAndDocStringPass()(model)
+    model.metadata_props.clear()
+    model.producer_name, model.producer_version = "polybake", None
+    model.doc_string = model.domain = model.model_version = None
+    model.ir_version = max(model.ir_version, _OLDEST_IR_VERSION)
+    # In old files every weight is an input too; a client feeds none of them.
+    inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
+    model.graph.inputs[:] = inputs
+    _find_last_axes(model)
+    return model
+
+
+def _find_last_axes(model: ir.Model) -> None:
+    """Infer the shape of outputs whose last axis is a mere name, or not known at all.
+
+    txtai, for one, calls the second axis of its pooled output ``sequence``.
+    """
+    unknown = [value for value in model.graph.outputs if last_axis(value) is None]
+    for value in unknown:
+        value.shape = None  # inference would keep the name
+    if unknown:
+        ShapeInferencePass()(model)

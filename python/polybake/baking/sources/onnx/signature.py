@@ -1,0 +1,163 @@
+"""What the inputs and outputs of an ONNX encoder are for."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from onnxscript import ir
+
+from polybake.baking.sources.source import HeadKind
+from polybake.base.modelfile.manifest import UNQUANTIZED, Feed
+from polybake.errors import InputError
+
+_FEEDS: dict[str, Feed] = {
+    "input_ids": "input_ids",
+    "attention_mask": "attention_mask",
+    "input_mask": "attention_mask",
+    "token_type_ids": "token_type_ids",
+    "segment_ids": "token_type_ids",
+    "position_ids": "position_ids",
+}
+
+#: What exporters call the outputs, preferred where several have the same rank.
+_TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+_POOLED_OUTPUTS = ("sentence_embedding", "embeddings")
+
+
+def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
+    """Say what to feed to each input, by the input's name; inputs are known by name and type.
+
+    Raises:
+        InputError: an input that is not known, of another type, or of a fixed shape, or none for
+            the token ids or the attention mask.
+    """
+    feeds: dict[str, Feed] = {}
+    for value in graph.inputs:
+        name = str(value.name)
+        if name not in _FEEDS:
+            raise InputError(
+                f"{path}: unknown input {name!r}; known are: {', '.join(_FEEDS)}; "
+                "export it with these alone"
+            )
+        if value.dtype not in (ir.DataType.INT64, ir.DataType.INT32) or _rank(value) != 2:
+            raise InputError(
+                f"{path}: input {name!r} is {value.dtype} {value.shape}, expected int64 "
+                "[batch, sequence]; export it again"
+            )
+        if value.shape is not None and any(isinstance(size, int) for size in value.shape):
+            raise InputError(
+                f"{path}: input {name!r} has the fixed shape {value.shape}; "
+                "export it with dynamic axes"
+            )
+        feeds[name] = _FEEDS[name]
+    for needed in ("input_ids", "attention_mask"):
+        if needed not in feeds.values():
+            raise InputError(
+                f"{path}: has no input {needed}, only {', '.join(feeds) or 'none'}; "
+                "export it with input_ids and attention_mask"
+            )
+    return feeds
+
+
+class EmbeddingOutputs(NamedTuple):
+    """Names of the outputs that embeddings come from.
+
+    Attributes:
+        first: What steps begin with: ``[batch, sequence, hidden]``, or `pooled` where there are
+            no token embeddings.
+        pooled: ``[batch, dimension]``; beside token embeddings only by its name, since BERT's
+            ``pooler_output`` is no embedding of a sentence.
+    """
+
+    first: str
+    pooled: str | None
+
+
+def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
+    """Choose the outputs that steps can begin with: by shape, then by name, never by position.
+
+    Raises:
+        InputError: no output is surely either, or the file is a quantized bake.
+    """
+    if any(value.name == UNQUANTIZED for value in graph.outputs):
+        raise InputError(
+            f"{path}: is baked and quantized already; bake its source, with other steps"
+        )
+    floats = [
+        value for value in graph.outputs if value.dtype == ir.DataType.FLOAT and not _is_head(value)
+    ]
+    tokens = [value for value in floats if _rank(value) == 3 and not _is_fixed(value, axis=1)]
+    pooled = [value for value in floats if _rank(value) == 2]
+    whole = _named(pooled, _POOLED_OUTPUTS) or (None if tokens else _only(pooled))
+    first = _named(tokens, _TOKEN_OUTPUTS) or _only(tokens) if tokens else whole
+    if first is not None:
+        return EmbeddingOutputs(first, whole)
+    shown = ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in graph.outputs)
+    raise InputError(
+        f"{path}: no output is surely the embeddings: {shown}; expected float32 "
+        "last_hidden_state [batch, sequence, hidden] or sentence_embedding [batch, dimension]"
+    )
+
+
+#: By the axes of its ``logits``; a masked language model's are as many as a tagger's.
+_KINDS: dict[int | None, HeadKind] = {2: "ForSequenceClassification", 3: "ForTokenClassification"}
+
+
+class HeadOutputs(NamedTuple):
+    """Names of the outputs that a head's numbers come from.
+
+    Attributes:
+        kind: The head that gives such numbers.
+        first: Numbers of labels, or of beginnings, ``[batch, sequence]``.
+        second: Of ends, ``[batch, sequence]``; None where the first are of labels.
+    """
+
+    kind: HeadKind
+    first: str
+    second: str | None = None
+
+
+def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
+    """The outputs of a task's head; None where there are none.
+
+    Source: transformers' names of them, which Optimum and txtai keep.
+    """
+    found = {str(value.name): value for value in graph.outputs if value.dtype == ir.DataType.FLOAT}
+    begins, ends = (found.get(f"{place}_logits") for place in ("start", "end"))
+    if begins is not None and ends is not None:
+        both = _rank(begins) == 2 and _rank(ends) == 2
+        names = str(begins.name), str(ends.name)
+        return HeadOutputs("ForQuestionAnswering", *names) if both else None
+    numbers = found.get("logits")
+    kind = None if numbers is None or last_axis(numbers) is None else _KINDS.get(_rank(numbers))
+    return None if kind is None else HeadOutputs(kind, "logits")
+
+
+def _is_head(value: ir.Value) -> bool:
+    """Whether the output is what a task's head says of a text, by transformers' name for it."""
+    return str(value.name).endswith("logits")
+
+
+def _named(found: list[ir.Value], names: Sequence[str]) -> str | None:
+    """The first of ``names`` that is there, its last axis known."""
+    sized = {value.name for value in found if last_axis(value) is not None}
+    return next((name for name in names if name in sized), None)
+
+
+def _only(found: list[ir.Value]) -> str | None:
+    one = found[0] if len(found) == 1 else None
+    return one.name if one is not None and last_axis(one) is not None else None
+
+
+def _rank(value: ir.Value) -> int | None:
+    return len(value.shape) if value.shape is not None else None
+
+
+def _is_fixed(value: ir.Value, axis: int) -> bool:
+    return value.shape is not None and isinstance(value.shape[axis], int)
+
+
+def last_axis(value: ir.Value) -> int | None:
+    """The last axis, where it is known."""
+    last = value.shape[-1] if value.shape is not None and len(value.shape) else None
+    return last if isinstance(last, int) else None

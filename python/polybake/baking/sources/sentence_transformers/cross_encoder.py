@@ -1,0 +1,68 @@
+"""A CrossEncoder's folder: an encoder with a head that gives numbers of pairs."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator
+
+from polybake.baking.sources.heads import open_head
+from polybake.baking.sources.sentence_transformers.modules_json import read_modules
+from polybake.baking.sources.sentence_transformers.transformer import (
+    CrossEncoderSettings,
+    open_transformer,
+)
+from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.baking.sources.torch_classes import activation_of
+from polybake.base.files.known_keys import KnownKeys
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.errors import InputError
+
+_SETTINGS = "config_sentence_transformers.json"
+
+
+class _ModelType(JsonModel):
+    """Which class of the library saved a folder; older ones say nothing."""
+
+    model_type: str | None = None
+
+
+class _Settings(JsonModel, KnownKeys):
+    """The settings that hold for a whole CrossEncoder, which is computed in float32 throughout."""
+
+    passed_over: ClassVar[Collection[str]] = ("__version__", "model_type", "keep_in_fp32_modules")
+
+    prompts: dict[str, Literal[""]] | None = None
+    activation_fn: Annotated[str, AfterValidator(activation_of)] | None = None
+
+
+def is_cross_encoder(folder: ModelFolder) -> bool:
+    """Whether sentence-transformers 6 saved a CrossEncoder there."""
+    return folder.read(_SETTINGS, _ModelType).model_type == "CrossEncoder"
+
+
+def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
+    """Open it.
+
+    Raises:
+        InputError: its modules are others than one Transformer with a head of its own, a setting
+            is not baked, or something is missing.
+
+    Source: sentence-transformers ``CrossEncoder``.
+    """
+    modules = read_modules(folder, {})
+    if [module.kind for module in modules] != ["Transformer"]:
+        found = ", ".join(module.kind for module in modules)
+        raise InputError(
+            f"{folder.path / 'modules.json'}: a CrossEncoder of {found} is not baked; expected one "
+            "Transformer, with a head of its own; export the whole model to ONNX and give the "
+            ".onnx file"
+        )
+    body = folder.inner(modules[0].path)
+    encoder, tokenizer = open_transformer(body, open_encoder, CrossEncoderSettings)
+    head, settings = open_head(body), folder.read(_SETTINGS, _Settings)
+    if head is not None:
+        relevance = settings.activation_fn or head.relevance
+        head = replace(head, relevance=relevance, of_pairs=True)
+    return Source(encoder=encoder, tokenizer=tokenizer, folder=body, head=head)

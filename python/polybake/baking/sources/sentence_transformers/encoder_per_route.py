@@ -1,0 +1,95 @@
+"""Several encoders over one tokenizer, of which a prompt's route takes one."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from onnx_ir.passes.common import DeduplicateHashedInitializersPass
+from onnxscript import GraphBuilder, ir
+
+from polybake.baking.graph.branches import branch, choose
+from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.source import EncoderGraph
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import Feed
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+
+@dataclass(frozen=True)
+class EncoderPerRoute(BuiltEncoder):
+    """The encoder of each route.
+
+    Attributes:
+        name: The architectures, such as ``query: distilbert; document: bert``.
+        encoders: By the route's name.
+    """
+
+    name: str
+    encoders: Mapping[str, BuiltEncoder]
+
+    @property
+    def feeds(self) -> tuple[Feed, ...]:
+        """What any of them takes."""
+        return tuple(dict.fromkeys(feed for one in self.encoders.values() for feed in one.feeds))
+
+    def place(self) -> EncoderGraph:
+        """Build every encoder as a branch; weights that they share are kept once.
+
+        Raises:
+            InputError: weights do not fit their configuration.
+        """
+        graph = super().place()
+        DeduplicateHashedInitializersPass()(graph.model)
+        route = next(value for value in graph.model.graph.inputs if value.name == "route")
+        return replace(graph, state=replace(graph.state, route=route), routes=tuple(self.encoders))
+
+    def build(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+        """Add the input that chooses a route, and the choice; it has no hidden states."""
+        route = builder.input("route", ir.DataType.INT64, [1])
+
+        def embeddings(encoder: BuiltEncoder) -> list[ir.Value]:
+            return [encoder.build(builder, values)[0]]
+
+        branches = [
+            branch(builder, f"encoders.{name}", partial(embeddings, encoder))
+            for name, encoder in self.encoders.items()
+        ]
+        return choose(builder, route, branches)[0], ()
+
+
+def same_tokenizer(folder: ModelFolder, tokenizers: Mapping[str, BakedTokenizer]) -> BakedTokenizer:
+    """The one tokenizer of all routes: a text's ids are made before its route is taken.
+
+    Raises:
+        InputError: two differ.
+    """
+    (first, one), *others = tokenizers.items()
+    facts = _facts(one)
+    for name, other in others:
+        found = _facts(other)
+        for key in dict.fromkeys([*facts, *found]):
+            if facts.get(key) != found.get(key):
+                raise InputError(
+                    f"{folder.path}: routes {first!r} and {name!r} have different tokenizers "
+                    f"({key}: {_short(facts.get(key))} and {_short(found.get(key))}); "
+                    "bake each route as a model of its own"
+                )
+    return one
+
+
+def _facts(tokenizer: BakedTokenizer) -> dict[str, object]:
+    """What two tokenizers may differ in, the limits first."""
+    return {
+        "max length": tokenizer.max_length,
+        "padding id": tokenizer.pad_id,
+        **json.loads(tokenizer.json),
+    }
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"

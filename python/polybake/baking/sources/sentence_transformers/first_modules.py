@@ -1,0 +1,74 @@
+"""The modules of sentence-transformers that a model begins with.
+
+A new one is an entry here, and a function that opens its folder.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from polybake.baking.sources.sentence_transformers.sparse_static_embedding import (
+    open_sparse_static_embedding,
+)
+from polybake.baking.sources.sentence_transformers.transformer import (
+    MaskedLMSettings,
+    is_masked_lm,
+    open_transformer,
+)
+from polybake.baking.sources.sentence_transformers.word_modules import (
+    open_bag_of_words,
+    open_word_embeddings,
+)
+from polybake.baking.sources.source import MEAN, Encoder, OpenEncoder, Recipe
+from polybake.baking.sources.static_encoder import open_static_embedding
+from polybake.base.files.model_folder import ModelFolder
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
+
+
+@dataclass(frozen=True)
+class FirstModule:
+    """A module that a model begins with.
+
+    Attributes:
+        open: Finds the encoder and its tokenizer in the module's folder.
+        recipe: The steps that the module itself takes after that, by its folder.
+        pooled: Whether one vector a text comes out of it.
+    """
+
+    open: Callable[[ModelFolder, OpenEncoder], tuple[Encoder, BakedTokenizer]]
+    recipe: Callable[[ModelFolder], Recipe] = lambda _: ()
+    pooled: bool = False
+
+
+#: Runs the head that a checkpoint has behind its encoder.
+RUN_HEAD: Recipe = ({"step": "head"},)
+
+
+def _open_masked_lm(
+    folder: ModelFolder, open_encoder: OpenEncoder
+) -> tuple[Encoder, BakedTokenizer]:
+    return open_transformer(folder, open_encoder, MaskedLMSettings)
+
+
+FIRST = {
+    "Transformer": FirstModule(
+        lambda folder, open_encoder: (
+            _open_masked_lm if is_masked_lm(folder) else open_transformer
+        )(folder, open_encoder),
+        recipe=lambda folder: RUN_HEAD if is_masked_lm(folder) else (),
+    ),
+    "MLMTransformer": FirstModule(
+        lambda folder, open_encoder: _open_masked_lm(folder, open_encoder),
+        recipe=lambda _: RUN_HEAD,
+    ),
+    "StaticEmbedding": FirstModule(
+        lambda folder, _: open_static_embedding(folder, read_tokenizer(folder)),
+        recipe=lambda _: MEAN,
+        pooled=True,
+    ),
+    "WordEmbeddings": FirstModule(lambda folder, _: open_word_embeddings(folder)),
+    "SparseStaticEmbedding": FirstModule(
+        lambda folder, _: open_sparse_static_embedding(folder), pooled=True
+    ),
+    "BoW": FirstModule(lambda folder, _: open_bag_of_words(folder), pooled=True),
+}

@@ -1,0 +1,108 @@
+"""A module of a sentence-transformers folder, and a Router, which holds several.
+
+Types are matched by the package and their last name against an allow-list; nothing they name is
+imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from polybake.baking.sources.sentence_transformers.first_modules import FIRST
+from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+
+ROUTERS = ("Router", "Asym")
+
+#: Where sentence-transformers has had its modules; any other type is code of another's.
+PACKAGES = (
+    "sentence_transformers.models.",
+    "sentence_transformers.base.modules.",
+    "sentence_transformers.sentence_transformer.modules.",
+    "sentence_transformers.sparse_encoder.modules.",
+    "sentence_transformers.sparse_encoder.models.",
+    "sentence_transformers.multi_vector_encoder.modules.",
+    "sentence_transformers.cross_encoder.modules.",
+)
+_PLAIN = (*FIRST, *FOLLOWING, "MultiVectorMask")
+KNOWN = (*_PLAIN, *ROUTERS)
+
+
+@dataclass(frozen=True)
+class Router:
+    """A Router as far as texts reach it.
+
+    Attributes:
+        routes: Each route's modules, in order.
+        default: The route of a text without a task; None where the library raises.
+        tasks: What may be asked for: each is a prompt's name, too.
+        prompts: The route of a prompt by the prompt's name, where the names differ.
+    """
+
+    routes: Mapping[str, tuple[Module, ...]]
+    default: str | None
+    tasks: tuple[str, ...]
+    prompts: Mapping[str, str]
+
+    @property
+    def shared(self) -> tuple[Module, ...]:
+        """The modules that every route begins with, the very same ones."""
+        together = zip(*self.routes.values(), strict=False)
+        return tuple(same[0] for same in takewhile(lambda same: len({*same}) == 1, together))
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module.
+
+    Attributes:
+        kind: Its type's last name.
+        path: Its folder.
+        router: What it is, if it is a Router.
+    """
+
+    kind: str
+    path: str
+    router: Router | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The folders that it is read from."""
+        if self.router is None:
+            return [self.path]
+        return [module.path for route in self.router.routes.values() for module in route]
+
+
+def known_module(
+    folder: ModelFolder,
+    kind: str,
+    path: str,
+    known: Sequence[str] = _PLAIN,
+    packages: tuple[str, ...] = PACKAGES,
+) -> Module:
+    """The module of a type.
+
+    Raises:
+        InputError: its last name is none of ``known``, or it is none of sentence-transformers.
+    """
+    where, name = folder.path / "modules.json", kind.rsplit(".", 1)[-1]
+    if not kind.startswith(packages):
+        raise InputError(
+            f"{where}: module type {kind!r} is none of sentence-transformers, and no code of a "
+            f"model is run; expected {' or '.join(f'{one}…' for one in PACKAGES)}, or {OWN_STEPS}"
+        )
+    if name == "LogitScore":
+        raise InputError(
+            f"{where}: {name} of sentence-transformers makes scores of a language model's logits, "
+            "which is not supported; give a reranker whose config.json has an architecture that "
+            "ends in ForSequenceClassification"
+        )
+    if name not in known:
+        raise InputError(
+            f"{where}: unknown module type {kind!r}; known are: {', '.join(known)}; {OWN_STEPS}"
+        )
+    return Module(name, path)

@@ -1,0 +1,87 @@
+"""The steps that the modules behind an encoder are."""
+
+from collections.abc import Sequence
+
+from polybake.baking.sources.sentence_transformers.first_modules import FIRST
+from polybake.baking.sources.sentence_transformers.module import Module
+from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
+from polybake.baking.sources.source import Recipe
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.errors import InputError
+
+
+class _Names(JsonModel):
+    """What a module takes and gives, in the configuration of one that can do either."""
+
+    module_input_name: str | None = None
+    module_output_name: str | None = None
+
+
+def module_recipe(
+    folder: ModelFolder,
+    modules: Sequence[Module],
+    *,
+    begins: bool = False,
+    pooled: bool = False,
+    unnamed: str = "sentence_embedding",
+) -> Recipe:
+    """Modules as steps of polybake.toml.
+
+    Args:
+        folder: The model's folder.
+        modules: All of them.
+        begins: Whether the first one is the encoder, or routes that each begin with one.
+        pooled: Whether there is one vector a text already.
+        unnamed: What a module takes that does not say it.
+
+    Raises:
+        InputError: a module or one of its settings is not supported.
+    """
+    recipe: list[dict[str, object]] = []
+    for place, module in enumerate(modules):
+        first = begins and place == 0
+        if (router := module.router) is not None:
+            routes = {
+                name: module_recipe(folder, one, begins=first, pooled=pooled)
+                for name, one in router.routes.items()
+            }
+            default = {} if router.default is None else {"default": router.default}
+            prompts = {"prompts": dict(router.prompts)} if router.prompts else {}
+            recipe.append({"step": "route", **default, **prompts, "routes": routes})
+            pooled = pooled or any(map(_pools, routes.values()))
+            continue
+        inner = folder.inner(module.path)
+        if first:
+            recipe += FIRST[module.kind].recipe(inner)
+            pooled = FIRST[module.kind].pooled
+            continue
+        known = FOLLOWING.get(module.kind)
+        if known is None:
+            raise InputError(
+                f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
+                f"expected one of: {', '.join(FOLLOWING)}"
+            )
+        if known.named:
+            names = inner.read(known.file, _Names, needed=known.needed)
+            expected = "sentence_embedding" if pooled else "token_embeddings"
+            _check_names(inner, names, expected, unnamed)
+        given = known.parameters(inner) if known.inline else {"source": module.path}
+        recipe.append({"step": known.step.name, **given})
+        pooled = pooled or _pools(recipe)
+    return tuple(recipe)
+
+
+def _pools(recipe: Sequence[dict[str, object]]) -> bool:
+    return any(one["step"] in ("pool", "splade") for one in recipe)
+
+
+def _check_names(folder: ModelFolder, names: _Names, expected: str, unnamed: str) -> None:
+    taken = names.module_input_name or unnamed
+    given = names.module_output_name or taken
+    if (taken, given) != (expected, expected):
+        raise InputError(
+            f"{folder.path}: module_input_name is {taken!r} and module_output_name {given!r}, "
+            f"expected {expected!r} there; {OWN_STEPS}"
+        )

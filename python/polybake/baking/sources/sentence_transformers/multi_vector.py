@@ -1,0 +1,131 @@
+"""A folder of sentence-transformers' MultiVectorEncoder, or of PyLate's ColBERT."""
+
+import string
+from collections.abc import Collection
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from polybake.baking.sources.sentence_transformers.module import PACKAGES
+from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
+from polybake.baking.sources.sentence_transformers.modules_json import read_modules
+from polybake.baking.sources.sentence_transformers.token_vectors import SAVED_AS, TokenVectors
+from polybake.baking.sources.sentence_transformers.transformer import (
+    MultiVectorSettings,
+    QueryExpansion,
+    open_transformer,
+    read_transformer_settings,
+)
+from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.base.files.known_keys import KnownKeys
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.errors import InputError
+from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
+
+_SETTINGS = "config_sentence_transformers.json"
+_MASK = "MultiVectorMask"
+#: Its Dense is sentence-transformers', of tokens.
+_PYLATE = "pylate.models."
+
+
+class _Kind(JsonModel):
+    """Which class of which library saved a folder; older versions of PyLate only wrote prefixes."""
+
+    model_type: str | None = None
+    query_prefix: str | None = None
+
+    @property
+    def of_pylate(self) -> bool:
+        """Whether PyLate saved it."""
+        plain = self.model_type in (None, "SentenceTransformer")
+        return self.model_type == "ColBERT" or (plain and "query_prefix" in self.model_fields_set)
+
+
+class _Settings(_Kind, KnownKeys):
+    """The settings of a whole model; those of PyLate stand for modules that it does not list."""
+
+    passed_over: ClassVar[Collection[str]] = ("__version__",)
+
+    prompts: dict[str, str | None] | None = None
+    default_prompt_name: None = None
+    similarity_fn_name: str | None = None
+    document_prefix: str | None = None
+    query_length: Annotated[int, Field(gt=0)] | None = None
+    document_length: Annotated[int, Field(gt=0)] | None = None
+    do_query_expansion: bool | None = None
+    attend_to_expansion_tokens: bool | None = None
+    skiplist_words: list[str] | None = None
+
+    @property
+    def expansion(self) -> QueryExpansion | None:
+        """What PyLate does to queries."""
+        if self.do_query_expansion is False:
+            return None
+        return QueryExpansion(
+            strategy="fixed",
+            attend=bool(self.attend_to_expansion_tokens),
+            length=self.query_length or 32,
+        )
+
+
+class _Mask(JsonModel, KnownKeys):
+    """Which tokens' embeddings do not count."""
+
+    skiplist_words: list[str] = Field(default_factory=list)
+    skiplist_tasks: list[Literal["query", "document"]] = Field(default=["document"])
+    keep_only_token_ids: None = None
+
+
+def is_multi_vector(folder: ModelFolder) -> bool:
+    """Whether a folder gives a vector for each token of a text."""
+    kind = folder.read(_SETTINGS, _Kind)
+    return kind.of_pylate or kind.model_type == SAVED_AS
+
+
+def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
+    """Open it.
+
+    Raises:
+        InputError: a module or a setting is not baked, or something is missing.
+
+    Source: sentence-transformers ``MultiVectorEncoder``, PyLate ``ColBERT``.
+    """
+    settings = folder.read(_SETTINGS, _Settings)
+    packages = (*PACKAGES, _PYLATE) if settings.of_pylate else PACKAGES
+    first, *others = read_modules(folder, {}, packages)
+    if first.kind != "Transformer":
+        raise InputError(
+            f"{folder.path / 'modules.json'}: begins with {first.kind}; expected a Transformer"
+        )
+    body = folder.inner(first.path)
+    encoder, tokenizer = open_transformer(body, open_encoder, MultiVectorSettings)
+    own = read_transformer_settings(body, MultiVectorSettings)
+    prefixes = {"query": settings.query_prefix or "", "document": settings.document_prefix or ""}
+    texts = {**prefixes, **{name: text or "" for name, text in (settings.prompts or {}).items()}}
+    prompts = {
+        name: prefixes.get(name, "") + text.removeprefix(prefixes.get(name, ""))
+        for name, text in texts.items()
+    }
+    rest = [module for module in others if module.kind != _MASK]
+    steps = module_recipe(folder, rest, unnamed="token_embeddings")
+    if settings.of_pylate:
+        return TokenVectors(
+            prompts,
+            (*steps, {"step": "normalize"}),
+            settings.document_length,
+            settings.query_length,
+            settings.expansion,
+            [*string.punctuation] if settings.skiplist_words is None else settings.skiplist_words,
+        ).source(folder, body, encoder, with_prefix_tokens(tokenizer, prefixes.values()))
+    masks = [module for module in others if module.kind == _MASK]
+    mask = folder.inner(masks[0].path).read("config.json", _Mask) if masks else _Mask()
+    return TokenVectors(
+        prompts,
+        steps,
+        own.document_length,
+        own.query_length,
+        own.query_expansion,
+        mask.skiplist_words,
+        mask.skiplist_tasks,
+    ).source(folder, body, encoder, tokenizer)

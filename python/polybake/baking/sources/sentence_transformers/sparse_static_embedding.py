@@ -1,0 +1,69 @@
+"""A SparseStaticEmbedding: a weight for each token of the vocabulary, without an encoder."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from polybake.baking.encoders.bag_of_words import BagOfWords
+from polybake.baking.sources.module_weights import exact_tensors
+from polybake.baking.sources.static_encoder import StaticEncoder
+from polybake.base.files.known_keys import KnownKeys
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer, bake_tokenizer
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+
+_NAME = "sparse_static_embedding"
+
+
+class _Settings(JsonModel, KnownKeys):
+    """config.json; one that names a file of weights was not saved by the library."""
+
+    frozen: bool = False
+    path: None = None
+
+
+def open_sparse_static_embedding(folder: ModelFolder) -> tuple[StaticEncoder, BakedTokenizer]:
+    """Open its folder, whose tokenizer adds no special tokens.
+
+    Raises:
+        InputError: a file is missing or damaged, or there are less weights than tokens.
+
+    Source: sentence-transformers ``SparseStaticEmbedding``.
+    """
+    limit = TokenizerConfig.of(folder).limit
+    # transformers writes 1e30 for "no limit".
+    limit = NO_LIMIT if limit is None or limit > NO_LIMIT else limit
+    baked = bake_tokenizer(folder, max_seq_length=limit)
+    bare = json.loads(baked.json) | {"post_processor": None}
+    if limit == NO_LIMIT:
+        bare["truncation"] = None
+    text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
+    return _encoder(folder, baked, (0, 0)), replace(baked, json=text)
+
+
+def open_beside(folder: ModelFolder, other: BakedTokenizer) -> tuple[StaticEncoder, BakedTokenizer]:
+    """Open it as a route beside an encoder, whose special tokens do not count here.
+
+    Raises:
+        InputError: as `open_sparse_static_embedding`.
+    """
+    baked = bake_tokenizer(folder, max_seq_length=other.max_length)
+    return _encoder(folder, baked, baked.special_tokens), baked
+
+
+def _encoder(
+    folder: ModelFolder, tokenizer: BakedTokenizer, uncounted: tuple[int, int]
+) -> StaticEncoder:
+    folder.read("config.json", _Settings)
+    weights = exact_tensors(folder, {"weights": "weight"})["weights"]
+    highest = max(Tokenizer.from_str(tokenizer.json).get_vocab().values(), default=-1)
+    if weights.ndim != 1 or len(weights) <= highest or not np.isfinite(weights).all():
+        raise InputError(
+            f"{folder.path / 'model.safetensors'}: weight is {list(weights.shape)}, expected a "
+            f"finite number for each of {highest + 1} tokens; save the module again"
+        )
+    return StaticEncoder(_NAME, lambda: BagOfWords(weights, cumulative=False, uncounted=uncounted))

@@ -1,0 +1,79 @@
+"""A folder that Stanford's ColBERT saved, read as sentence-transformers reads it."""
+
+import string
+from functools import partial
+from typing import Annotated
+
+from pydantic import Field
+
+from polybake.baking.encoders import ENCODERS
+from polybake.baking.sources.checkpoint import STANFORD_COLBERT, checkpoint_files
+from polybake.baking.sources.heads.layers import Layers
+from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
+from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
+from polybake.baking.sources.source import Head, OpenEncoder, Source
+from polybake.baking.steps import Step
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.runtime.tokenization.model_config import ModelConfig
+from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
+from polybake.runtime.tokenization.tokenizer import bake_tokenizer
+
+#: The lengths of texts, and what counts of them.
+METADATA = "artifact.metadata"
+
+_Length = Annotated[int, Field(gt=0)]
+
+
+class _Metadata(JsonModel):
+    """What `METADATA` says."""
+
+    query_token_id: str = "[unused0]"  # noqa: S105 - a token of the vocabulary
+    doc_token_id: str = "[unused1]"  # noqa: S105
+    query_maxlen: _Length = 32
+    doc_maxlen: _Length | None = None
+    attend_to_mask_tokens: bool = False
+    mask_punctuation: bool = True
+
+
+def is_stanford_colbert(folder: ModelFolder) -> bool:
+    """Whether the first architecture of config.json is ColBERT's."""
+    names = folder.read("config.json", ModelConfig).architectures or ("",)
+    return names[0] == STANFORD_COLBERT
+
+
+def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
+    """Open it.
+
+    Raises:
+        InputError: a setting is not baked, or something is missing.
+
+    Source: sentence-transformers ``MultiVectorEncoder._maybe_load_stanford_metadata``.
+    """
+    folder.needed_file(
+        METADATA, "copy it from the model's repository: it says how long queries and documents are"
+    )
+    saved = folder.read(METADATA, _Metadata)
+    prompts = {"query": f"{saved.query_token_id} ", "document": f"{saved.doc_token_id} "}
+    tokenizer = with_prefix_tokens(bake_tokenizer(folder), prompts.values())
+    return TokenVectors(
+        prompts,
+        ({"step": "head"}, {"step": "normalize"}),
+        saved.doc_maxlen,
+        None,
+        QueryExpansion(
+            strategy="fixed", attend=saved.attend_to_mask_tokens, length=saved.query_maxlen
+        ),
+        [*string.punctuation] if saved.mask_punctuation else [],
+    ).source(
+        folder,
+        folder,
+        open_encoder(folder, tokenizer),
+        tokenizer,
+        Head(STANFORD_COLBERT, partial(_projection, folder)),
+    )
+
+
+def _projection(folder: ModelFolder) -> list[Step]:
+    name = folder.read("config.json", ModelConfig).model_type
+    return [Layers(checkpoint_files(folder), ENCODERS[name or ""].prefix).dense("linear")]

@@ -1,0 +1,126 @@
+"""A source that gives a vector for each token: queries and documents as routes of one graph."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.expanded_encoder import ExpandedEncoder
+from polybake.baking.sources.expansion import Expansion
+from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
+from polybake.baking.sources.source import Encoder, Head, Recipe, Source
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+
+#: In the order of their numbers; without a prompt a text is a document.
+ROUTES = ("document", "query")
+
+SAVED_AS = "MultiVectorEncoder"
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """What a folder says about its texts and their tokens.
+
+    Attributes:
+        prompts: Prompt texts by name.
+        steps: From token embeddings to rows.
+        document_length: Tokens kept of a document; None is what the model takes.
+        query_length: The same of a query that is not filled up, or at least to a length.
+        expansion: How queries are filled up; None leaves them as they are.
+        skipped: Tokens whose rows do not count.
+        skipping: The routes in which they do not.
+    """
+
+    prompts: Mapping[str, str]
+    steps: Recipe
+    document_length: int | None
+    query_length: int | None
+    expansion: QueryExpansion | None
+    skipped: Sequence[str]
+    skipping: Sequence[str] = ("document",)
+
+    def source(
+        self,
+        folder: ModelFolder,
+        body: ModelFolder,
+        encoder: Encoder,
+        tokenizer: BakedTokenizer,
+        head: Head | None = None,
+    ) -> Source:
+        """The source of an encoder and its tokenizer, whose files lie in ``body``.
+
+        Raises:
+            InputError: rows cannot be filled up before the encoder, or not in this way.
+        """
+        if not isinstance(encoder, BuiltEncoder):
+            raise InputError(
+                f"{folder.path}: queries are filled up before the encoder, and an exported one "
+                "takes rows as they are; leave the encoder option out"
+            )
+        return Source(
+            encoder=ExpandedEncoder(
+                encoder.name, encoder, self._expansion(body, tokenizer), ROUTES
+            ),
+            tokenizer=tokenizer,
+            folder=folder,
+            recipe=self._recipe(tokenizer),
+            prompts={**dict.fromkeys(ROUTES, ""), **self.prompts},
+            similarity="maxsim",
+            head=head,
+            saved_as=SAVED_AS,
+        )
+
+    def _expansion(self, body: ModelFolder, tokenizer: BakedTokenizer) -> Expansion:
+        """What becomes of documents and of queries before the encoder."""
+        longest = tokenizer.max_length
+        query, width, fill = self.query_length or longest, 0, tokenizer.pad_id
+        if self.expansion is not None:
+            width, fill = self.expansion.length, _fill(body, tokenizer, self.expansion)
+            query = width if self.expansion.strategy == "fixed" else max(query, width)
+            if width > longest:
+                raise InputError(
+                    f"{body.path}: queries are filled up to {width} tokens, and the model takes "
+                    f"{longest}; lower the length of query_expansion"
+                )
+        return Expansion(
+            limits=(min(self.document_length or longest, longest), min(query, longest)),
+            widths=(0, width),
+            fill=fill,
+            attend=self.expansion is not None and self.expansion.attend,
+            behind=tokenizer.special_tokens[1],
+        )
+
+    def _recipe(self, tokenizer: BakedTokenizer) -> Recipe:
+        """What each route leaves out, then the steps of every token, then the rows of all texts.
+
+        Source: sentence-transformers ``MultiVectorMask``; words that are no token are passed over.
+        """
+        found = {tokenizer.id_of(word) for word in self.skipped}
+        ids = sorted(one for one in found if one is not None)
+        left_out: Recipe = ({"step": "leave_out", "ids": ids},) if ids else ()
+        routes = {name: left_out if name in self.skipping else () for name in ROUTES}
+        return (
+            {"step": "route", "default": "document", "routes": routes},
+            *self.steps,
+            {"step": "unpad"},
+        )
+
+
+def _fill(body: ModelFolder, tokenizer: BakedTokenizer, expansion: QueryExpansion) -> int:
+    """The id that fills queries up: the mask's, else that of the end of a text."""
+    config = TokenizerConfig.of(body)
+    name = expansion.token or config.token("mask_token") or config.token("eos_token")
+    found = None if name is None else tokenizer.id_of(name)
+    if found is None:
+        raise InputError(
+            f"{body.path}: queries are filled up with {name or 'the mask token'!r}, which is no "
+            "token of the tokenizer; name one as the token of query_expansion"
+        )
+    if tokenizer.pad_side == "left":
+        raise InputError(
+            f"{body.path}: padding_side is left, and queries are filled up on the right; set it to "
+            "right in tokenizer_config.json"
+        )
+    return found

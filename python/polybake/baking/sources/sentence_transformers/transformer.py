@@ -1,0 +1,204 @@
+"""A Transformer module: its sentence_bert_config.json, its tokenizer and its encoder.
+
+Source: sentence-transformers ``Transformer.load_config`` and ``Transformer.__init__``.
+"""
+
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
+
+from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
+from polybake.baking.sources.source import Encoder, OpenEncoder
+from polybake.base.files.known_keys import KnownKeys
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
+
+#: The file's name, by every version since 1.0.
+_FILES = tuple(
+    f"sentence_{name}_config.json"
+    for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+
+Settings = TypeVar("Settings", bound="BaseSettings")
+
+_Attention = Literal["eager", "sdpa", "flash_attention_2", "flash_attention_3"]
+_Dtype = Literal["auto", "float32", "float16", "bfloat16"]
+
+
+class _PassedOn(JsonModel, extra="forbid"):
+    """What transformers is given for a model, a tokenizer or a configuration."""
+
+    trust_remote_code: bool = False
+    attn_implementation: _Attention | None = None
+    dtype: _Dtype | None = None
+    torch_dtype: _Dtype | None = None
+    add_pooling_layer: bool = False
+    low_cpu_mem_usage: bool = False
+    use_fast: Literal[True] = True
+    use_cache: bool = False
+
+
+class _TextMethod(JsonModel, extra="forbid"):
+    method: Literal["forward"]
+    method_output_name: Literal["last_hidden_state"]
+
+
+_TEXT = _TextMethod(method="forward", method_output_name="last_hidden_state")
+
+
+class _Modalities(JsonModel):
+    """How texts reach the model; a chat template is rendered where there are messages."""
+
+    text: _TextMethod
+    message: None = None
+
+
+class _HeadMethod(JsonModel, extra="forbid"):
+    method: Literal["forward"]
+    method_output_name: Literal["logits"]
+
+
+_HEAD = _HeadMethod(method="forward", method_output_name="logits")
+
+
+class _HeadModalities(JsonModel):
+    text: _HeadMethod
+    message: None = None
+
+
+class _TextOptions(JsonModel, extra="forbid"):
+    padding: Literal[True, "longest"] = True
+    truncation: Literal[True, "longest_first"] = True
+    add_special_tokens: Literal[True] = True
+    return_tensors: Literal["pt"] = "pt"
+
+
+class _Processing(JsonModel):
+    """What a text meets; images and chats have keys of their own."""
+
+    text: _TextOptions = _TextOptions()
+    common: _TextOptions = _TextOptions()
+
+
+class BaseSettings(JsonModel, KnownKeys):
+    """The settings that are baked, and those whose values change nothing.
+
+    Attributes:
+        max_seq_length: Tokens kept of a text; None leaves it to the tokenizer and the model.
+        do_lower_case: Whether texts are lowered before the tokenizer's own normalizer.
+    """
+
+    max_seq_length: Annotated[int, Field(gt=0)] | None = None
+    do_lower_case: bool | None = None
+
+    processing_kwargs: _Processing | None = None
+    unpad_inputs: bool | None = None
+    tokenizer_name_or_path: None = None
+    model_kwargs: _PassedOn = _PassedOn()
+    model_args: _PassedOn = _PassedOn()
+    processor_kwargs: _PassedOn = _PassedOn()
+    tokenizer_args: _PassedOn = _PassedOn()
+    config_kwargs: _PassedOn = _PassedOn()
+    config_args: _PassedOn = _PassedOn()
+
+
+class _OneLimit(BaseSettings):
+    """Settings of a model that treats queries and documents alike."""
+
+    query_length: None = None
+    document_length: None = None
+    query_expansion: None = None
+
+
+class TransformerSettings(_OneLimit):
+    """Those of an encoder of embeddings."""
+
+    transformer_task: Literal["feature-extraction"] = "feature-extraction"
+    module_output_name: Literal["token_embeddings"] = "token_embeddings"
+    modality_config: _Modalities = _Modalities(text=_TEXT)
+
+
+class CrossEncoderSettings(_OneLimit):
+    """Those of a CrossEncoder, whose module gives its head's numbers."""
+
+    transformer_task: Literal["sequence-classification"] = "sequence-classification"
+    module_output_name: Literal["scores"] = "scores"
+    modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
+
+
+class MaskedLMSettings(_OneLimit):
+    """Those of a masked language model, whose head's numbers stand for the embeddings."""
+
+    transformer_task: Literal["fill-mask"] = "fill-mask"
+    module_output_name: Literal["token_embeddings"] = "token_embeddings"
+    modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
+
+
+class QueryExpansion(JsonModel, extra="forbid"):
+    """How short queries are filled up.
+
+    Attributes:
+        strategy: ``fixed`` also cuts longer ones to ``length``; ``min`` does not.
+        attend: Whether the encoder attends to what fills them up.
+        token: What fills them up; None is the mask's.
+        length: Tokens of a query.
+    """
+
+    strategy: Literal["fixed", "min"]
+    attend: bool = False
+    token: str | None = None
+    length: Annotated[int, Field(gt=0)]
+
+
+class MultiVectorSettings(BaseSettings):
+    """Those of an encoder whose queries and documents have limits of their own."""
+
+    transformer_task: Literal["feature-extraction"] = "feature-extraction"
+    module_output_name: Literal["token_embeddings"] = "token_embeddings"
+    modality_config: _Modalities = _Modalities(text=_TEXT)
+    query_length: Annotated[int, Field(gt=0)] | None = None
+    document_length: Annotated[int, Field(gt=0)] | None = None
+    query_expansion: QueryExpansion | None = None
+
+
+class _TransformerTask(JsonModel):
+    """What of a model a Transformer module runs."""
+
+    transformer_task: str = "feature-extraction"
+
+
+def read_transformer_settings(body: ModelFolder, kind: type[Settings]) -> Settings:
+    """Read the settings in a Transformer module's folder: of the first file that has any.
+
+    Raises:
+        InputError: a setting changes the embeddings in a way that is not baked, or is unknown.
+    """
+    read = (body.read(name, kind, remedy=OWN_STEPS) for name in _FILES)
+    return next((one for one in read if one.model_fields_set), kind())
+
+
+def is_masked_lm(body: ModelFolder) -> bool:
+    """Whether a Transformer module runs the head of its masked language model, too."""
+    return any(body.read(name, _TransformerTask).transformer_task == "fill-mask" for name in _FILES)
+
+
+def open_transformer(
+    body: ModelFolder,
+    open_encoder: OpenEncoder,
+    kind: type[BaseSettings] = TransformerSettings,
+) -> tuple[Encoder, BakedTokenizer]:
+    """Open the folder of a Transformer module.
+
+    Args:
+        body: The folder.
+        open_encoder: Finds the encoder in it.
+        kind: The settings that it may have.
+
+    Raises:
+        InputError: a setting is not baked, or the tokenizer or the encoder is not supported.
+    """
+    settings = read_transformer_settings(body, kind)
+    limit, lowercase = settings.max_seq_length, settings.do_lower_case is True
+    tokenizer = bake_tokenizer(body, max_seq_length=limit, lowercase=lowercase)
+    return open_encoder(body, tokenizer), tokenizer

@@ -1,0 +1,76 @@
+"""An encoder without context: each token's embedding depends on the token alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from onnxscript import GraphBuilder, ir, nn
+
+from polybake.baking.encoders.static_embedding import StaticEmbedding
+from polybake.baking.layers.network import check_every_parameter_is_placed
+from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.module_weights import weight_file
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import Feed
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
+from polybake.runtime.tokenization.tokenizer_json import TokenizerJson
+
+#: Any row of the table: padding is masked.
+_PAD_ID = 0
+
+
+@dataclass(frozen=True)
+class StaticEncoder(BuiltEncoder):
+    """An encoder whose module is made with its weights.
+
+    Attributes:
+        name: As the manifest shows it.
+        make: Makes the module anew.
+    """
+
+    name: str
+    make: Callable[[], nn.Module]
+
+    def build(
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+    ) -> tuple[ir.Value, Sequence[ir.Value]]:
+        """Add it to a graph that has its inputs; it has no hidden states."""
+        encoder = self.make()
+        embeddings = encoder(builder.op, *(values[feed] for feed in self.feeds))
+        check_every_parameter_is_placed(encoder, builder.graph)
+        return embeddings, ()
+
+
+def open_static_embedding(
+    folder: ModelFolder, data: TokenizerJson
+) -> tuple[StaticEncoder, BakedTokenizer]:
+    """Open a folder of sentence-transformers' StaticEmbedding, or one of model2vec.
+
+    Args:
+        folder: Holds model.safetensors.
+        data: What to take for its tokenizer.json.
+
+    Raises:
+        InputError: the weights are missing, damaged, or do not fit the tokenizer.
+    """
+    file = weight_file(folder)
+    rows = StaticEmbedding.load(file).ids
+    encoder = StaticEncoder("static_embedding", lambda: StaticEmbedding.load(file))
+    return encoder, _bake_tokenizer(folder, data, rows)
+
+
+def _bake_tokenizer(folder: ModelFolder, data: TokenizerJson, rows: int) -> BakedTokenizer:
+    """No special tokens, and no limit but tokenizer.json's own; tokenizer_config.json has no say.
+
+    Source: sentence-transformers ``StaticEmbedding.preprocess``.
+    """
+    without = data.model_copy(update={"padding": None, "post_processor": None})
+    text, tokenizer = without.make(folder)
+    highest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
+    if highest >= rows:
+        raise InputError(
+            f"{folder.path}: tokenizer.json has the id {highest} and the embedding {rows} rows; "
+            "use the tokenizer that was saved with the weights"
+        )
+    limit = data.truncation.max_length if data.truncation else NO_LIMIT
+    return BakedTokenizer(text, limit, _PAD_ID, "right")

@@ -1,0 +1,114 @@
+"""An encoder of any architecture that transformers has, exported by PyTorch.
+
+Source: ``torch.onnx.export`` with ``dynamo=True``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Self
+
+from polybake.baking.sources.checkpoint import checkpoint_files
+from polybake.baking.sources.onnx.file import OnnxFile
+from polybake.baking.sources.source import EncoderGraph, Reference
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.scratch import Scratch
+from polybake.base.files.validation import JsonModel
+from polybake.errors import RequirementMissing, install
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+_FILES = ("config.json", "model.safetensors.index.json", "tokenizer.json")
+
+
+class _ModelConfig(JsonModel):
+    """config.json, without a model's own code, and without other numbers than the files hold."""
+
+    model_type: str
+    auto_map: None = None
+    quantization_config: None = None
+
+
+class _TokenizerSettings(JsonModel):
+    """Which inputs a tokenizer gives; its other settings may name files."""
+
+    tokenizer_class: str | None = None
+    model_input_names: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class TorchExport:
+    """An encoder that PyTorch exports when it is first placed.
+
+    Attributes:
+        name: ``torch:`` and the architecture.
+        files: All that transformers gets to see of the model's folder, by name.
+        tokenizer_settings: What it sees of tokenizer_config.json.
+        tokenizer: Its limit and padding are those that the export is proven with.
+    """
+
+    name: str
+    files: Mapping[str, Path]
+    tokenizer_settings: _TokenizerSettings
+    tokenizer: BakedTokenizer
+    proves: Literal["source"] = "source"
+
+    def for_pairs(self) -> Self:
+        """It takes what its tokenizer gives."""
+        return self
+
+    def place(self) -> EncoderGraph:
+        """Load the exported graph.
+
+        Raises:
+            RequirementMissing: PyTorch or transformers is not installed.
+            InputError: transformers does not load the model, or PyTorch does not export it.
+            CheckFailed: the exported graph differs from PyTorch.
+        """
+        return self._exported.place()
+
+    def reference(self, folder: Path) -> Reference:  # noqa: ARG002 - it is written already
+        """Give the exported file, which was compared with PyTorch."""
+        return Reference(self._exported.path, self._exported.output)
+
+    @cached_property
+    def _exported(self) -> OnnxFile:
+        try:
+            from polybake.baking.sources.torch.model import load
+            from polybake.baking.sources.torch.proof import expectations, prove
+        except ModuleNotFoundError as error:
+            raise RequirementMissing(
+                f"exporting needs the package {error.name}; {install('torch')}"
+            ) from error
+        folder = Path(self._scratch.name)
+        for name, file in self.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to(file.resolve())
+        settings = self.tokenizer_settings.model_dump_json(exclude_unset=True)
+        (folder / "tokenizer_config.json").write_text(settings, encoding="utf-8")
+        model = load(folder)
+        path = folder / "encoder.onnx"
+        expected = expectations(model, self.tokenizer)
+        model.export(path)
+        prove(model, path, expected)
+        return OnnxFile(path, model.output)
+
+    @cached_property
+    def _scratch(self) -> Scratch:
+        """Holds the exported file while this encoder is in use."""
+        return Scratch()
+
+
+def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
+    """Find what PyTorch needs to export the encoder of a folder; nothing is loaded yet.
+
+    Raises:
+        InputError: the model brings its own code, is quantized, or has no safetensors file.
+    """
+    remedy = "no code of a model is run; export it yourself and give the .onnx file"
+    name = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy).model_type
+    found = {name: folder.file(name) for name in _FILES}
+    files = {name: file for name, file in found.items() if file is not None}
+    weights = {file.relative_to(folder.path).as_posix(): file for file in checkpoint_files(folder)}
+    settings = folder.read("tokenizer_config.json", _TokenizerSettings)
+    return TorchExport(f"torch:{name}", files | weights, settings, tokenizer)

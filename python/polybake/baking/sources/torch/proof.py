@@ -1,0 +1,98 @@
+"""Prove that an exported encoder gives PyTorch's token embeddings at every shape."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.baking.sources.torch.model import TorchModel
+from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.errors import CheckFailed
+from polybake.runtime.session import open_session
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.runtime.tokenization.tokenizer_json import Side
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What PyTorch gives for one batch.
+
+    Attributes:
+        texts: The lengths and the side of the padding, in words.
+        fed: int64 ``[batch, sequence]`` by name.
+        embeddings: float32 ``[tokens, hidden]``, of the tokens that are no padding.
+    """
+
+    texts: str
+    fed: dict[str, NDArray[np.int64]]
+    embeddings: NDArray[np.float32]
+
+    def difference(self, found: NDArray[np.float32]) -> float:
+        """The largest one to ``[batch, sequence, hidden]``, relative to a token's L2 norm."""
+        tokens = found[self.fed["attention_mask"] == 1]
+        return relative_difference(tokens, self.embeddings.astype(np.float64))
+
+
+def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectation]:
+    """Run random token ids, the longest text first: to some models a short one is for good.
+
+    Source: transformers ``BigBirdModel``, which leaves sparse attention when a text is short.
+    """
+    random = np.random.default_rng(7)
+    ids = np.array([number for number in range(model.vocabulary) if number != tokenizer.pad_id])
+    found = []
+    for lengths, side in _batches(tokenizer.max_length):
+        mask = _mask(lengths, side)
+        fed = {
+            "input_ids": np.where(mask == 1, random.choice(ids, mask.shape), tokenizer.pad_id),
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(mask),
+        }
+        texts = f"texts of {', '.join(map(str, lengths))} tokens, padded on the {side}"
+        found.append(Expectation(texts, fed, model.run(fed)[mask == 1]))
+    return found
+
+
+def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> None:
+    """Compare an exported file with what the model gave before the export.
+
+    Raises:
+        CheckFailed: a difference exceeds the limit, or the file does not run at a shape.
+    """
+    session = open_session(path, name=f"{model.kind}: PyTorch's export")
+    remedy = "try another version of PyTorch, or give an .onnx file made elsewhere"
+    for one in expected:
+        fed = {name: one.fed[name] for name in model.feeds}
+        try:
+            found = session.run([model.output], fed)[0]
+        except Exception as error:  # ONNX Runtime's exceptions share no base class
+            reason = " ".join(str(error).split())
+            raise CheckFailed(
+                f"{model.kind}: PyTorch's export does not run for {one.texts} ({reason}); {remedy}"
+            ) from error
+        difference = one.difference(found)
+        if not difference <= LIMIT:
+            raise CheckFailed(
+                f"{model.kind}: PyTorch's export differs from PyTorch by {difference:.3g}, more "
+                f"than {LIMIT:g}, for {one.texts}; {remedy}"
+            )
+
+
+def _batches(longest: int) -> Iterator[tuple[tuple[int, ...], Side]]:
+    """Lengths of the texts of each batch, and where they are padded."""
+    short, middle = min(2, longest), min(19, longest)
+    for lengths in ((longest,), (middle,), (short,), (1,), (middle, middle)):
+        yield lengths, "right"
+    for side in ("right", "left"):
+        yield (middle, 1, short), side
+        yield (short, middle), side
+
+
+def _mask(lengths: Sequence[int], side: Side) -> NDArray[np.int64]:
+    width = max(lengths)
+    mask = np.zeros((len(lengths), width), np.int64)
+    for row, length in zip(mask, lengths, strict=True):
+        row[width - length if side == "left" else 0 :][:length] = 1
+    return mask

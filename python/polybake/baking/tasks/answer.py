@@ -1,0 +1,139 @@
+"""Answers to questions, as they stand in a text."""
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple, cast
+
+from pydantic import JsonValue
+
+from polybake.baking.recipe.resolve import HEAD
+from polybake.baking.sources.source import HeadKind, Recipe, Source
+from polybake.baking.tasks.head import needed_head, trained_head
+from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.text_words import Rows, parts, room, word_settings, words_of
+from polybake.base.modelfile.fixture import Text
+from polybake.base.modelfile.manifest import Cut
+from polybake.runtime.tokenization.pairs import pair_of
+from polybake.runtime.tokenization.windows import windows
+from polybake.runtime.tokenization.words import Chunk
+
+_KIND: HeadKind = "ForQuestionAnswering"
+
+#: What golden cases ask, short enough for any model, and how many answers they want.
+_QUESTION = "Where?"
+_TOP = 3
+
+
+class Span(NamedTuple):
+    """An answer, by its place in the text; the one that there is none is empty."""
+
+    score: float
+    start: int
+    end: int
+
+
+class Answer(Task):
+    """Probabilities of each span of a text to answer a question, of which clients take the best.
+
+    Source: transformers ``QuestionAnsweringPipeline``.
+    """
+
+    name: ClassVar[str] = "answer"
+    output: ClassVar[str] = "spans"
+    hub_tag: ClassVar[str] = "question-answering"
+    cut: ClassVar[Cut | None] = "only_second"
+    seeks: ClassVar[bool] = True
+    probabilities: ClassVar[bool] = True
+
+    def fits(self, source: Source) -> bool:
+        """It was, where its head has a beginning and an end for each token."""
+        return trained_head(source, _KIND) is not None
+
+    def recipe(self, source: Source) -> Recipe:
+        """The model's head, the spans of the text, and their rows.
+
+        Raises:
+            InputError: the model has no such head.
+        """
+        needed_head(source, "answer questions", _KIND)
+        return ({"step": HEAD}, {"step": "spans"}, {"step": "unpad"})
+
+    def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:  # noqa: ARG002
+        """Where words end, and how many tokens a question and a text may have together."""
+        pair = pair_of(source.tokenizer.untruncated, "right")
+        special = sum(piece.text is None for piece in pair.pieces)
+        return {"special": [0, 0], **word_settings(source, special, finest=True)}
+
+    def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
+        """The question with each text that has words, or with the parts of one that is too long."""
+        asked, held = _with_words(texts, known) or texts, _held(known)
+        return tuple(
+            (_QUESTION, part)
+            for text in asked
+            for part in parts(text, known.chunks(text, held), held)
+        )
+
+    def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:
+        """One question of each text; that there is no answer is one of them for several texts."""
+        contexts: list[JsonValue] = [*_with_words(texts, known)]
+        if not contexts:
+            return None
+        return {
+            "question": _QUESTION,
+            "contexts": contexts,
+            "top": _TOP,
+            "no_answer": len(contexts) > 1,
+        }
+
+    def answer(self, found: Found) -> JsonValue:
+        """The best answers in each text."""
+        held, rows, call = _held(found.known), iter(found.rows), found.call
+        given: list[JsonValue] = []
+        for text in cast(list[str], call["contexts"]):
+            chunks = found.known.chunks(text, held)
+            cut = [(chunks[one.first : one.last], next(rows)) for one in windows(chunks, held)]
+            best = best_spans(cut, no_answer=bool(call["no_answer"]))[:_TOP]
+            given.append([one._asdict() | {"text": text[one.start : one.end]} for one in best])
+        return given
+
+
+def best_spans(found: Sequence[tuple[Sequence[Chunk], Rows]], *, no_answer: bool) -> list[Span]:
+    """Spans of whole words, best first; of equal ones the first.
+
+    A span has the score of the likeliest tokens that begin and end in its words, in any window.
+
+    Args:
+        found: The chunks of each window, and ``[1 + tokens, most]`` of the graph: that there is no
+            answer, then those that begin with each token.
+        no_answer: Whether that there is none is one of them; every window must say so.
+
+    Source: transformers ``QuestionAnsweringPipeline``, ``select_starts_ends`` and
+    ``get_indices``.
+    """
+    scores: dict[tuple[int, int], float] = {}
+    for chunks, (_, *rows) in found:
+        words = {
+            token: word
+            for word in words_of(chunks, len(rows))
+            for token in range(word.first, word.last)
+        }
+        for token, first in words.items():
+            for place, score in enumerate(rows[token].tolist()):
+                last = words.get(token + place)
+                if last is not None:
+                    span = first.start, last.end
+                    scores[span] = max(score, scores.get(span, 0.0))
+    if no_answer:
+        scores[0, 0] = min(float(rows[0, 0]) for _, rows in found)
+    spans = (Span(score, *place) for place, score in scores.items())
+    return sorted(spans, key=lambda span: (-span.score, span.start, span.end))
+
+
+def _with_words(texts: Sequence[str], known: Known) -> list[str]:
+    held = _held(known)
+    return [text for text in texts if any(chunk.words for chunk in known.chunks(text, held))]
+
+
+def _held(known: Known) -> int:
+    """Tokens of a text that are left beside the question."""
+    held = room(known.settings)
+    return held - sum(chunk.tokens for chunk in known.chunks(_QUESTION, held))

@@ -1,0 +1,117 @@
+"""Labels for the words of texts, and the spans that they make."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, cast
+
+from pydantic import JsonValue
+
+from polybake.baking.recipe.resolve import HEAD
+from polybake.baking.sources.source import HeadKind, Recipe, Source
+from polybake.baking.tasks.head import checked_labels, needed_head, trained_head
+from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, mark_of, spans_of
+from polybake.baking.tasks.task import Found, Known, Task
+from polybake.baking.tasks.text_words import Rows, parts, room, word_settings, words_of
+from polybake.base.modelfile.fixture import Text
+from polybake.runtime.tokenization.windows import windows
+from polybake.runtime.tokenization.words import Chunk
+
+_KIND: HeadKind = "ForTokenClassification"
+_PURPOSE = "tag words"
+
+
+class Tag(Task):
+    """Probabilities of each token's labels, of which clients make spans of words.
+
+    Source: transformers ``TokenClassificationPipeline``.
+    """
+
+    name: ClassVar[str] = "tag"
+    output: ClassVar[str] = "token_scores"
+    hub_tag: ClassVar[str] = "token-classification"
+    labelled: ClassVar[bool] = True
+    probabilities: ClassVar[bool] = True
+
+    def fits(self, source: Source) -> bool:
+        """It was, where its head has numbers of labels for each token."""
+        return trained_head(source, _KIND) is not None
+
+    def recipe(self, source: Source) -> Recipe:
+        """The model's head, probabilities, and the rows of what is no special token.
+
+        Raises:
+            InputError: the model has no such head.
+        """
+        needed_head(source, _PURPOSE, _KIND)
+        first, last = source.tokenizer.special_tokens
+        return (
+            {"step": HEAD},
+            {"step": "activation", "function": "softmax"},
+            {"step": "leave_out_ends", "first": first, "last": last},
+            {"step": "unpad"},
+        )
+
+    def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
+        """The labels with what each says of a word, and where words end.
+
+        Raises:
+            InputError: there are not as many labels as columns, or one is there twice.
+        """
+        labels = checked_labels(source, columns, _PURPOSE, _KIND)
+        special = source.tokenizer.special_tokens
+        return {
+            "labels": [*labels],
+            "marks": [mark_of(label)._asdict() for label in labels],
+            "special": [*special],
+            **word_settings(source, sum(special), finest=False),
+        }
+
+    def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
+        """Each text, or the parts of one that is too long."""
+        held = room(known.settings)
+        return tuple(part for text in texts for part in parts(text, known.chunks(text, held), held))
+
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
+        """All texts at once, in every way to aggregate."""
+        return {"texts": [*texts], "aggregations": [*AGGREGATIONS]}
+
+    def answer(self, found: Found) -> JsonValue:
+        """The spans of each text, by the way to aggregate."""
+        marks = [Mark(**mark) for mark in cast(list[dict[str, Any]], found.known.settings["marks"])]
+        held, rows = room(found.known.settings), iter(found.rows)
+        texts = [
+            (text, [*_words(found.known.chunks(text, held), held, rows)])
+            for text in cast(list[str], found.call["texts"])
+        ]
+        return [
+            [
+                [span._asdict() | {"text": text[span.start : span.end]} for span in spans]
+                for text, words in texts
+                for spans in [[*spans_of(marks, words, aggregation)]]
+            ]
+            for aggregation in AGGREGATIONS
+        ]
+
+
+def _words(found: Sequence[Chunk], held: int, rows: Iterator[Rows]) -> Iterator[WordRows]:
+    """The words of a text; of what two windows share, each gives the half that is further within.
+
+    A word that is longer than a piece of its chunk is one in each.
+
+    Args:
+        found: The text's chunks.
+        held: Tokens of a window.
+        rows: What the graph gives for each window, one where there is no chunk.
+    """
+    cut = windows(found, held)
+    if not cut:
+        next(rows)
+        return
+    middles = [found[(one.last + other.first + 1) // 2].first for one, other in pairwise(cut)]
+    done = 0
+    for window, behind in zip(cut, [*middles, found[-1].end], strict=True):
+        given = next(rows)
+        for word in words_of(found[window.first : window.last], len(given)):
+            if word.start < behind and word.end > done:
+                yield WordRows(max(word.start, done), word.end, given[word.first : word.last])
+                done = word.end

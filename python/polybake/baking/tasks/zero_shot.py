@@ -1,0 +1,114 @@
+"""Which of any labels a text has, found by entailment."""
+
+from typing import ClassVar, cast
+
+import numpy as np
+from pydantic import JsonValue
+
+from polybake.baking.recipe.resolve import HEAD
+from polybake.baking.sources.source import Recipe, Source
+from polybake.baking.tasks.head import labels_of, needed_head
+from polybake.baking.tasks.ranked import ranked
+from polybake.baking.tasks.task import Found, Known, Task
+from polybake.base.modelfile.fixture import Text
+from polybake.base.modelfile.manifest import Cut
+from polybake.errors import InputError
+
+#: What golden cases ask for.
+_LABELS = ("weather", "sailing", "\u03ba\u03b1\u03b9\u03c1\u03cc\u03c2 \U0001f327")
+
+#: Source: transformers ``ZeroShotClassificationPipeline``, its ``hypothesis_template``.
+_TEMPLATE = "This example is {}."
+
+
+class ZeroShot(Task):
+    """The numbers for entailment and contradiction, of a text and a hypothesis for each label.
+
+    Source: transformers ``ZeroShotClassificationPipeline``.
+    """
+
+    name: ClassVar[str] = "zero-shot"
+    output: ClassVar[str] = "entailment"
+    hub_tag: ClassVar[str] = "zero-shot-classification"
+    cut: ClassVar[Cut | None] = "only_first"
+
+    def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:
+        """Each text with each hypothesis."""
+        hypotheses = [_TEMPLATE.replace("{}", label) for label in _asked(texts)]
+        return tuple((text, hypothesis) for text in texts for hypothesis in hypotheses)
+
+    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
+        """The same as texts, labels and a template; three texts or more may have several labels."""
+        return {
+            "texts": [*texts],
+            "labels": [*_asked(texts)],
+            "template": _TEMPLATE,
+            "multi_label": len(texts) > 2,
+        }
+
+    def fits(self, source: Source) -> bool:
+        """It was, where one of its labels is entailment."""
+        return _place(labels_of(source), "entail") is not None
+
+    def recipe(self, source: Source) -> Recipe:
+        """The model's head, of which two numbers are kept: entailment's, then contradiction's.
+
+        Raises:
+            InputError: the model has no such head, or its labels do not say which of them is
+                entailment, or which contradiction.
+
+        Source: the pipeline's ``entailment_id``. It takes the other end of the labels for
+        contradiction, which may be neutral; that is found by its name here.
+        """
+        labels = needed_head(source, "tell what a text entails").labels
+        place = _place(labels, "entail")
+        if place is None or len(labels) < 2:
+            raise _unnamed(source, labels, "entail is needed beside another")
+        other = 1 - place if len(labels) == 2 else _place(labels, "contra")
+        if other is None:
+            raise _unnamed(source, labels, "contra is needed")
+        return ({"step": HEAD}, {"step": "select", "places": [place, other]})
+
+    def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
+        """Nothing, but that there are two numbers a pair.
+
+        Raises:
+            InputError: there are others.
+        """
+        if columns != 2:
+            raise InputError(
+                f"{source.folder.path}: the steps give {columns} numbers of a pair, expected two, "
+                "of entailment and contradiction; choose them with the step select"
+            )
+        return {}
+
+    def answer(self, found: Found) -> JsonValue:
+        """Each text's labels with their scores, best first.
+
+        Entailment is weighed against contradiction where a text may have several labels, or there
+        is one label alone, and else against the other labels' entailment.
+        """
+        labels = cast(list[str], found.call["labels"])
+        numbers = found.vectors.astype(np.float64).reshape(-1, len(labels), 2)
+        entailment = numbers[..., 0]
+        several = found.call["multi_label"] or len(labels) == 1
+        against = numbers if several else entailment[..., None, :]
+        scores = np.exp(entailment - np.logaddexp.reduce(against, axis=-1))
+        return ranked(labels, scores)
+
+
+def _asked(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The labels of a golden case: of two texts one alone, which is scored otherwise."""
+    return _LABELS[:1] if len(texts) == 2 else _LABELS
+
+
+def _place(labels: tuple[str, ...], begins: str) -> int | None:
+    return next((n for n, label in enumerate(labels) if label.lower().startswith(begins)), None)
+
+
+def _unnamed(source: Source, labels: tuple[str, ...], needed: str) -> InputError:
+    return InputError(
+        f"{source.folder.path}: its labels are {', '.join(labels)}, and one that begins with "
+        f"{needed}; name it in id2label, or list the steps head and select, with the places of "
+        "entailment and contradiction"
+    )

@@ -1,0 +1,1 @@
+"""What every wing stands on: files from outside, the format of model files, files of texts."""

@@ -1,0 +1,118 @@
+"""Files whose every key is known: computed, declared as what changes nothing, or passed over."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import AliasChoices, BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
+
+from polybake.base.files.printable import printable
+from polybake.errors import InputError
+
+#: Characters of a value, and keys, that are shown.
+_LENGTH, _MOST = 40, 30
+
+
+class KnownKeys(BaseModel):
+    """What a JSON file says, or an object in it; a key that it has not is unknown.
+
+    A subclass declares what is computed, and passes over what changes no vector.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    #: Keys that change no vector, whatever they say.
+    passed_over: ClassVar[Collection[str]] = ()
+    #: What else to do about a key that is refused.
+    hints: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def passes_over(cls, key: str, value: object) -> bool:
+        """Whether a key that is not declared changes no vector; one that says nothing never does.
+
+        null, false, 0 and what is empty say nothing.
+        """
+        return not value or key in cls.passed_over
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Unknown keys that the user takes responsibility for.
+
+    Attributes:
+        keys: Their paths, such as ``rope_scaling.short_factor``.
+        met: Those of them that a file has; filled as files are read.
+    """
+
+    keys: Collection[str] = ()
+    met: set[str] = field(default_factory=set)
+
+    def check(self, path: Path, read: BaseModel, remedy: str) -> None:
+        """Check that every key of a file is known or allowed.
+
+        Raises:
+            InputError: some are not; they are named.
+        """
+        found = dict(_unknown(read))
+        self.met.update(found.keys() & {*self.keys})
+        left = ((key, value) for key, value in found.items() if key not in self.keys)
+        refused = dict(islice(left, _MOST))
+        if refused:
+            hints = read.hints if isinstance(read, KnownKeys) else {}
+            hinted = "".join(f"; {key}: {hints[key]}" for key in refused if key in hints)
+            listed = ", ".join(
+                f"{printable(key)} = {_short(value)}" for key, value in refused.items()
+            )
+            keys = "keys" if len(refused) > 1 else "key"
+            raise InputError(
+                f"{path}: unknown {keys} {listed}, which may change vectors; {remedy}; or, if "
+                f"vectors are right without, say allow_unknown = {json.dumps([*refused])} below "
+                f"[model] in polybake.toml{hinted}"
+            )
+
+    def check_all_met(self) -> None:
+        """Check that every allowed key is one that a file has and that is not known.
+
+        Raises:
+            InputError: one is not.
+        """
+        left = [key for key in self.keys if key not in self.met]
+        if left:
+            raise InputError(
+                f"model.allow_unknown: no file of the model has an unknown key {left[0]!r}; "
+                "leave it out"
+            )
+
+
+def _unknown(read: BaseModel, place: str = "") -> Iterator[tuple[str, object]]:
+    """The unknown keys of a file and of the objects in it, by their paths."""
+    kind = type(read)
+    if isinstance(read, KnownKeys):
+        known = {name for key, info in kind.model_fields.items() for name in _names(key, info)}
+        for key, value in (read.model_extra or {}).items():
+            if key not in known and not read.passes_over(key, value):
+                yield f"{place}{key}", value
+    for key, info in kind.model_fields.items():
+        value = getattr(read, key)
+        members = value if isinstance(value, Mapping) else {"": value}
+        for name, member in members.items():
+            if isinstance(member, BaseModel):
+                inner = f".{name}" if name else ""
+                yield from _unknown(member, f"{place}{_names(key, info)[0]}{inner}.")
+
+
+def _names(key: str, info: FieldInfo) -> list[str]:
+    """What a file may call a field."""
+    alias = info.validation_alias
+    if isinstance(alias, AliasChoices):
+        return [str(choice) for choice in alias.choices]
+    return [key if alias is None else str(alias)]
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= _LENGTH else f"{text[:_LENGTH]}…"

@@ -1,0 +1,140 @@
+"""A model's folder, which is not trusted: no file is read from outside it."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Self, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from polybake.base.files.known_keys import Allowed
+from polybake.base.files.validation import first_fault
+from polybake.errors import InputError
+
+_LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.+-]{1,60})[\"']?\s*$", re.MULTILINE | re.ASCII)
+
+#: What the folder of a repository in a Hugging Face cache is called: ``models--owner--name``.
+_CACHED = "models--"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """Reads the files of one folder by name.
+
+    Attributes:
+        path: The folder.
+        roots: Where a file may really lie: the folder, or the ``blobs`` of the Hugging Face
+            cache whose snapshot it is.
+        identifier: What names it on any machine: ``owner/name`` for a snapshot in a Hugging Face
+            cache, else the last part of the path.
+        revision: The commit of such a snapshot.
+        allowed: Unknown keys of its files that the user takes responsibility for.
+    """
+
+    path: Path
+    roots: tuple[Path, ...]
+    identifier: str
+    revision: str | None = None
+    allowed: Allowed = field(default_factory=Allowed, compare=False)
+
+    @classmethod
+    def at(cls, path: Path, allow_unknown: Collection[str] = ()) -> Self:
+        """Open the folder ``path``."""
+        real = path.resolve()
+        identifier, revision = real.name, None
+        roots: tuple[Path, ...] = (real,)
+        for inner, parent in zip([real, *real.parents], real.parents, strict=False):
+            if parent.name == "snapshots" and parent.parent.name.startswith(_CACHED):
+                identifier = parent.parent.name.removeprefix(_CACHED).replace("--", "/")
+                revision = inner.name if _COMMIT.fullmatch(inner.name) else None
+                blobs = parent.parent / "blobs"
+                # A link would lead wherever whoever made the folder wants.
+                roots += () if blobs.is_symlink() else (blobs,)
+        return cls(path, roots, identifier, revision, Allowed(allow_unknown))
+
+    def inner(self, name: str) -> Self:
+        """The folder ``name`` inside this one; ``""`` is this one."""
+        return replace(self, path=self._inside(name))
+
+    def file(self, name: str) -> Path | None:
+        """The path of the file ``name``, or None when there is none.
+
+        Raises:
+            InputError: the name or a link leads out of the folder, or no file can have the name.
+        """
+        path = self._inside(name)
+        try:
+            if not path.is_file():
+                return None
+        except OSError as error:
+            raise InputError(
+                f"{path}: cannot be read ({error.strerror}); name a file within the folder"
+            ) from error
+        if not any(path.resolve().is_relative_to(root) for root in self.roots):
+            raise InputError(
+                f"{path}: links to {path.resolve()}, outside the model's folder; "
+                "put the file itself into the folder"
+            )
+        return path
+
+    def needed_file(self, name: str, remedy: str = "download the whole model again") -> Path:
+        """The path of the file ``name``.
+
+        Raises:
+            InputError: there is none, or as `file`.
+        """
+        path = self.file(name)
+        if path is None:
+            raise InputError(f"{self.path}: has no {name}; {remedy}")
+        return path
+
+    def read(
+        self,
+        name: str,
+        model: type[Model],
+        *,
+        needed: bool = False,
+        remedy: str = "download it again",
+    ) -> Model:
+        """What the JSON file ``name`` says.
+
+        Args:
+            name: The file's.
+            model: What it may say. Its defaults stand for a file that is not there.
+            needed: Whether a missing file is an error.
+            remedy: For the message of a value or a key that ``model`` does not take.
+
+        Raises:
+            InputError: not JSON, not what ``model`` takes, or a key that `Allowed.check` refuses.
+        """
+        path = self.needed_file(name) if needed else self.file(name)
+        if path is None:
+            return model()
+        try:
+            read = model.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
+        self.allowed.check(path, read, remedy)
+        return read
+
+    def licence(self) -> str | None:
+        """The licence that README.md's front matter names, such as ``apache-2.0``."""
+        readme = self.file("README.md")
+        if readme is None:
+            return None
+        parts = readme.read_text("utf-8", "replace").split("---", 2)
+        found = _LICENCE.search(parts[1]) if len(parts) == 3 and not parts[0].strip() else None
+        return found[1] if found else None
+
+    def _inside(self, name: str) -> Path:
+        relative = PurePosixPath(name.replace("\\", "/"))
+        if relative.is_absolute() or ".." in relative.parts or ":" in name or "\0" in name:
+            raise InputError(
+                f"{self.path}: {name!r} lies outside the model's folder; "
+                "name a file within the folder"
+            )
+        return self.path / relative

@@ -1,0 +1,221 @@
+"""The container: one valid ONNX file whose head carries manifest, tokenizer and fixture.
+
+A ``ModelProto`` written as *head* (only field 14, ``metadata_props``) and *tail* (every
+other field). docs/format.md holds the reader's algorithm, which every client follows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from io import BufferedReader
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from polybake.base.files.atomic import replacing
+from polybake.base.modelfile.fixture import Fixture
+from polybake.base.modelfile.manifest import Manifest, parse_manifest
+from polybake.base.modelfile.protobuf import DamagedError, entries, entry
+from polybake.errors import CheckFailed, InputError
+
+MANIFEST = "polybake.manifest"
+TOKENIZER = "polybake.tokenizer"
+FIXTURE = "polybake.fixture"
+DIGESTS = "polybake.digests"
+
+_KEYS = (MANIFEST, TOKENIZER, FIXTURE, DIGESTS)
+
+#: Protobuf's own limit for one message.
+LARGEST_FILE = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Head:
+    """What stands before the graph.
+
+    Attributes:
+        digests: SHA-256 (hex) of ``manifest``, ``tokenizer``, ``fixture`` and ``tail``.
+        tail_offset: Where the graph begins, in bytes.
+    """
+
+    path: Path
+    manifest: Manifest
+    tokenizer: str
+    fixture_json: bytes
+    digests: Digests
+    tail_offset: int
+
+    @cached_property
+    def fixture(self) -> Fixture:
+        """The golden cases.
+
+        Raises:
+            InputError: they are not what a fixture of this format holds.
+        """
+        try:
+            return Fixture.model_validate_json(self.fixture_json)
+        except ValidationError as error:
+            raise _damaged(self.path, FIXTURE) from error
+
+
+class Digests(BaseModel):
+    """The value of ``polybake.digests``."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    tail: str
+    tail_length: int = Field(gt=0, description="Bytes from the head's end to the file's.")
+    manifest: str
+    tokenizer: str
+    fixture: str
+
+
+def read_head(path: Path | str) -> Head:
+    """Read and check the head without loading the graph.
+
+    Raises:
+        InputError: not there, not a model file, damaged, or of a newer format.
+    """
+    path = Path(path)
+    with _opened(path) as file:
+        values, tail_offset = _read_values(file, path)
+        tail_length = file.seek(0, os.SEEK_END) - tail_offset
+    for key in _KEYS:
+        if key not in values:
+            raise InputError(f"{path}: has no {key}; write the file with: polybake bake")
+    try:
+        digests = Digests.model_validate_json(values[DIGESTS])
+    except ValidationError as error:
+        raise InputError(f"{path}: {DIGESTS} is damaged; copy the file again") from error
+    if tail_length != digests.tail_length:
+        raise InputError(
+            f"{path}: has {tail_length} bytes after its head, expected {digests.tail_length}; "
+            "copy the file again"
+        )
+    for key in (MANIFEST, TOKENIZER, FIXTURE):
+        if sha256(values[key]) != getattr(digests, key.removeprefix("polybake.")):
+            raise InputError(f"{path}: {key} does not match its digest; copy the file again")
+        if not values[key].isascii():
+            raise _damaged(path, key)
+    return Head(
+        path=path,
+        manifest=parse_manifest(values[MANIFEST].decode("ascii"), str(path)),
+        tokenizer=values[TOKENIZER].decode("ascii"),
+        fixture_json=values[FIXTURE],
+        digests=digests,
+        tail_offset=tail_offset,
+    )
+
+
+def check_tail(head: Head) -> None:
+    """Hash the graph and compare.
+
+    Raises:
+        CheckFailed: it was changed.
+    """
+    if tail_digest(head.path, head.tail_offset) != head.digests.tail:
+        raise CheckFailed(f"{head.path}: the graph does not match its digest; copy the file again")
+
+
+def tail_digest(path: Path | str, tail_offset: int = 0) -> str:
+    """SHA-256 (hex) of everything after the head; of a whole file that is only a tail."""
+    with _opened(Path(path)) as file:
+        file.seek(tail_offset)
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write(
+    path: Path, tail: Path, digest: str, manifest: Manifest, tokenizer: str, fixture: Fixture
+) -> None:
+    """Write head and tail as one file: to a temporary file first, then renamed.
+
+    Args:
+        path: The model file.
+        tail: A file that holds the tail.
+        digest: What ``tail_digest(tail)`` gives; a large tail is hashed once.
+        manifest, tokenizer, fixture: What the head holds.
+
+    Raises:
+        InputError: the whole would be larger than one ONNX file can be.
+    """
+    values = {
+        MANIFEST: ascii_json(manifest.model_dump(mode="json")),
+        TOKENIZER: ascii_json(json.loads(tokenizer)),
+        FIXTURE: ascii_json(fixture.model_dump(mode="json")),
+    }
+    digests = Digests(
+        tail=digest,
+        tail_length=tail.stat().st_size,
+        **{key.removeprefix("polybake."): sha256(value) for key, value in values.items()},
+    )
+    values[DIGESTS] = ascii_json(digests.model_dump())
+    head = b"".join(entry(key, value) for key, value in values.items())
+    check_size(len(head) + tail.stat().st_size, path)
+    with replacing(path) as out, tail.open("rb") as file:
+        out.write(head)
+        shutil.copyfileobj(file, out, 1 << 20)
+
+
+def check_size(size: int, path: Path) -> None:
+    """Refuse a file that protobuf could not hold, before a byte of it is written."""
+    if size > LARGEST_FILE:
+        raise InputError(
+            f"{path}: would have {size} bytes, and one ONNX file holds at most {LARGEST_FILE}; "
+            "choose a smaller model"
+        )
+
+
+def ascii_json(value: object) -> bytes:
+    """JSON in ASCII: some runtimes' metadata readers cut text beyond U+FFFF."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def sha256(data: bytes) -> str:
+    """SHA-256 of ``data`` in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_baked(path: Path) -> bool:
+    """Whether a file begins as a model file does: with the manifest's entry."""
+    with _opened(path) as file:
+        return MANIFEST.encode("ascii") in file.read(64)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); give the path of a baked .onnx file"
+        ) from error
+    with file:
+        yield file
+
+
+def _read_values(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], int]:
+    """The values of the head by key, and where the tail begins."""
+    values: dict[str, bytes] = {}
+    try:
+        for key, value in entries(file):
+            if key in values:
+                raise InputError(f"{path}: {key} occurs twice; copy the original file again")
+            if key in _KEYS:
+                values[key] = value
+    except DamagedError as error:
+        raise InputError(
+            f"{path}: is not a whole ONNX file (byte {error.position}); copy the file again"
+        ) from error
+    return values, file.tell()
+
+
+def _damaged(path: Path, key: str) -> InputError:
+    """Of a value whose digest holds: it was written so."""
+    return InputError(f"{path}: {key} is damaged; bake the model again")

@@ -1,0 +1,245 @@
+"""The manifest: all that templates and clients may know of a model file."""
+
+import hashlib
+import json
+import re
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+)
+
+from polybake.base.modelfile.record import GrownRecord, Record
+from polybake.errors import InputError
+
+FORMAT = 1
+
+#: The output of a quantized graph beside the one that clients ask for: what is quantized.
+UNQUANTIZED = "unquantized_embedding"
+
+#: The prompts of documents, in the order in which they are looked for. Source:
+#: sentence-transformers encode_document.
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+
+#: Added to the type of each token of the text in which answers are sought.
+SOUGHT = 2
+
+Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
+Similarity = Literal["cosine", "dot", "euclidean", "hamming", "maxsim"]
+#: What a graph's large products are computed in.
+Precision = Literal["float32", "float16", "int8"]
+#: ``checkpoint`` keeps every weight's value; ``float16`` rounds those of float32.
+Storage = Literal["checkpoint", "float16"]
+#: Which text of a pair is cut, by the name that ``tokenizers`` gives the strategy.
+Cut = Literal["longest_first", "only_first", "only_second"]
+Verified = Literal["steps", "source"]
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NAME_LENGTH = 50
+
+
+def checked_name(name: str) -> str:
+    """Return ``name`` when package, module and class names can be derived from it.
+
+    Raises:
+        ValueError: it does not match ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` or is longer than 50.
+    """
+    if not _NAME.fullmatch(name) or len(name) > _NAME_LENGTH:
+        raise ValueError(
+            f"{name!r} cannot become a package name; expected at most {_NAME_LENGTH} "
+            "of a-z, 0-9 and single hyphens, starting with a letter, such as my-model"
+        )
+    return name
+
+
+class Input(Record):
+    """One graph input. Always int64; ``[batch, sequence]``, but ``[1]`` for ``prompt_value``."""
+
+    name: str
+    dtype: Literal["int64"] = "int64"
+    feed: Feed
+    values: dict[str, int] = Field(
+        default_factory=dict,
+        description="For prompt_value alone: the number to feed per prompt; '' is no prompt.",
+    )
+
+
+class Output(Record):
+    """The graph output that clients read: ``[batch, dimension]``, or the rows of all texts."""
+
+    name: str
+    dtype: Literal["float32", "int8", "uint8"] = "float32"
+    dimension: int = Field(gt=0, description="Elements of one embedding.")
+    packed_bits: bool = Field(
+        default=False,
+        description="True when each element holds eight dimensions, the first one highest; "
+        "an int8 is that byte less 128.",
+    )
+    counts: str | None = Field(
+        default=None,
+        description="The output, int64 [batch], that says how many rows are each text's; null "
+        "where each text has one.",
+    )
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of one embedding: eight an element where bits are packed."""
+        return 8 * self.dimension if self.packed_bits else self.dimension
+
+    @property
+    def readable(self) -> str:
+        """Such as ``384 dimensions, float32`` and ``384 dimensions, packed in 48 uint8``."""
+        packed = f"packed in {self.dimension} " if self.packed_bits else ""
+        plural = "s" * (self.dimensions > 1)
+        return f"{self.dimensions} dimension{plural}, {packed}{self.dtype}"
+
+
+class Piece(Record):
+    """A part of a pair's row: a special token, or the tokens of one of the texts."""
+
+    id: int | None = Field(default=None, ge=0, description="Of a special token.")
+    text: Literal[0, 1] | None = Field(default=None, description="Which text stands here.")
+    type_id: int = Field(
+        ge=0,
+        description="Of each of its tokens; 2 more where answers are sought among them.",
+    )
+
+
+class Pair(Record):
+    """How two texts become one row of token ids."""
+
+    pieces: tuple[Piece, ...]
+    truncate: Cut = Field(
+        default="longest_first", description="Which text is cut where both are too long together."
+    )
+    truncation_side: Literal["right", "left"] = "right"
+
+
+class Contract(Record):
+    """What a generated client was written for; compared field by field when a file is opened."""
+
+    task: str = Field(default="embed", description="What the file is for, and its client's class.")
+    settings: dict[str, JsonValue] = Field(
+        default_factory=dict, description="What the task's client knows besides, such as labels."
+    )
+    pair: Pair | None = Field(
+        default=None, description="How the two texts of a row are joined; null for one text a row."
+    )
+    inputs: tuple[Input, ...]
+    output: Output
+    vocab_size: int = Field(gt=0, description="Token ids that the graph takes are below it.")
+    max_length: int = Field(gt=0, description="Tokens kept of a text, special tokens included.")
+    pad_id: int = Field(ge=0)
+    pad_side: Literal["right", "left"] = "right"
+    prompts: dict[str, str] = Field(default_factory=dict, description="Prompt texts by name.")
+    default_prompt: str | None = Field(
+        default=None, description="The prompt that embed() uses when none is named."
+    )
+
+    def canonical(self) -> str:
+        """The contract as JSON with sorted keys and no white space, ASCII only."""
+        return json.dumps(
+            self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=True
+        )
+
+
+class Deviation(Record):
+    """Vectors of lower precision beside exact ones, over the golden cases."""
+
+    max_abs: float = Field(description="Largest absolute difference of one element.")
+    mean_cosine: float
+    min_cosine: float
+    answers: int = Field(default=0, description="How many golden answers the task's call has.")
+    reordered: int = Field(
+        default=0, description="How many of them have other words or places, or another order."
+    )
+
+
+class Dequantized(Record):
+    """What was rebuilt in float32 of a source that was quantized dynamically."""
+
+    products: int = Field(description="Matrix products.")
+    tables: int = Field(description="Tables that rows are looked up in.")
+    deviation: Deviation = Field(
+        description="How far the float32 graph's vectors lie from those that the source gives for "
+        "each text alone, over the golden cases."
+    )
+
+
+class Provenance(GrownRecord):
+    """Where the encoder came from."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"allow_unknown"})
+
+    identifier: str
+    revision: str | None = Field(default=None, description="The commit of a hub's repository.")
+    licence: str | None = None
+    dequantized: Dequantized | None = None
+    allow_unknown: tuple[str, ...] = Field(
+        default=(),
+        description="Keys of its files that polybake does not know, and that change no vector as "
+        "whoever baked it said; absent where there are none.",
+    )
+
+
+class Manifest(GrownRecord):
+    """The value of ``polybake.manifest`` in a model file."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens"})
+
+    format: Literal[1] = 1
+    name: Annotated[str, AfterValidator(checked_name)]
+    description: str = ""
+    contract: Contract
+    similarity: Similarity = "cosine"
+    precision: Precision = "float32"
+    storage: Storage = "checkpoint"
+    deviation: Deviation | None = Field(
+        default=None,
+        description="How far the vectors lie from those of the float32 graph and the checkpoint's "
+        "own weights, which is what was proven; null where they are these.",
+    )
+    steps: tuple[str, ...] = Field(description="The baked steps, readable, in order.")
+    encoder: str = Field(description="The encoder's architecture, or 'onnx'.")
+    opset: int
+    source: Provenance
+    generator: str = Field(description="The polybake version that wrote the file.")
+    fingerprint: str = Field(description="SHA-256 over all that decides a vector.")
+    verified: Verified = Field(description="How far the bake was proven.")
+    exposed: tuple[str, ...] = Field(
+        default=(), description="Outputs of the graph after the contract's, for debugging."
+    )
+    dropped_tokens: tuple[str, ...] = Field(
+        default=(),
+        description="Added tokens of the source's tokenizer that its encoder has no row for: what "
+        "spells them is tokenized like any other text.",
+    )
+
+
+def fingerprint(tail_digest: str, tokenizer_digest: str, contract: Contract) -> str:
+    """SHA-256 (hex) over graph, tokenizer and contract: equal means equal vectors."""
+    text = f"{tail_digest}\n{tokenizer_digest}\n{contract.canonical()}"
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def parse_manifest(text: str, path: str) -> Manifest:
+    """Read a manifest, refusing one that a newer polybake wrote.
+
+    Raises:
+        InputError: not JSON, a newer format, or a field that is missing or wrong.
+    """
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict) or type(data.get("format")) is not int:
+            raise ValueError("no manifest")
+        if data["format"] > FORMAT:
+            writer = data.get("generator", "an unknown version")
+            raise InputError(
+                f"{path}: manifest format {data['format']} is newer than {FORMAT}; "
+                f"use polybake {writer}, which wrote it"
+            )
+        return Manifest.model_validate(data)
+    except (ValueError, RecursionError) as error:  # pydantic's errors are ValueErrors
+        raise InputError(f"{path}: polybake.manifest is damaged; bake the model again") from error

@@ -1,0 +1,103 @@
+"""One JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from polybake.base.texts.lines import text_lines
+from polybake.base.texts.source import Source
+from polybake.base.texts.window import ObjectWindow, cut
+from polybake.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class _Line(NamedTuple):
+    text: str | None
+    row: dict[str, Any]
+    written: str
+
+
+@dataclass(frozen=True)
+class JsonLines(Source):
+    """A UTF-8 file of JSON objects, each of which has the texts' key."""
+
+    def windows(self, *, whole: bool = False) -> Iterator[ObjectWindow]:  # noqa: ARG002
+        """Give the rows with all keys.
+
+        Raises:
+            InputError: a line is no object with a text, or null, at the key.
+        """
+        with self._opened() as file:
+            first = 1
+            read = (self._read(*line) for line in enumerate(text_lines(file, self.name), 1))
+            for lines in cut((line, len(line.written)) for line in read):
+                texts, rows, written = zip(*lines, strict=True)
+                places = range(first, first + len(lines))
+                yield ObjectWindow(texts, places, rows=rows, lines=written)
+                first += len(lines)
+
+    def schema(self) -> pyarrow.Schema:
+        """The keys of all objects, in the order in which they first occur, with types for them all.
+
+        Raises:
+            InputError: the values of a key have no type in common.
+        """
+        import pyarrow
+
+        found = pyarrow.schema([(self.column, pyarrow.string())])
+        order: dict[str, None] = {}
+        for window in self.windows():
+            order |= dict.fromkeys(window.names)
+            try:
+                # Of a dictionary for each row Arrow knows the types of all rows, of a table only
+                # those of the first row's keys.
+                fields = [*pyarrow.array(window.rows).type]
+                found = pyarrow.unify_schemas(
+                    [found, pyarrow.schema(fields)], promote_options="permissive"
+                )
+            except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
+                raise InputError(
+                    f"{self.name}: {window.place(0)} to {window.places[-1]}: a key has values "
+                    f"that one column cannot hold ({' '.join(str(error).split())}); "
+                    "write .jsonl, or give values of one type"
+                ) from error
+        return pyarrow.schema([found.field(name) for name in order or found.names])
+
+    def _read(self, number: int, line: str) -> _Line:
+        place = f"{self.name}: line {number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"{place}: is not JSON ({error}); give one object a line, and no empty line"
+            ) from error
+        if not isinstance(row, dict):
+            raise InputError(f"{place}: is no JSON object; give one with a {self.column!r}")
+        if self.column not in row:
+            raise InputError(
+                f"{place}: has no {self.column!r}; choose one of: {', '.join(row) or 'nothing'}"
+            )
+        text = row[self.column]
+        if not isinstance(text, str | None):
+            raise InputError(
+                f"{place}: {self.column!r} holds {json.dumps(text)[:80]}; expected a text"
+            )
+        if text is not None and not _is_unicode(text):
+            raise InputError(
+                f"{place}: {self.column!r} is not valid Unicode, as it holds half a surrogate "
+                "pair; repair or drop the line"
+            )
+        return _Line(text, row, line.strip())
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,58 @@
+"""What vectors are written to: first in parts, then as one file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
+
+from numpy.typing import NDArray
+
+from polybake.base.modelfile import manifest
+from polybake.base.texts.source import Source
+from polybake.base.texts.window import Window
+from polybake.bulk.embed.record import read_record, record_of
+
+#: The column that the vectors are in.
+COLUMN = "embedding"
+
+
+@dataclass(frozen=True)
+class Output(ABC):
+    """A kind of file, as it is written of one corpus with one model.
+
+    Attributes:
+        source: What the rows come from.
+        contract: What the model gives.
+    """
+
+    #: Whether the rows keep the corpus's columns.
+    carries: ClassVar[bool]
+
+    #: Whether the file has room for the record of what made it.
+    holds_record: ClassVar[bool] = False
+
+    source: Source
+    contract: manifest.Output
+
+    @classmethod
+    def written(cls, out: Path) -> dict[str, Any]:
+        """The record of a finished file; empty where there is none."""
+        return read_record(record_of(out)) if out.is_file() else {}
+
+    def check(self, window: Window) -> None:  # noqa: B027 - most kinds take every row
+        """Refuse, before the long run, rows that could not be written.
+
+        Raises:
+            InputError: JSON has no form for a value.
+        """
+
+    @abstractmethod
+    def write_part(self, file: BinaryIO, window: Window, vectors: NDArray[Any]) -> None:
+        """Write the rows of a window with their vectors, ``[rows, dimension]``."""
+
+    @abstractmethod
+    def join(self, file: BinaryIO, parts: Iterable[Path], record: Mapping[str, Any]) -> None:
+        """Write the rows of all parts, in their order, holding one part at a time."""

@@ -1,0 +1,79 @@
+"""The record of what vectors came from, which stands beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from polybake import __version__
+from polybake.base.modelfile.manifest import Manifest
+from polybake.base.texts.source import Source
+
+#: The key of the record in the metadata of a table's schema, or of its column of vectors.
+RECORD = "polybake.embed"
+
+#: What of it decides whether vectors are the wanted ones; the device and the version do not.
+_DECIDES = ("model", "embedding", "texts")
+
+
+def record(
+    manifest: Manifest, prompt: str | None, device: str, source: Source, digest: str | None
+) -> dict[str, Any]:
+    """All that the vectors depend on; ``rows`` is added to ``texts`` when they are known."""
+    texts = {"file": source.path.name, "sha256": digest, "column": source.column}
+    return record_of_texts(manifest, prompt, device, texts)
+
+
+def record_of_texts(
+    manifest: Manifest, prompt: str | None, device: str, texts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same of texts that come from anywhere."""
+    output = manifest.contract.output
+    return {
+        "model": {
+            "name": manifest.name,
+            "fingerprint": manifest.fingerprint,
+            "similarity": manifest.similarity,
+            "prompt": prompt,
+        },
+        "embedding": output.model_dump(include={"dtype", "dimension", "packed_bits"}),
+        "texts": dict(texts),
+        "device": device,
+        "polybake": __version__,
+    }
+
+
+def record_of(out: Path) -> Path:
+    """Where the record of a file lies that has no room for it."""
+    return out.with_name(f"{out.name}.json")
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The record that a file holds; empty where it holds none."""
+    try:
+        written = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    known = isinstance(written, dict) and {"polybake", "model", "texts"} <= written.keys()
+    return written if known else {}
+
+
+def other_vectors(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+    """Why the vectors of a record are not the wanted ones; None where they are."""
+    if not found:
+        return "polybake did not write it"
+    return difference(found, {key: wanted[key] for key in _DECIDES})
+
+
+def difference(found: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> str | None:
+    """The first value of a record that is not the same, and what it is now."""
+    for key, value in wanted.items():
+        before = found.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := difference(before, value, f"{path}{key}."):
+                return inner
+        elif before != value:
+            return f"{path}{key} was {json.dumps(before)}, and is {json.dumps(value)}"
+    return None

@@ -1,0 +1,225 @@
+"""Fit the arrays of steps to a corpus: its mean, principal components, whitening and ranges."""
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from polybake import __version__
+from polybake.base.files.atomic import replacing
+from polybake.base.files.fit_record import RECORD, arrays_of
+from polybake.base.modelfile.manifest import Manifest
+from polybake.base.texts.progress import tracked
+from polybake.bulk.fit.corpus import Corpus
+from polybake.bulk.fit.moments import Moments
+from polybake.errors import CheckFailed, InputError
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.processors import processors
+
+Arrays = dict[str, NDArray[np.float32]]
+
+#: Texts that are embedded at once, so that memory does not grow with the corpus.
+_WINDOW = 4096
+
+#: Of the largest variance; what lies below is the rounding of float32 embeddings.
+_LEAST_VARIANCE = 1e-9
+
+#: Of the largest value; equal texts differ by less, in batches with other padding.
+_LEAST_SPREAD = 1e-6
+
+#: Of the widest range; 255 steps of a narrower one would only count that rounding.
+_LEAST_RANGE = 1e-4
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is fitted besides the mean; None leaves it out.
+
+    Attributes:
+        pca: Components of the ``pca`` step, ``components.npy``.
+        whiten: Elements that the ``whiten`` step gives, the columns of ``matrix.npy``.
+        remove_components: Components that the ``remove_components`` step removes, ``top.npy``.
+        ranges: Whether the smallest and largest values are kept, ``ranges.npy``.
+    """
+
+    pca: int | None = None
+    whiten: int | None = None
+    remove_components: int | None = None
+    ranges: bool = False
+
+
+def fit(
+    model: Path,
+    corpus: Corpus,
+    wanted: Wanted,
+    out: Path,
+    *,
+    prompt: str | None = None,
+    console: Console,
+) -> dict[str, object]:
+    """Embed a corpus with a baked model file and write the fitted arrays to the folder ``out``.
+
+    Args:
+        model: A baked model file without the steps that are fitted.
+        corpus: Its texts.
+        wanted: What is fitted.
+        out: Gets the ``.npy`` files and the record.
+        prompt: The prompt that the texts are embedded with; None takes the model's default.
+        console: Where the progress is shown.
+
+    Returns:
+        The record: what the arrays came from, as written to ``fit.json``.
+
+    Raises:
+        InputError: not a model file of float32 embeddings, an unknown prompt, a corpus that cannot
+            be read, or too few texts for what is wanted.
+        CheckFailed: an embedding holds NaN or infinity.
+    """
+    embedder = Embedder(model, threads=1, at_once=processors())
+    task, output = embedder.manifest.contract.task, embedder.manifest.contract.output
+    if task != "embed":
+        raise InputError(f"{model}: is made for the task {task!r}, expected 'embed'; bake it so")
+    if output.dtype != "float32":
+        raise InputError(
+            f"{model}: gives {output.dtype}; fit on a model file baked without its quantize step"
+        )
+    total = sum(1 for _ in corpus)  # also finds a damaged file before the long run
+    moments = Moments(output.dimension)
+    with tracked("embedding texts", total, console) as advance:
+        for batch in _embedded(embedder, corpus, prompt, advance):
+            moments.add(batch)
+    arrays = fitted(moments, wanted)
+    record = _record(embedder.manifest, prompt, corpus, moments.count, arrays)
+    _write(out, arrays, record)
+    return record
+
+
+def _embedded(
+    embedder: Embedder, texts: Iterable[str], prompt: str | None, advance: Callable[[int], None]
+) -> Iterator[NDArray[np.float32]]:
+    """float32 ``[texts, dimension]``, one window after another, without texts that have no tokens.
+
+    Equal texts give equal sums on any number of cores: each batch runs on one thread.
+    """
+    remaining = iter(texts)
+    while window := list(islice(remaining, _WINDOW)):
+        rows = [row for row in embedder.tokenize(window, prompt=prompt) if row]
+        advance(len(window) - len(rows))
+        yield embedder.runner.embed(rows, prompt, progress=advance)
+
+
+def fitted(moments: Moments, wanted: Wanted) -> Arrays:
+    """Compute the arrays of the steps.
+
+    Returns:
+        float32 arrays by file name: ``mean.npy`` ``[dimension]``, ``components.npy``
+        ``[pca, dimension]``, ``matrix.npy`` ``[dimension, whiten]``, ``top.npy``
+        ``[remove_components, dimension]`` and ``ranges.npy`` ``[2, dimension]``.
+
+    Raises:
+        InputError: there are too few texts for what is wanted.
+        CheckFailed: an embedding holds NaN or infinity.
+    """
+    if not moments.count:
+        raise InputError("the corpus holds no text that has tokens; give one text a line")
+    if not np.isfinite(moments.products).all():
+        raise CheckFailed(
+            "an embedding of the corpus holds NaN or infinity; find it with: polybake check MODEL"
+        )
+    if not _varies(moments) and wanted != Wanted():
+        raise InputError(
+            f"all {moments.count} texts of the corpus have the same embedding, to which only a "
+            "mean can be fitted; give texts that differ"
+        )
+    arrays = {"mean.npy": moments.mean()}
+    if wanted.ranges:
+        arrays["ranges.npy"] = _ranges(moments)
+    if _check_counts(moments, wanted):
+        variances, components = moments.principal()
+        if wanted.pca:
+            arrays["components.npy"] = components[: wanted.pca]
+        if wanted.whiten:
+            deviations = _deviations(variances, wanted.whiten)
+            arrays["matrix.npy"] = components[: wanted.whiten].T / deviations
+        if wanted.remove_components:
+            arrays["top.npy"] = components[: wanted.remove_components]
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def _varies(moments: Moments) -> bool:
+    """Whether any element varies by more than the rounding of float32 embeddings."""
+    low, high = moments.ranges
+    return bool(np.max(high - low) > _LEAST_SPREAD * np.abs(moments.ranges).max())
+
+
+def _check_counts(moments: Moments, wanted: Wanted) -> bool:
+    """Whether any components are wanted, and the texts give as many."""
+    dimension = len(moments.total)
+    most = min(dimension, moments.count - 1)
+    counts = {
+        "pca": wanted.pca,
+        "whiten": wanted.whiten,
+        "remove-components": wanted.remove_components,
+    }
+    asked = {name: count for name, count in counts.items() if count is not None}
+    for name, count in asked.items():
+        if not 0 < count <= most:
+            raise InputError(
+                f"--{name} {count}: {moments.count} texts of {dimension} elements give 1 to {most} "
+                "components; ask for fewer or give more texts"
+            )
+    return bool(asked)
+
+
+def _deviations(variances: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    known = int(np.sum(variances > _LEAST_VARIANCE * variances[0]))
+    if count > known:
+        raise InputError(
+            f"--whiten {count}: the corpus varies in {known} directions only; "
+            f"ask for at most {known}"
+        )
+    return np.sqrt(variances[:count])
+
+
+def _ranges(moments: Moments) -> NDArray[np.float64]:
+    """The smallest and the largest values; an element that hardly varies keeps its smallest."""
+    low, high = moments.ranges
+    width = high - low
+    return np.stack([low, np.where(width > _LEAST_RANGE * width.max(), high, low)])
+
+
+def _record(
+    manifest: Manifest, prompt: str | None, corpus: Corpus, texts: int, arrays: Arrays
+) -> dict[str, object]:
+    return {
+        "model": {
+            "name": manifest.name,
+            "fingerprint": manifest.fingerprint,
+            "steps": manifest.steps,
+            "prompt": prompt or manifest.contract.default_prompt,
+        },
+        "corpus": {"file": corpus.path.name, "sha256": corpus.sha256(), "texts": texts},
+        "arrays": {name: list(array.shape) for name, array in arrays.items()},
+        "polybake": __version__,
+    }
+
+
+def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
+    # Those of an earlier fit do not go with a new mean.
+    known = {"components.npy", "matrix.npy", "top.npy", "ranges.npy"}
+    left = sorted(known & arrays_of(out) - set(arrays))
+    for name, array in arrays.items():
+        content = io.BytesIO()
+        np.save(content, array)
+        with replacing(out / name) as file:
+            file.write(content.getbuffer())
+    with replacing(out / RECORD) as file:
+        file.write(json.dumps(record, indent=2).encode("ascii") + b"\n")
+    for name in left:
+        (out / name).unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""What executors of a Spark cluster call."""

@@ -1,0 +1,72 @@
+"""Vectors for the rows of a Spark data frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+from pyspark import SparkFiles
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import pandas_udf
+from pyspark.sql.types import ArrayType, ByteType, FloatType, ShortType
+
+from polybake.bulk.embed.column import Column
+from polybake.bulk.embed.model_file import ModelFile
+from polybake.bulk.embed.outputs.output import COLUMN
+from polybake.errors import InputError
+from polybake.runtime.prompt import Prompt
+
+#: Spark has no unsigned integers.
+_TYPES = {"float32": FloatType, "int8": ByteType, "uint8": ShortType}
+
+
+def embed(
+    frame: DataFrame,
+    model: str | os.PathLike[str],
+    *,
+    column: str = "text",
+    prompt: str | None = None,
+    role: Literal["query", "document"] | None = None,
+) -> DataFrame:
+    """A frame with a column ``embedding``, of arrays, behind its own.
+
+    Only the texts and the vectors pass between Spark and Python, a batch of Arrow at a time, so the
+    other columns stay as they are, and so do the rows of a partition in their order. Each Python
+    worker opens the model once, on one thread.
+
+    Args:
+        frame: Has a column of texts.
+        model: A baked model file of the task ``embed``, which only the driver needs: it is sent to
+            the executors.
+        column: The column of texts.
+        prompt: Embed with this prompt; else the model's default.
+        role: What the texts are, which chooses the model's prompt for them.
+
+    Raises:
+        InputError: the frame, the file or the prompt is not what was expected. What is wrong with
+            a row or a worker's file is said by the exception that Spark makes of it.
+    """
+    found = Column(ModelFile.read(model, Prompt(prompt, role)), column)
+    found.check(frame.columns)
+    path = found.model.path
+    try:
+        frame.sparkSession.addArtifacts(str(path), file=True)
+    except PySparkRuntimeError as error:
+        raise InputError(
+            f"{path}: this session has sent another file of this name already; give the model file "
+            "another name, or start a new session"
+        ) from error
+
+    def vectors(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        here = Path(SparkFiles.get(path.name))
+        for texts in batches:
+            yield pd.Series([*found.vectors([*texts], here)])
+
+    elements = _TYPES[found.model.manifest.contract.output.dtype]()
+    embedded = pandas_udf(vectors, returnType=ArrayType(elements, containsNull=False))
+    added = frame.withColumn(COLUMN, embedded(frame[column]))
+    return added.withMetadata(COLUMN, found.metadata)

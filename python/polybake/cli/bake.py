@@ -1,0 +1,173 @@
+"""``polybake bake``: an encoder and its steps into one model file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from polybake.cli.progress import stages
+from polybake.cli.target import (
+    DEFAULT_CONFIG,
+    ConfigOrSource,
+    DequantizeOption,
+    EncoderOption,
+    JsonOption,
+    TaskOption,
+    config_for,
+)
+
+if TYPE_CHECKING:
+    from polybake.baking.bake import BakeReport
+    from polybake.base.modelfile.manifest import Dequantized, Deviation, Manifest
+    from polybake.config import Config
+
+#: The mean cosine to exact vectors from which on searches hardly change.
+_CLOSE = 0.995
+
+#: The folder that init names.
+_BUILD = "build"
+
+#: Dropped tokens that are named.
+_SHOWN = 3
+
+
+def bake(
+    target: ConfigOrSource = DEFAULT_CONFIG,
+    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
+    task: TaskOption = None,
+    functions: Annotated[
+        bool, typer.Option("--functions", help="Make each step one node: a named ONNX function.")
+    ] = False,
+    expose: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Add a step (steps.0 or pool), token_embeddings or any value as an output, for "
+            "debugging. May be given again.",
+        ),
+    ] = None,
+    precision: Annotated[
+        Literal["float32", "float16", "int8"] | None,
+        typer.Option(help="What the graph's large products are computed in."),
+    ] = None,
+    storage: Annotated[
+        Literal["checkpoint", "float16"] | None,
+        typer.Option(help="The type of the stored weights: the checkpoint's own, or rounded."),
+    ] = None,
+    encoder: EncoderOption = None,
+    dequantize: DequantizeOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Bake an encoder and its steps into one model file, and prove it.
+
+    Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
+    """
+    config = config_for(target, name=name, output=output, encoder=encoder, dequantize=dequantize)
+    model = config.model.model_copy(
+        update={
+            "task": task or config.model.task,
+            "precision": precision or config.model.precision,
+            "storage": storage or config.model.storage,
+            "functions": functions or config.model.functions,
+            "expose": tuple(expose or config.model.expose),
+        }
+    )
+    report = baked(config.model_copy(update={"model": model}))
+    typer.echo(json.dumps(summary(report), indent=2) if as_json else readable(report))
+
+
+def baked(config: Config) -> BakeReport:
+    """Bake what a config describes, show on a terminal how far it is, and say what was assumed.
+
+    A folder ``build`` that is made for it is none that Git should take: files in it are large.
+    """
+    from polybake.baking.bake_config import bake_config
+
+    folder = config.model.output.parent
+    made = not folder.exists()
+    with stages() as progress:
+        report = bake_config(config, progress=progress)
+    if made and folder.name == _BUILD:
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+    say_notes(report.notes)
+    return report
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print what was taken for granted, a line each, on standard error."""
+    for note in notes:
+        typer.echo(f"polybake: note: {note}", err=True)
+
+
+def summary(report: BakeReport) -> dict[str, object]:
+    """What a bake did, for --json."""
+    return {
+        "path": str(report.path),
+        "bytes": report.size,
+        "cases": report.cases,
+        "differences": report.differences,
+        "seconds": report.seconds,
+        "manifest": report.manifest.model_dump(mode="json"),
+    }
+
+
+def readable(report: BakeReport) -> str:
+    """What a bake did, for a person."""
+    manifest, seconds = report.manifest, sum(report.seconds.values())
+    output, tokens = manifest.contract.output, manifest.contract.max_length
+    proofs = ", ".join(f"{name} {value:.1e}" for name, value in report.differences.items())
+    lines = [
+        f"baked {report.path} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
+        f"  {manifest.encoder} -> {' -> '.join(manifest.steps)}",
+        f"  {output.readable}, {tokens} tokens, opset {manifest.opset}",
+        f"  proven: {manifest.verified} (largest difference: {proofs})",
+        f"  {report.cases} golden cases inside, fingerprint {manifest.fingerprint[:16]}",
+    ]
+    if dropped := manifest.dropped_tokens:
+        shown = ", ".join(map(repr, dropped[:_SHOWN])) + ", …" * (len(dropped) > _SHOWN)
+        lines.append(
+            f"  dropped: {len(dropped)} added tokens that the encoder has no row for ({shown}); "
+            "what spells them is tokenized like any other text"
+        )
+    if manifest.deviation:
+        lines.insert(4, f"  {_lowered(manifest, manifest.deviation)}")
+    if manifest.source.dequantized:
+        lines.insert(4, f"  {_rebuilt(manifest, manifest.source.dequantized)}")
+    return "\n".join(lines)
+
+
+def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
+    """What was rebuilt, how near it is to the source, and what it costs."""
+    deviation = dequantized.deviation
+    said = (
+        f"rebuilt in float32: {dequantized.products} products, {dequantized.tables} tables; the "
+        f"source's own vectors, each text alone, differ by {deviation.max_abs:.1e} at most, cosine "
+        f"{deviation.min_cosine:.4f} at least"
+    )
+    if manifest.precision == "int8":
+        return said
+    return (
+        f'{said}; its weights take four times the bytes now: set precision = "int8" for a quarter'
+    )
+
+
+def _lowered(manifest: Manifest, deviation: Deviation) -> str:
+    """What was given up, and what that changed."""
+    precision = "float16 weights" if manifest.precision == "float32" else manifest.precision
+    if deviation.answers:
+        return (
+            f"{precision}: numbers differ from the exact ones by {deviation.max_abs:.1e} at most; "
+            f"{deviation.reordered} of {deviation.answers} golden answers are in another order"
+        )
+    said = (
+        f"{precision}: cosine to the exact vectors {deviation.mean_cosine:.5f} in the mean, "
+        f"{deviation.min_cosine:.4f} at least"
+    )
+    if deviation.mean_cosine >= _CLOSE:
+        return said
+    return f"{said}; below {_CLOSE}: compare with float32 on texts of your own before you use it"

@@ -1,0 +1,43 @@
+"""``polybake build``: bake, fixtures and clients in one go."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polybake.cli.bake import baked, readable
+from polybake.cli.fixtures import write_fixtures
+from polybake.cli.generate import clients_of, written
+from polybake.cli.target import (
+    DEFAULT_CONFIG,
+    ConfigOrSource,
+    DequantizeOption,
+    EncoderOption,
+    config_for,
+)
+
+
+def build(
+    target: ConfigOrSource = DEFAULT_CONFIG,
+    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
+    encoder: EncoderOption = None,
+    dequantize: DequantizeOption = False,
+    clients: Annotated[
+        Path | None, typer.Option(help="Put each client in a folder of its language below this.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files that were changed by hand.")
+    ] = False,
+) -> None:
+    """Bake a model, write its fixtures, and generate its clients.
+
+    Example: polybake build polybake.toml
+    """
+    from polybake.generation.generate import generate
+
+    config = config_for(target, name=name, output=output, encoder=encoder, dequantize=dequantize)
+    report = baked(config)
+    typer.echo(readable(report))
+    typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))
+    typer.echo(written(generate(report.manifest, clients_of(target, clients), force=force)))

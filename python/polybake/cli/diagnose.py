@@ -1,0 +1,163 @@
+"""``polybake diagnose``: why vectors that another program made are not the model file's."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polybake.cli.progress import stages
+from polybake.cli.prompt import wanted_prompt
+from polybake.cli.target import JsonOption
+
+if TYPE_CHECKING:
+    from polybake.study.diagnose.diagnosis import Diagnosis
+
+#: Characters of a text that are shown; explanations, and what part of the gap each has at least.
+_TEXT, _MOST, _LEAST = 60, 5, 0.1
+
+#: Seconds between lines of progress.
+_PAUSE = 5.0
+
+
+def diagnose(
+    model: Annotated[Path, typer.Argument(help="A baked model file.")],
+    vectors: Annotated[
+        Path | None, typer.Option(help="Their vectors: a .npy, .jsonl, .csv or .parquet file.")
+    ] = None,
+    harness: Annotated[
+        str | None,
+        typer.Option(help="Ask these for vectors: a command, or the address of a service."),
+    ] = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="The texts; else those beside the vectors, or golden ones."),
+    ] = None,
+    column: Annotated[str, typer.Option(help="The column of the vectors.")] = "embedding",
+    text_column: Annotated[str, typer.Option(help="The column of the texts.")] = "text",
+    prompt: Annotated[
+        str | None, typer.Option(help="The prompt that they should have; else the default.")
+    ] = None,
+    query: Annotated[bool, typer.Option("--query", help="They should be queries.")] = False,
+    document: Annotated[bool, typer.Option("--document", help="They should be documents.")] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For each answer of a harness.")
+    ] = 60.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which known difference explains why vectors are not the model file's own.
+
+    Example: polybake diagnose build/minilm.onnx --vectors theirs.npy --texts texts.txt
+    """
+    from polybake.base.modelfile.container import read_head
+    from polybake.errors import InputError
+    from polybake.study.diagnose.asked import asked, golden_texts
+    from polybake.study.diagnose.diagnose import diagnose as diagnosed
+    from polybake.study.diagnose.given import read_given, read_texts
+
+    wanted = wanted_prompt(prompt, query=query, document=document)
+    other = None
+    with stages() as shown:
+        tell = _told(shown)
+        if vectors is not None and harness is None:
+            given, theirs = read_given(vectors, texts, column=column, text_column=text_column)
+        elif harness is not None and vectors is None:
+            given = read_texts(texts, text_column) if texts else golden_texts(model)
+            tell(f"asking for {len(given)} vectors")
+            manifest = read_head(model).manifest
+            name = wanted.contract(manifest.contract).default_prompt
+            answers = asked(harness, model, given, name, timeout)
+            theirs = answers.vectors
+            other = answers.fingerprint if answers.fingerprint != manifest.fingerprint else None
+        else:
+            raise InputError("give either --vectors FILE or --harness COMMAND, and not both")
+        found = diagnosed(model, given, theirs, wanted, tell)
+    if as_json:
+        typer.echo(json.dumps(_data(found) | {"other_file": other}, indent=2))
+    else:
+        typer.echo(_readable(found))
+        if other:
+            typer.echo(
+                f"the service serves another model file, of fingerprint {other}; compare both by: "
+                "polybake diff"
+            )
+    if found.verdict != "same":
+        raise typer.Exit(1)
+
+
+def _told(shown: Callable[[str], None]) -> Callable[[str], None]:
+    """What shows a stage; where nobody sees a terminal, a line each few seconds."""
+    said = time.monotonic()
+
+    def tell(stage: str) -> None:
+        nonlocal said
+        shown(stage)
+        if not sys.stderr.isatty() and time.monotonic() - said > _PAUSE:
+            said = time.monotonic()
+            typer.echo(stage, err=True)
+
+    return tell
+
+
+def _readable(found: Diagnosis) -> str:
+    from polybake.base.files.printable import printable
+
+    shown = [one for one in found.found[:_MOST] if one.explained >= _LEAST]
+    lines = [_verdict(found), *(f"  {line}" for line in found.astray)]
+    lines += [f"{one.explained:>8.1%}  {one.name}" for one in shown]
+    if found.rounding:
+        left = f"what is left, {found.left:.2g} of a vector's length at most,"
+        what = left if found.verdict == "explained" else "so small a gap"
+        lines.append(f"{what} may come of arithmetic: {found.rounding}")
+    if found.ended:
+        lines.append("not all differences and pairs of them were tried: the time for them ended")
+    if shown:
+        lines.append("shown best by:")
+        lines += [
+            f"  text {one.row}: {printable(one.text[:_TEXT])!r}: {one.explained:.1%} of a distance "
+            f"of {one.gap:.2g}"
+            for one in found.examples
+        ]
+    return "\n".join(lines)
+
+
+def _verdict(found: Diagnosis) -> str:
+    """In a line: whether there is a gap, and whether it is explained."""
+    if found.difference is None:
+        gap = "the vectors have another dimension"
+    else:
+        gap = f"elements differ by {found.difference:.2g} of a vector's length at most"
+    verdict = "the same" if found.verdict == "same" else found.verdict
+    said = f"{verdict}: {found.rows} vectors"
+    if found.zeros == found.rows:
+        return said
+    said += f": {gap}"
+    if found.swapped:
+        said += ", once the bytes of each float are in the other order"
+    if found.moved:
+        said += f", once {found.moved} vectors are beside their own texts"
+    if found.verdict == "unexplained" and not found.rounding:
+        said += "; nothing known explains it: another checkpoint, perhaps"
+    return said
+
+
+def _data(found: Diagnosis) -> dict[str, Any]:
+    return {
+        "verdict": found.verdict,
+        "vectors": found.rows,
+        "largest_difference": found.difference,
+        "bytes_swapped": found.swapped,
+        "zeros": found.zeros,
+        "in_another_order": found.moved,
+        "order": list(found.astray),
+        "left": found.left,
+        "rounding": found.rounding,
+        "all_tried": not found.ended,
+        "explanations": [{"name": one.name, "explained": one.explained} for one in found.found],
+        "examples": [vars(one) for one in found.examples],
+    }

@@ -1,0 +1,85 @@
+"""``polybake generate``: clients for a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polybake.cli.target import DEFAULT_CONFIG, ConfigOrModel
+
+if TYPE_CHECKING:
+    from polybake.generation.generate import ClientSettings
+    from polybake.generation.write import Changes
+
+
+def generate(
+    target: ConfigOrModel = DEFAULT_CONFIG,
+    clients: Annotated[
+        Path | None, typer.Option(help="Put each client in a folder of its language below this.")
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(help="Only this language; may be given more than once.")
+    ] = None,
+    templates: Annotated[
+        Path | None, typer.Option(help="A folder whose templates take the shipped ones' place.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files that were changed by hand.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not fresh.")
+    ] = False,
+) -> None:
+    """Write thin clients for Python, Node, Ruby and C#.
+
+    Example: polybake generate build/minilm.onnx --language ruby
+    """
+    from polybake.generation.generate import generate as run
+
+    done = run(
+        model_of(target),
+        clients_of(target, clients),
+        languages=language or (),
+        templates=templates,
+        force=force,
+        check=check,
+    )
+    typer.echo(f"fresh: {', '.join(done)}" if check else written(done))
+
+
+def model_of(target: Path) -> Path:
+    """The model file that a polybake.toml names, or the one given."""
+    from polybake.config import load_config
+
+    return load_config(target).model.output if target.suffix == ".toml" else target
+
+
+def clients_of(target: Path, folder: Path | None) -> Path | dict[str, ClientSettings]:
+    """The clients that a polybake.toml describes, or the folder of every language's."""
+    from polybake.config import load_config
+    from polybake.generation.generate import ClientSettings
+
+    default = Path("clients")
+    if target.suffix != ".toml":
+        return folder or default
+    return {
+        language: ClientSettings(
+            folder / language if folder else table.output or default / language,
+            table.package,
+            table.module,
+            table.version,
+        )
+        for language, table in load_config(target).clients.items()
+    }
+
+
+def written(clients: Mapping[str, Changes]) -> str:
+    """What was written, a line a client."""
+    return "\n".join(
+        f"{one.folder}: {len(one.written)} written, {len(one.unchanged)} unchanged, "
+        f"{len(one.removed)} removed"
+        for one in clients.values()
+    )

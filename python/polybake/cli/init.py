@@ -1,0 +1,175 @@
+"""``polybake init``: write a polybake.toml from a source, its schema, or a template of a step."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polybake.base.files.atomic import replacing
+from polybake.base.files.hub_reference import HubReference, parse_source
+from polybake.base.files.model_name import model_name
+from polybake.cli.bake import say_notes
+from polybake.cli.target import DequantizeOption, EncoderOption, TaskOption, usable_name
+from polybake.errors import InputError
+
+if TYPE_CHECKING:
+    from polybake.baking.sources.source import Source
+    from polybake.config import EncoderMaker
+
+#: What ``--step`` writes: a module that the bake runs, here read as text only.
+_STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
+
+_ASSUMED = "Assumed: the source names no steps, and sentence-transformers takes the mean then."
+_ASSUMED_NOTE = (
+    "the source names no steps, and the mean of a text's tokens was assumed; if the model was "
+    'trained with its first token, write mode = "cls"'
+)
+_NO_STEPS = "The source gives one vector a text and names no steps; add yours as [[steps]]."
+
+
+def init(
+    source: Annotated[
+        Path | None,
+        typer.Argument(help="A model folder, hub:owner/name@revision, or an .onnx file."),
+    ] = None,
+    output: Annotated[Path, typer.Option(help="The file to write.")] = Path("polybake.toml"),
+    name: Annotated[str | None, typer.Option(help="The model's name, a-z, 0-9, hyphen.")] = None,
+    task: TaskOption = None,
+    encoder: EncoderOption = None,
+    dequantize: DequantizeOption = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    step: Annotated[
+        Path | None, typer.Option(help="Write a template of a python step to this file instead.")
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="Write the JSON Schema of polybake.toml, for editors, to this file."),
+    ] = None,
+) -> None:
+    """Write a polybake.toml from a source, its JSON Schema, or a template of a step.
+
+    Example: polybake init models/all-MiniLM-L6-v2
+    """
+    if sum(one is not None for one in (source, step, schema)) != 1:
+        raise InputError(
+            "give a source, for its polybake.toml, or --step FILE, for a template, "
+            "or --schema FILE, for what editors check it by"
+        )
+    _check_free(schema or step or output, force=force)
+    if schema is not None:
+        from polybake.baking.recipe.json_schema import settings_schema
+
+        _write(schema, json.dumps(settings_schema(), indent=2) + "\n")
+        place = schema.as_posix() if schema.is_absolute() else f"./{schema.as_posix()}"
+        typer.echo(f"wrote {schema}; next, as the first line of polybake.toml: #:schema {place}")
+    if step is not None:
+        _write(step, _STEP_TEMPLATE.read_text(encoding="utf-8"))
+        typer.echo(
+            f'wrote {step}; next, in polybake.toml: step = "python", file = "{step.as_posix()}"'
+        )
+    if source is not None:
+        from polybake.baking.assemble.notes import notes
+        from polybake.baking.sources import open_source
+        from polybake.baking.tasks import task_of
+
+        encoder, given = encoder or "native", parse_source(source)
+        opened = open_source(given, encoder, dequantize=dequantize)
+        text = settings_text(
+            opened,
+            given,
+            name or model_name(given),
+            output.parent,
+            encoder,
+            task,
+            dequantize=dequantize,
+        )
+        _write(output, text)
+        made = task_of(opened, task)
+        if opened.assumed and not made.recipe(opened):
+            say_notes([_ASSUMED_NOTE])
+        say_notes(notes(opened, made, None, asked=task is not None))
+        typer.echo(f"wrote {output}; next: polybake build {output}")
+
+
+def _check_free(path: Path, *, force: bool) -> None:
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; edit it, or overwrite it with --force")
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def settings_text(
+    opened: Source,
+    source: HubReference | Path,
+    name: str,
+    folder: Path,
+    encoder: EncoderMaker,
+    task: str | None = None,
+    *,
+    dequantize: bool = False,
+) -> str:
+    """A polybake.toml that says in full what the source's own files say."""
+    import tomlkit
+
+    from polybake.baking.tasks import task_of
+
+    model = {
+        "name": usable_name(name),
+        "source": _relative(source, folder),
+        "output": f"build/{name}.onnx",
+        "encoder": None if encoder == "native" else encoder,
+        "dequantize": dequantize or None,
+        "default_prompt": opened.default_prompt,
+    }
+    made = task_of(opened, task)
+    model["task"] = None if made.name == "embed" else made.name
+    recipe = made.recipe(opened)
+    document = tomlkit.document()
+    document["model"] = {key: value for key, value in model.items() if value is not None}
+    steps = tomlkit.aot()
+    for spec in recipe or opened.assumed:
+        steps.append(_item(spec))
+    if not recipe:
+        document.add(tomlkit.nl())
+        document.add(tomlkit.comment(_ASSUMED if opened.assumed else _NO_STEPS))
+    document["steps"] = steps
+    if opened.prompts:
+        document["prompts"] = dict(opened.prompts)
+    return tomlkit.dumps(document)
+
+
+def _item(value: object) -> Any:
+    """A value of the document; steps within a step stand one on a line, in their order."""
+    import tomlkit
+
+    if isinstance(value, Mapping):
+        table = tomlkit.table()
+        for key, one in value.items():
+            table[key] = _item(one)
+        return table
+    if isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value):
+        array = tomlkit.array().multiline(True)
+        for one in value:
+            inline = tomlkit.inline_table()
+            inline.update(one)
+            array.append(inline)
+        return array
+    return value
+
+
+def _relative(source: HubReference | Path, folder: Path) -> str:
+    if isinstance(source, HubReference):
+        return str(source)
+    # Not resolved: where a link leads is another machine's business.
+    base, place = Path.cwd() / folder, Path(os.path.normpath(Path.cwd() / source))
+    if source.is_absolute() and not place.is_relative_to(os.path.normpath(base)):
+        return str(place)
+    return os.path.relpath(place, base)

@@ -1,0 +1,29 @@
+"""``polybake sign``: who receives a model file can tell that it is yours."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def sign(
+    model: Annotated[Path, typer.Argument(help="A baked model file.")],
+    private_key: Annotated[
+        Path, typer.Option(help="A PEM file of an elliptic key: P-256, P-384 or P-521.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The signature; else MODEL.sig.")
+    ] = None,
+) -> None:
+    """Sign a model file with a key of your own, as OpenSSF Model Signing does.
+
+    Example: polybake sign build/minilm.onnx --private-key key.pem
+    """
+    from polybake.base.modelfile.container import check_tail, read_head
+
+    check_tail(read_head(model))  # what is wrong with the file is said first
+    from polybake.shipping.sign.signature import sign as sign_file
+
+    signature = output or model.with_name(f"{model.name}.sig")
+    sign_file(model, private_key, signature)
+    typer.echo(f"wrote {signature}")

@@ -1,0 +1,105 @@
+"""What a command was pointed at: a polybake.toml, a source, or a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from polybake.base.files.hub_reference import parse_source
+from polybake.base.files.model_name import model_name
+from polybake.errors import InputError
+
+if TYPE_CHECKING:
+    from polybake.config import Config, EncoderMaker
+
+DEFAULT_CONFIG = Path("polybake.toml")
+
+ConfigOrSource = Annotated[
+    Path,
+    typer.Argument(
+        metavar="[CONFIG|SOURCE]",
+        help="A polybake.toml, a model folder, hub:owner/name@revision, or an .onnx.",
+    ),
+]
+ConfigOrModel = Annotated[
+    Path,
+    typer.Argument(metavar="[CONFIG|MODEL]", help="A polybake.toml or a baked model file."),
+]
+EncoderOption = Annotated[
+    Literal["native", "torch"] | None,
+    typer.Option(help="Who makes the encoder's graph: polybake (native) or PyTorch's exporter."),
+]
+DequantizeOption = Annotated[
+    bool,
+    typer.Option(
+        "--dequantize", help="Rebuild an .onnx file that was quantized dynamically in float32."
+    ),
+]
+TaskOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What the file is for, such as classify; else what the model was trained for."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def config_for(
+    target: Path,
+    *,
+    name: str | None = None,
+    output: Path | None = None,
+    encoder: EncoderMaker | None = None,
+    dequantize: bool = False,
+) -> Config:
+    """The settings to work with: those of a polybake.toml, or the defaults for a source.
+
+    Raises:
+        InputError: nothing is there, or the settings are not valid.
+    """
+    from polybake.config import Config, ModelTable, load_config
+
+    source = parse_source(target)
+    if isinstance(source, Path) and source.suffix == ".toml":
+        config = load_config(source)
+        changes = {
+            "name": name,
+            "output": output,
+            "encoder": encoder,
+            "dequantize": dequantize or None,
+        }
+        chosen = {key: value for key, value in changes.items() if value is not None}
+        usable_name(name or config.model.name)
+        return config.model_copy(update={"model": config.model.model_copy(update=chosen)})
+    if isinstance(source, Path) and not source.exists():
+        raise InputError(
+            f"{target}: no such file or folder; "
+            "give a polybake.toml, a model folder or an .onnx file"
+        )
+    chosen_name = usable_name(name or model_name(source))
+    model = ModelTable(
+        name=chosen_name,
+        source=source,
+        output=output or Path("build") / f"{chosen_name}.onnx",
+        encoder=encoder or "native",
+        dequantize=dequantize,
+    )
+    return Config(model=model)
+
+
+def usable_name(name: str) -> str:
+    """Return ``name`` when packages, modules and classes can be called by it.
+
+    Raises:
+        InputError: they cannot.
+    """
+    from polybake.base.modelfile.manifest import checked_name
+    from polybake.generation.names import names_for
+
+    try:
+        names_for("python", checked_name(name))
+    except ValueError as error:
+        raise InputError(f"{error}; choose one with --name") from error
+    return name

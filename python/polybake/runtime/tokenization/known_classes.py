@@ -1,0 +1,100 @@
+"""transformers' tokenizer classes that make anew what tokenizer.json says, and who gets which."""
+
+from typing import Literal
+
+from polybake.runtime.tokenization.model_config import ModelConfig
+from polybake.runtime.tokenization.rebuilt_class import RebuiltClass, Says
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+from polybake.runtime.tokenization.tokenizer_json import TokenizerJson
+
+#: The class of a model that names none, by model_type.
+_OF_MODELS = {
+    model: name
+    for name, models in (
+        ("AlbertTokenizer", "albert"),
+        ("BertTokenizer", "bert convbert distilbert electra ernie layoutlm megatron-bert"),
+        ("BertTokenizer", "mobilebert nomic_bert squeezebert"),
+        ("CamembertTokenizer", "camembert"),
+        ("DebertaV2Tokenizer", "deberta-v2"),
+        ("MPNetTokenizer", "mpnet"),
+        ("Qwen2Tokenizer", "qwen2 qwen3"),
+        ("RobertaTokenizer", "data2vec-text ibert longformer roberta roberta-prelayernorm"),
+        ("T5Tokenizer", "mt5 t5"),
+        ("XLMRobertaTokenizer", "gte jina_embeddings_v3 xlm-roberta xmod"),
+    )
+    for model in models.split()
+}
+#: Models whose tokenizer.json is kept, whatever class they name.
+_KEPT = ("mistral", "modernbert", "modernbert-decoder", "nystromformer", "umt5", "xlm-roberta-xl")
+#: Models that get their own class, whatever class they name.
+_NOT_DECLARED = ("qwen2",)
+
+
+def rebuilt_class(config: TokenizerConfig, model: ModelConfig) -> RebuiltClass | None:
+    """The class that transformers takes, or None for one that keeps tokenizer.json.
+
+    Source: transformers ``AutoTokenizer.from_pretrained``.
+    """
+    kind = model.model_type or ""
+    if kind in _KEPT:
+        return None
+    declared = config.tokenizer_class or model.tokenizer_class
+    if declared is None or kind in _NOT_DECLARED:
+        declared = _OF_MODELS.get(kind, "")
+    return CLASSES.get(declared.removesuffix("Fast"))
+
+
+def _has(component: Literal["normalizer", "pre_tokenizer"], kind: str) -> Says:
+    return lambda data: any(part.type == kind for part in data.parts(component))
+
+
+def _byte_prefix(data: TokenizerJson) -> bool:
+    return any(
+        part.type == "ByteLevel" and part.get("add_prefix_space") is True
+        for part in data.parts("pre_tokenizer")
+    )
+
+
+def _piece_prefix(data: TokenizerJson) -> bool:
+    """Metaspace's, which older files write as ``add_prefix_space``."""
+    return any(
+        part.type == "Metaspace"
+        and part.get("prepend_scheme", "always") != "never"
+        and part.get("add_prefix_space", True) is True
+        for part in data.parts("pre_tokenizer")
+    )
+
+
+_CLS, _SEP = ("cls_token", "[CLS]"), ("sep_token", "[SEP]")
+_BOS, _EOS = ("bos_token", "<s>"), ("eos_token", "</s>")
+_CLS_AS_BOS, _SEP_AS_EOS = ("cls_token", "<s>"), ("sep_token", "</s>")
+_BYTES = {"add_prefix_space": (False, _byte_prefix)}
+_PIECES = {"add_prefix_space": (True, _piece_prefix)}
+_ALBERT = {
+    "do_lower_case": (True, _has("normalizer", "Lowercase")),
+    "keep_accents": (False, lambda data: not _has("normalizer", "StripAccents")(data)),
+}
+_DEBERTA = {
+    "do_lower_case": (False, _has("normalizer", "Lowercase")),
+    "split_by_punct": (False, _has("pre_tokenizer", "Punctuation")),
+}
+_BERTS = "Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert"
+
+#: By name, without ``Fast``.
+CLASSES = {
+    f"{name}Tokenizer": made
+    for names, made in (
+        (_BERTS, RebuiltClass("WordPiece", _CLS, _SEP, "[UNK]")),
+        ("MPNet", RebuiltClass("WordPiece", _CLS_AS_BOS, _SEP_AS_EOS, "[UNK]")),
+        (
+            "Bart LED Longformer Roberta",
+            RebuiltClass("BPE", _CLS_AS_BOS, _SEP_AS_EOS, flags=_BYTES),
+        ),
+        ("Qwen2", RebuiltClass("BPE", flags=_BYTES)),
+        ("Camembert XLMRoberta", RebuiltClass("Unigram", _BOS, _EOS, flags=_PIECES)),
+        ("T5", RebuiltClass("Unigram", last=_EOS)),
+        ("Albert", RebuiltClass("Unigram", _CLS, _SEP, flags=_ALBERT)),
+        ("DebertaV2", RebuiltClass("Unigram", _CLS, _SEP, flags=_DEBERTA)),
+    )
+    for name in names.split()
+}

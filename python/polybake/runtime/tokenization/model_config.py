@@ -1,0 +1,42 @@
+"""What config.json says of any model, and how many tokens its positions hold."""
+
+from pydantic import Field
+
+from polybake.base.files.validation import JsonModel
+
+#: Models whose positions start behind the padding id, where others start at 0, by model_type.
+#: Source: transformers ``create_position_ids_from_input_ids``.
+COUNT_BEHIND_PADDING = (
+    *("camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta"),
+    *("roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
+)
+
+
+class ModelConfig(JsonModel):
+    """The keys of config.json that do not belong to one architecture."""
+
+    model_type: str | None = None
+    architectures: tuple[str, ...] | None = Field(default=None, strict=False)
+    tokenizer_class: str | None = None
+    max_position_embeddings: int | None = None
+    pad_token_id: int | None = None
+    output_hidden_states: bool = False
+    #: model2vec's own.
+    embedding_dtype: str | None = None
+
+    @property
+    def position_rows(self) -> int | None:
+        """The rows of the table of positions, where there is one; XLNet's -1 says there is none."""
+        return None if self.max_position_embeddings == -1 else self.max_position_embeddings
+
+    @property
+    def tokens_held(self) -> int | None:
+        """The tokens of the longest text that the table has positions for.
+
+        RoBERTa's 514 rows hold 512 tokens: the first is at position 2. sentence-transformers takes
+        all 514 for its limit and fails at a text of 513.
+        """
+        rows = self.position_rows
+        if rows is None or self.model_type not in COUNT_BEHIND_PADDING:
+            return rows
+        return rows - (1 if self.pad_token_id is None else self.pad_token_id) - 1

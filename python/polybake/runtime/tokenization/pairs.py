@@ -1,0 +1,130 @@
+"""Two texts as one row, exactly as ``tokenizers`` joins them.
+
+Not every language's binding takes pairs, so a model of pairs carries a tokenizer without special
+tokens, and the contract says where these stand.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from tokenizers import Tokenizer
+
+from polybake.base.modelfile.manifest import SOUGHT, Cut, Pair, Piece
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+#: One of them is a token of every tokenizer.
+_PROBES = ("a", "the", "0", ".", "\u4e2d")
+
+
+def for_pairs(
+    baked: BakedTokenizer, cut: Cut, *, sought: bool = False
+) -> tuple[BakedTokenizer, Pair]:
+    """The tokenizer of bare texts, and how it joined two.
+
+    Args:
+        baked: As it is for single texts.
+        cut: Which text is cut where both are too long together.
+        sought: Whether the types of the second text's tokens say that answers are sought in it.
+
+    Raises:
+        InputError: it does not join two texts, or puts nothing before a question.
+    """
+    data = json.loads(baked.json)
+    cuts = data["truncation"]
+    whole = Tokenizer.from_str(json.dumps(data | {"truncation": None}))
+    pair = pair_of(whole, "left" if cuts and cuts["direction"] == "Left" else "right")
+    if sought:
+        pair = _sought(pair)
+    bare = data | {"truncation": None, "post_processor": None}
+    text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
+    return replace(baked, json=text), pair.model_copy(update={"truncate": cut})
+
+
+def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
+    """Where a tokenizer puts the texts of a pair and its special tokens.
+
+    Args:
+        tokenizer: Neither truncates nor pads.
+        side: Where it cuts.
+
+    Raises:
+        InputError: it makes no tokens of anything, or of a pair something else than one text and
+            then the other.
+    """
+    for probe in _PROBES:
+        found = tokenizer.encode(probe, probe)
+        pieces: list[Piece] = []
+        for place, text in enumerate(found.sequence_ids):
+            token, type_id = found.ids[place], found.type_ids[place]
+            if text is None:
+                pieces.append(Piece(id=token, type_id=type_id))
+            elif not pieces or pieces[-1].text != text:
+                pieces.append(Piece(text=0 if text == 0 else 1, type_id=type_id))
+        if [piece.text for piece in pieces if piece.id is None] == [0, 1]:
+            return Pair(pieces=tuple(pieces), truncation_side=side)
+    raise InputError(
+        "the tokenizer does not join two texts, expected a post-processor for pairs in "
+        "tokenizer.json; save the tokenizer again with transformers"
+    )
+
+
+def _sought(pair: Pair) -> Pair:
+    """The same, which says of its second text's tokens that answers are sought among them.
+
+    Raises:
+        InputError: no token stands before the first text, which would mean that there is none.
+    """
+    if pair.pieces[0].id is None:
+        raise InputError(
+            "the tokenizer puts no token before a question, expected one that stands for no "
+            "answer, such as [CLS]; save the tokenizer with which the model was trained"
+        )
+    pieces = (
+        piece.model_copy(update={"type_id": piece.type_id + SOUGHT}) if piece.text == 1 else piece
+        for piece in pair.pieces
+    )
+    return pair.model_copy(update={"pieces": tuple(pieces)})
+
+
+def join(
+    pair: Pair, first: Sequence[int], second: Sequence[int], max_length: int
+) -> tuple[list[int], list[int]]:
+    """The ids of a pair and the type of each, of both texts' ids without special tokens.
+
+    Raises:
+        InputError: only one text may be cut, and the other leaves no room for it.
+    """
+    room = max_length - sum(piece.text is None for piece in pair.pieces)
+    sizes = _sizes(pair, len(first), len(second), room)
+    cut = slice(None) if pair.truncation_side == "right" else slice(None, None, -1)
+    texts = [[*ids[cut]][:size][cut] for ids, size in zip((first, second), sizes, strict=True)]
+    ids: list[int] = []
+    types: list[int] = []
+    for piece in pair.pieces:
+        part = texts[piece.text] if piece.id is None and piece.text is not None else [piece.id or 0]
+        ids += part
+        types += [piece.type_id] * len(part)
+    return ids, types
+
+
+def _sizes(pair: Pair, first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens are kept of each text.
+
+    Source: tokenizers ``truncate_encodings``.
+    """
+    if first + second <= room:
+        return first, second
+    if pair.truncate != "longest_first":
+        kept = first if pair.truncate == "only_second" else second
+        if kept >= room:
+            name = "first" if pair.truncate == "only_second" else "second"
+            raise InputError(
+                f"the {name} text has {kept} tokens, expected less than {room}, so that there is "
+                "room for the other; shorten it"
+            )
+        return (kept, room - kept) if pair.truncate == "only_second" else (room - kept, kept)
+    short = min(first, second, room // 2)
+    return (short, room - short) if first <= second else (room - short, short)

@@ -1,0 +1,203 @@
+"""tokenizer.json with everything baked in that tokenisation needs, so that a client only pads."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+from tokenizers import Encoding, Tokenizer
+
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import Contract
+from polybake.errors import InputError
+from polybake.runtime.tokenization.added_edges import check_added_edges
+from polybake.runtime.tokenization.added_tokens import missing_tokens
+from polybake.runtime.tokenization.known_classes import rebuilt_class
+from polybake.runtime.tokenization.model_config import ModelConfig
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+from polybake.runtime.tokenization.tokenizer_json import (
+    Component,
+    Side,
+    TokenizerJson,
+    read_tokenizer,
+    truncation,
+)
+
+#: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
+NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class BakedTokenizer:
+    """A tokenizer as the model file carries it.
+
+    Attributes:
+        json: The whole tokenizer.json: truncation set where there is a limit, padding null.
+        max_length: Tokens kept of a text, special tokens included, or `NO_LIMIT`.
+        pad_id: The id that fills a row up.
+        pad_side: Where it is filled up.
+    """
+
+    json: str = field(repr=False)
+    max_length: int
+    pad_id: int
+    pad_side: Side
+
+    @classmethod
+    def of(cls, text: str, contract: Contract) -> Self:
+        """The tokenizer of a model file, whose contract has the other facts."""
+        return cls(text, contract.max_length, contract.pad_id, contract.pad_side)
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Turn each text into token ids, special tokens included, cut at ``max_length``."""
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+
+    def bare(self, texts: Sequence[str]) -> list[Encoding]:
+        """Turn each text into tokens without special ones, cut at ``max_length``."""
+        return self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+
+    def count(self, text: str) -> int:
+        """Count a text's tokens, special tokens included, without cutting it."""
+        # A batch, as the library lets other threads run only beside these.
+        return len(self.untruncated.encode_batch_fast([text])[0])
+
+    def beginning(self, text: str) -> list[int]:
+        """The ids of a text alone, without a special token behind it."""
+        ids = self.encode([text])[0]
+        last = self._tokenizer.get_added_tokens_decoder().get(ids[-1]) if ids else None
+        return ids[:-1] if last is not None and last.special else ids
+
+    def token(self, number: int) -> str:
+        """The token of an id; empty where it has none, as in rows that fill a table up."""
+        return self._tokenizer.id_to_token(number) or ""
+
+    def id_of(self, token: str) -> int | None:
+        """The id of a token; None where there is none."""
+        return self._tokenizer.token_to_id(token)
+
+    def cut_right(self) -> Self:
+        """The same, cutting the end of what is too long."""
+        data = json.loads(self.json)
+        if data["truncation"]:
+            data["truncation"]["direction"] = "Right"
+        return replace(self, json=json.dumps(data, ensure_ascii=True, separators=(",", ":")))
+
+    @property
+    def special_tokens(self) -> tuple[int, int]:
+        """How many stand before a text, and how many behind it."""
+        found = self.untruncated.encode("a")
+        own = [place for place, text in enumerate(found.sequence_ids) if text is not None]
+        return (own[0], len(found.ids) - 1 - own[-1]) if own else (0, 0)
+
+    @cached_property
+    def untruncated(self) -> Tokenizer:
+        """The same without a limit."""
+        tokenizer = self._read()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return self._read()
+
+    def _read(self) -> Tokenizer:
+        try:
+            return Tokenizer.from_str(self.json)
+        except Exception as error:  # tokenizers raises bare Exception
+            raise InputError(
+                f"the tokenizer cannot be read by tokenizers ({error}); bake the model again"
+            ) from error
+
+
+def bake_tokenizer(
+    folder: ModelFolder, *, max_seq_length: int | None = None, lowercase: bool = False
+) -> BakedTokenizer:
+    """Read the tokenizer of a model's folder and bake its limits and padding.
+
+    Args:
+        folder: Holds tokenizer.json and, where they exist, tokenizer_config.json,
+            special_tokens_map.json and config.json.
+        max_seq_length: sentence-transformers' own limit; None takes the tokenizer's and the
+            model's.
+        lowercase: sentence-transformers' ``do_lower_case``.
+
+    Raises:
+        InputError: no tokenizer.json, one that cannot be read, settings beside it that contradict
+            it, no known length limit or padding token, or a limit below the number of special
+            tokens.
+    """
+    data = read_tokenizer(folder)
+    config = TokenizerConfig.of(folder)
+    model = folder.read("config.json", ModelConfig)
+    max_length = _max_length(folder, config, model, max_seq_length)
+    side: Side = config.truncation_side
+    if "truncation_side" not in config.model_fields_set and data.truncation is not None:
+        side = "left" if data.truncation.direction == "Left" else "right"
+    rebuilt = rebuilt_class(config, model)
+    if rebuilt is not None and not rebuilt.fits(data):
+        rebuilt = None
+    baked = data if rebuilt is None else rebuilt.rebuild(config, data)
+    baked = baked.model_copy(update={"truncation": truncation(max_length, side), "padding": None})
+    if lowercase:
+        baked = _lowercased(baked)
+    text, tokenizer = baked.make(folder)
+    if missing := missing_tokens(folder, config, baked, tokenizer):
+        added = [*baked.added_tokens, *missing]
+        text, tokenizer = baked.model_copy(update={"added_tokens": added}).make(folder)
+    special = tokenizer.num_special_tokens_to_add(False)
+    if max_length < special:
+        raise InputError(
+            f"{folder.path}: max length {max_length} is below the tokenizer's {special} special "
+            f"tokens; set max_seq_length in sentence_bert_config.json to {special + 1} or more"
+        )
+    if rebuilt is not None:
+        rebuilt.check_edges(config, tokenizer)
+    check_added_edges(config, tokenizer)
+    content = config.token("pad_token")
+    configured = None if content is None else tokenizer.token_to_id(content)
+    shipped = None if data.padding is None else data.padding.pad_id
+    for pad_id in (configured, shipped, model.pad_token_id):
+        if pad_id is not None and pad_id >= 0:
+            return BakedTokenizer(text, max_length, pad_id, config.padding_side)
+    raise InputError(
+        f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
+    )
+
+
+def _max_length(
+    folder: ModelFolder, config: TokenizerConfig, model: ModelConfig, given: int | None
+) -> int:
+    """Apply sentence-transformers' rule for ``max_seq_length``, as far as the positions reach.
+
+    Source: sentence-transformers ``Transformer``.
+    """
+    rows, held = model.position_rows, model.tokens_held
+    if given is not None:
+        if rows is not None and given > rows:
+            raise InputError(
+                f"{folder.path}: max length {given} exceeds max_position_embeddings {rows}; "
+                "lower max_seq_length in sentence_bert_config.json"
+            )
+        return given if held is None else min(given, held)
+    known = [limit for limit in (config.limit, held) if limit is not None]
+    # transformers writes 1e30 for "no limit".
+    if not known or not 0 < min(known) < 2**31:
+        raise InputError(
+            f"{folder.path}: no length limit is known (found {known}); "
+            'add "model_max_length" to tokenizer_config.json'
+        )
+    return min(known)
+
+
+def _lowercased(tokenizer: TokenizerJson) -> TokenizerJson:
+    """Lowercase before everything else, unless that is done already.
+
+    Source: sentence-transformers ``Transformer``, ``do_lower_case``.
+    """
+    parts = tokenizer.parts("normalizer")
+    if any(part.type == "Lowercase" for part in parts):
+        return tokenizer
+    normalizers = [Component(type="Lowercase"), *parts]
+    sequence = Component(type="Sequence", normalizers=normalizers)
+    return tokenizer.model_copy(update={"normalizer": sequence})

@@ -1,0 +1,137 @@
+"""tokenizer.json, as the tokenizers library writes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import Field
+from tokenizers import Tokenizer
+
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.errors import InputError
+from polybake.runtime.tokenization.slow_patterns import slow_pattern
+
+Side = Literal["right", "left"]
+
+#: Characters of an added token; tokenizers takes gigabytes for one of many megabytes.
+_LONGEST_TOKEN = 1024
+
+
+class Truncation(JsonModel):
+    """Where a text is cut."""
+
+    direction: Literal["Left", "Right"] = "Right"
+    max_length: int = Field(gt=0)
+    strategy: str = "LongestFirst"
+    stride: int = 0
+
+
+class Padding(JsonModel, extra="allow"):
+    """How a batch is filled up, which is left to clients."""
+
+    pad_id: int | None = None
+
+
+class Component(JsonModel, extra="allow"):
+    """A normalizer or a pre-tokenizer, or a Sequence of several."""
+
+    type: str | None = None
+    pattern: dict[str, str] = Field(default_factory=dict)
+    normalizers: list[Component] = Field(default_factory=list)
+    pretokenizers: list[Component] = Field(default_factory=list)
+
+    @property
+    def parts(self) -> list[Component]:
+        """The members of a Sequence and of those in it; itself, if it does more than hold them."""
+        members = [*self.normalizers, *self.pretokenizers]
+        own = [] if members and not self.pattern else [self]
+        return [*own, *(part for member in members for part in member.parts)]
+
+    def get(self, key: str, default: object = None) -> object:
+        """A setting that only some types have."""
+        return (self.model_extra or {}).get(key, default)
+
+
+class TokenizerJson(JsonModel, extra="allow"):
+    """The object in a tokenizer.json; its keys are written in this order."""
+
+    version: str | None = None
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+    added_tokens: list[dict[str, Any]] = Field(default_factory=list)
+    normalizer: Component | None = None
+    pre_tokenizer: Component | None = None
+    post_processor: dict[str, Any] | None = None
+    decoder: dict[str, Any] | None = None
+    model: dict[str, Any]
+
+    def parts(self, component: Literal["normalizer", "pre_tokenizer"]) -> list[Component]:
+        """The normalizers or pre-tokenizers that a text goes through, in order."""
+        found: Component | None = getattr(self, component)
+        return [] if found is None else found.parts
+
+    def make(self, folder: ModelFolder) -> tuple[str, Tokenizer]:
+        """Make the tokenizer that it describes.
+
+        Returns:
+            Its JSON, ASCII only, and the tokenizer itself.
+
+        Raises:
+            InputError: tokenizers cannot read it, or it drops merges at random.
+        """
+        path, dropout = folder.path / "tokenizer.json", self.model.get("dropout")
+        if dropout:
+            raise InputError(
+                f"{path}: model.dropout = {dropout!r} gives a text other ids each time, expected "
+                "null; set it to null"
+            )
+        for place, token in enumerate(self.added_tokens):
+            length = len(str(token.get("content")))
+            if length > _LONGEST_TOKEN:
+                raise InputError(
+                    f"{path}: added_tokens[{place}] has {length} characters, expected at most "
+                    f"{_LONGEST_TOKEN}; drop it"
+                )
+        described = self.model_dump(exclude_unset=True)
+        text = json.dumps(described, ensure_ascii=True, separators=(",", ":"))
+        try:
+            return text, Tokenizer.from_str(text)
+        except Exception as error:  # tokenizers raises bare Exception
+            raise InputError(
+                f"{path}: cannot be read by tokenizers ({error}); download it again"
+            ) from error
+
+
+def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
+    """Read tokenizer.json.
+
+    Raises:
+        InputError: there is none, it is no tokenizer, or one of its patterns takes forever.
+    """
+    path = folder.needed_file(
+        "tokenizer.json",
+        'write it with: python -c "from transformers import AutoTokenizer as T; '
+        "T.from_pretrained('.').save_pretrained('.')\" (run there)",
+    )
+    tokenizer = folder.read("tokenizer.json", TokenizerJson)
+    parts = [*tokenizer.parts("normalizer"), *tokenizer.parts("pre_tokenizer")]
+    patterns = [part.pattern["Regex"] for part in parts if "Regex" in part.pattern]
+    slow = slow_pattern(patterns) if patterns else None
+    if slow is not None:
+        raise InputError(
+            f"{path}: the pattern {slow!r} takes too long on some texts, which ends the process of "
+            "some runtimes; write it without repetitions of repetitions"
+        )
+    return tokenizer
+
+
+def truncation(max_length: int, side: Side = "right") -> Truncation:
+    """Cut a text to ``max_length`` tokens on a side."""
+    return Truncation(
+        direction="Left" if side == "left" else "Right",
+        max_length=max_length,
+        strategy="LongestFirst",
+        stride=0,
+    )

@@ -1,0 +1,1 @@
+"""What travels with a model file: other forms of it, its card, its signature."""

@@ -1,0 +1,1 @@
+"""What a model file says of itself: a model card, and a bill of materials."""

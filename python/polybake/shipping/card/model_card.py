@@ -1,0 +1,62 @@
+"""A model card of what a model file itself says, in the Hugging Face hub's form.
+
+Source: Hugging Face Hub documentation, "Model Cards": YAML between two lines of dashes, then
+Markdown.
+"""
+
+import json
+import re
+
+from polybake.base.files.printable import code_span
+from polybake.base.files.templates import template_environment, templates_folder
+from polybake.base.modelfile.container import Head
+
+_REPOSITORY = re.compile(r"(?:hub:)?(?P<name>[\w.-]+/[\w.-]+)(?:@.+)?", re.ASCII)
+_LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+
+#: What ``verified`` of a manifest means. Source: docs/format.md.
+_PROVEN = {
+    "steps": "the encoder's own output was run through the steps in NumPy, and compared",
+    "source": "the source's own graph was run, its output taken through the steps in NumPy, and "
+    "compared",
+}
+
+
+def model_card(head: Head, digest: str, hub_tag: str | None) -> str:
+    """The card as Markdown; equal files have equal cards.
+
+    Args:
+        head: Of the model file.
+        digest: SHA-256 (hex) of the whole file.
+        hub_tag: What the hub calls the file's task; None leaves it out.
+    """
+    # What comes from outside stands between backticks.
+    environment = template_environment(templates_folder() / "card")
+    environment.filters["code"] = lambda value: code_span(str(value))
+    manifest = head.manifest
+    return environment.get_template("model-card.md.jinja").render(
+        front_matter=_front_matter(head, hub_tag),
+        manifest=manifest,
+        contract=manifest.contract,
+        output=manifest.contract.output.readable,
+        labels=manifest.contract.settings.get("labels"),
+        proven=_PROVEN[manifest.verified],
+        cases=len(head.fixture.cases),
+        made_by=head.fixture.made_by,
+        tolerance=head.fixture.tolerances.get("cpu"),
+        digests=head.digests,
+        digest=digest,
+    )
+
+
+def _front_matter(head: Head, hub_tag: str | None) -> dict[str, str]:
+    """Keys and values of the hub's YAML; JSON strings are YAML, too."""
+    source = head.manifest.source
+    repository = _REPOSITORY.fullmatch(source.identifier)
+    known = {
+        "license": source.licence if _LICENCE.fullmatch(source.licence or "") else None,
+        "base_model": repository and repository["name"],
+        "library_name": "onnx",
+        "pipeline_tag": hub_tag,
+    }
+    return {key: json.dumps(value) for key, value in known.items() if value}

@@ -1,0 +1,33 @@
+"""What is exported gives the golden vectors, or is not written."""
+
+from collections.abc import Callable
+
+from polybake.base.modelfile.compare import compare_vectors, largest_difference
+from polybake.base.modelfile.container import Head
+from polybake.base.modelfile.fixture import Case, decode_slack, decode_vectors
+from polybake.base.modelfile.slack import Embeddings
+from polybake.errors import CheckFailed
+
+
+def reproduced(head: Head, vectors: Callable[[Case], Embeddings]) -> float:
+    """Compare what ``vectors`` gives for each golden case with what the file holds.
+
+    Returns:
+        The largest absolute difference of one element; of packed bits, how many of one element
+        differ.
+
+    Raises:
+        CheckFailed: a vector lies outside the file's tolerance.
+    """
+    largest = 0.0
+    for case in head.fixture.cases:
+        golden, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
+        found = vectors(case)
+        difference = compare_vectors(golden, found, head.fixture.tolerances["cpu"], slack)
+        if difference:
+            raise CheckFailed(
+                f"{head.path}: exported, case {case.id} gives other vectors: {difference.message}; "
+                "nothing was written, run the file itself"
+            )
+        largest = max(largest, largest_difference(golden, found, slack))
+    return largest

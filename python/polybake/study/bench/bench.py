@@ -1,0 +1,185 @@
+"""Measure model files, beside each other and beside their clients."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from polybake.base.modelfile.fixture import Text
+from polybake.errors import InputError
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.runner import Runner
+from polybake.runtime.session import open_session
+from polybake.study.bench.comparison import Candidate, compare
+from polybake.study.bench.environment import environment
+from polybake.study.bench.figures import BatchTokens, Figures, ModelFigures, Parts
+from polybake.study.bench.profile import where_time_goes
+from polybake.study.bench.running_client import RunningClient
+from polybake.study.bench.turns import in_turns
+from polybake.study.bench.workload import Workload
+from polybake.verification.harness_file import Client
+from polybake.verification.verdict import HarnessError
+
+#: Tokens of a batch that are tried, one after another, by device.
+BUDGETS = {
+    "cpu": tuple(128 << power for power in range(7)),
+    "cuda": tuple(1024 << power for power in range(7)),
+}
+
+#: Texts that each of them is tried with.
+_BUDGET_TEXTS = 200
+
+Progress = Callable[[str], None]
+
+
+def bench(
+    models: Sequence[Path],
+    workloads: Sequence[Workload],
+    *,
+    clients: Sequence[Client] = (),
+    device: str = "cpu",
+    threads: Sequence[int] = (),
+    rounds: int = 5,
+    progress: Progress = lambda _: None,
+) -> Figures:
+    """Measure each model with each number of threads, and in each client.
+
+    Args:
+        models: Baked model files.
+        workloads: What is embedded.
+        clients: Of the models' contract; each takes its own default of threads.
+        device: ``cpu`` or ``cuda``, for the clients, too.
+        threads: Within one operator; none given is ONNX Runtime's default.
+        rounds: How often everything is timed, after a warm-up.
+        progress: Told what begins.
+
+    Raises:
+        InputError: not a model file, models of texts beside models of pairs, an unknown device,
+            more threads than processors, or a client of another contract.
+        RequirementMissing: the device cannot be had here.
+    """
+    counts: Sequence[int | None] = list(dict.fromkeys(threads)) or [None]
+    candidates = [
+        Candidate(name, Embedder(path, device=device, threads=count), count)
+        for name, path in _named(models).items()
+        for count in counts
+    ]
+    paired = {one.embedder.manifest.contract.pair is not None for one in candidates}
+    if len(paired) > 1:
+        raise InputError(
+            "models of texts and of pairs do different work; measure those of one kind at a time"
+        )
+    if True in paired:
+        workloads = [one.paired() for one in workloads]
+    embedders: dict[str, Embedder] = {}
+    for one in candidates:
+        embedders.setdefault(one.model, one.embedder)
+    with ExitStack() as stack:
+        for name, embedder in embedders.items():
+            for client in clients:
+                progress(f"starting {client.language} with {name}")
+                candidates.append(_started(client, name, embedder, stack))
+        compared = [compare(one, candidates, rounds, progress) for one in workloads]
+    return Figures(
+        environment=environment(device),
+        rounds=rounds,
+        models=_models(embedders, workloads, counts[0], rounds, progress),
+        workloads=tuple(compared),
+    )
+
+
+def _named(models: Sequence[Path]) -> dict[str, Path]:
+    """Each file once, by its name, or by its path where another has the same name."""
+    files = list(dict.fromkeys(models))
+    stems = [file.stem for file in files]
+    return {
+        stem if stems.count(stem) == 1 else str(file): file
+        for stem, file in zip(stems, files, strict=True)
+    }
+
+
+def _started(client: Client, name: str, embedder: Embedder, stack: ExitStack) -> Candidate:
+    candidate = Candidate(name, embedder, client=client.language)
+    try:
+        candidate.running = RunningClient(client, embedder)
+        stack.callback(candidate.running.close)
+    except HarnessError as error:
+        candidate.failure = error
+    return candidate
+
+
+def _models(
+    embedders: Mapping[str, Embedder],
+    workloads: Sequence[Workload],
+    threads: int | None,
+    rounds: int,
+    progress: Progress,
+) -> tuple[ModelFigures, ...]:
+    """What is measured of each model in this process alone."""
+    texts = workloads[0].part(_BUDGET_TEXTS)
+    tried = BUDGETS[next(iter(embedders.values())).device]
+    openings = in_turns(
+        {
+            (name, whole): [partial(_open if whole else _open_bare, embedder, threads)]
+            for name, embedder in embedders.items()
+            for whole in (True, False)
+        },
+        rounds,
+        lambda told: progress(f"opening: {told}"),
+    )
+    budgets = in_turns(
+        {
+            (name, budget): [partial(_embed, replace(embedder.runner, budget=budget), texts)]
+            for name, embedder in embedders.items()
+            for budget in tried
+        },
+        rounds,
+        lambda told: progress(f"tokens of a batch: {told}"),
+    )
+    found = []
+    for name, embedder in embedders.items():
+        progress(f"profiling {name}")
+        manifest = embedder.manifest
+        found.append(
+            ModelFigures(
+                name=name,
+                fingerprint=manifest.fingerprint,
+                precision=manifest.precision,
+                storage=manifest.storage,
+                deviation=manifest.deviation,
+                bytes=embedder.path.stat().st_size,
+                opening=openings[name, True],
+                bare_opening=openings[name, False],
+                batch_tokens=tuple(
+                    BatchTokens(
+                        tokens=budget,
+                        texts_per_second=len(texts) / budgets[name, budget].median,
+                        timing=budgets[name, budget],
+                    )
+                    for budget in tried
+                ),
+                parts=tuple(
+                    Parts(workload=one.name, seconds=where_time_goes(embedder, one, threads))
+                    for one in workloads
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _open(embedder: Embedder, threads: int | None) -> object:
+    opened = Embedder(embedder.path, device=embedder.device, threads=threads)
+    opened.tokenize([])  # which reads the tokenizer
+    return opened
+
+
+def _open_bare(embedder: Embedder, threads: int | None) -> object:
+    session = open_session(embedder.path, embedder.device, threads)
+    return session, Tokenizer.from_str(embedder.head.tokenizer)
+
+
+def _embed(runner: Runner, texts: Sequence[Text]) -> object:
+    return runner.embed(runner.ids(texts))

@@ -1,0 +1,110 @@
+"""Models in this process and in their clients', beside each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from polybake.base.modelfile.fixture import Text
+from polybake.runtime.embedder import Embedder
+from polybake.study.bench.expected import expected
+from polybake.study.bench.figures import Comparison, Row
+from polybake.study.bench.running_client import RunningClient
+from polybake.study.bench.turns import Timing, in_turns
+from polybake.study.bench.workload import Workload
+from polybake.verification.verdict import HarnessError, Status
+
+
+@dataclass
+class Candidate:
+    """A model in this process, or one of its clients in another.
+
+    Attributes:
+        model: What the model is called.
+        embedder: The model.
+        threads: Of the embedder; None is the default, which clients have.
+        client: The client's language; None is this process.
+        running: The client; None where it could not be started.
+        failure: Why nothing more is asked of it.
+    """
+
+    model: str
+    embedder: Embedder
+    threads: int | None = None
+    client: str | None = None
+    running: RunningClient | None = None
+    failure: HarnessError | None = None
+
+    def check(self, workload: Workload) -> None:
+        """Compare what a client gives with what the model gives."""
+        if self.running and not self.failure:
+            golden = expected(self.embedder, workload.name, workload.texts)
+            self._unless_it_fails(partial(self.running.check, golden))
+
+    def embed(self, texts: Sequence[Text]) -> None:
+        """Embed texts as one call."""
+        embed = self.running.embed if self.running else self._run
+        if not self.failure:
+            self._unless_it_fails(partial(embed, texts))
+
+    def _run(self, texts: Sequence[Text]) -> object:
+        runner = self.embedder.runner
+        return runner.embed(runner.ids(texts))
+
+    def _unless_it_fails(self, call: Callable[[], object]) -> None:
+        try:
+            call()
+        except HarnessError as error:
+            self.failure = error
+
+
+def compare(
+    workload: Workload,
+    candidates: Sequence[Candidate],
+    rounds: int,
+    progress: Callable[[str], None],
+) -> Comparison:
+    """Time one workload; a client only once its vectors are the model's.
+
+    Args:
+        workload: What is embedded.
+        candidates: By what; the first is what the others are compared with.
+        rounds: How often, after a warm-up.
+        progress: Told what begins.
+    """
+    for candidate in candidates:
+        if candidate.running:
+            progress(f"comparing the vectors of {candidate.client}, {workload.title}")
+            candidate.check(workload)
+    calls = workload.calls()
+    tasks = {
+        place: [partial(candidate.embed, texts) for texts in calls]
+        for place, candidate in enumerate(candidates)
+        if not candidate.failure
+    }
+    timings = in_turns(tasks, rounds, lambda told: progress(f"{workload.title}: {told}"))
+    rows = [
+        _row(candidate, calls, timings.get(place), timings[0])
+        for place, candidate in enumerate(candidates)
+    ]
+    return Comparison(
+        name=workload.name, title=workload.title, single=workload.single, rows=tuple(rows)
+    )
+
+
+def _row(
+    candidate: Candidate, calls: Sequence[Sequence[Text]], timing: Timing | None, first: Timing
+) -> Row:
+    failure = candidate.failure
+    timed = None if failure else timing
+    ids = [row for texts in calls for row in candidate.embedder.tokenize(texts)]
+    return Row(
+        model=candidate.model,
+        client=candidate.client,
+        threads=candidate.threads,
+        texts=len(calls[0]),
+        tokens=round(sum(map(len, ids)) / len(calls)),
+        status=failure.status if failure else Status.PASS,
+        message=failure.message if failure else "",
+        timing=timed,
+        ratio=first.median / timed.median if timed else None,
+    )

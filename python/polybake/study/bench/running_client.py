@@ -1,0 +1,75 @@
+"""A generated client that embeds in its own process, behind its harness."""
+
+from collections.abc import Sequence
+
+from polybake.base.modelfile.fixture import Text
+from polybake.errors import InputError
+from polybake.runtime.embedder import Embedder
+from polybake.verification.golden import GoldenCase
+from polybake.verification.handshake import Subject, check_started, results_of
+from polybake.verification.harness import Harness
+from polybake.verification.harness_file import Client
+from polybake.verification.prepare import check_programs, unprepared
+from polybake.verification.protocol import Embed, Errored, Start
+from polybake.verification.stages import judge_case
+from polybake.verification.verdict import HarnessError, Stage, Status
+
+#: Seconds of one answer: a whole workload through a large model takes a part of it.
+_PATIENCE = 600.0
+
+
+class RunningClient:
+    """A client that has opened a model.
+
+    Raises:
+        InputError: it was made for another contract.
+        HarnessError: it cannot be started, or does not open the model.
+    """
+
+    def __init__(self, client: Client, embedder: Embedder) -> None:
+        manifest = embedder.manifest
+        path, device = embedder.path.absolute(), embedder.device
+        client = client.on(device)
+        check_programs(client)
+        self._tolerance = embedder.head.fixture.tolerances[device]
+        self._harness = Harness(client)
+        try:
+            answer = self._harness.ask(Start(model=str(path), device=device), _PATIENCE)
+            if isinstance(answer, Errored) and answer.kind == "wrong_model":
+                raise InputError(
+                    f"{client.folder}: {answer.message}; give the clients of {embedder.path}, "
+                    "made with: polybake generate"
+                )
+            subject = Subject(path, manifest.name, manifest.fingerprint)
+            check_started(answer, client, device, subject, ())
+        except HarnessError as error:
+            self._harness.kill()
+            if error.status is Status.CRASH and client.prepare:
+                raise unprepared(client, error) from error
+            raise
+        except InputError:
+            self._harness.kill()
+            raise
+
+    def embed(self, texts: Sequence[Text]) -> object:
+        """The client's answer, not decoded.
+
+        Raises:
+            HarnessError: it has none.
+        """
+        return results_of(self._harness.ask(Embed(texts=tuple(texts), prompt=None), _PATIENCE))
+
+    def check(self, golden: GoldenCase) -> None:
+        """Embed the texts of a case, and compare.
+
+        Raises:
+            HarnessError: the vectors are not the model's.
+        """
+        results = self.embed(golden.case.texts)
+        outcome = judge_case(Stage.EMBED, golden, results, self._tolerance)
+        if outcome.status is not Status.PASS:
+            raise HarnessError(outcome.status, outcome.message)
+
+    def close(self) -> None:
+        """End the process, whether it still answers or not."""
+        self._harness.kill()

@@ -1,0 +1,110 @@
+"""Vectors that a running service or a foreign client gives when it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import Vectors, decode_vectors
+from polybake.errors import CheckFailed
+from polybake.verification.handshake import results_of
+from polybake.verification.harness import Harness
+from polybake.verification.harness_file import Client, foreign_client
+from polybake.verification.protocol import Embed, EncodedVectors, Start, Stop
+from polybake.verification.services.service import Service
+from polybake.verification.session import Timeouts
+from polybake.verification.verdict import HarnessError
+
+#: Texts of a request, as libraries send by themselves.
+_BATCH = 32
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was answered.
+
+    Attributes:
+        vectors: ``[texts, dimension]``.
+        fingerprint: That of the model file that a service says it serves, if it says so.
+    """
+
+    vectors: NDArray[np.float32]
+    fingerprint: str | None = None
+
+
+def asked(
+    harness: str, model: Path, texts: Sequence[str], prompt: str | None, timeout: float
+) -> Asked:
+    """Ask for the vectors of texts.
+
+    Args:
+        harness: A command that speaks the protocol, or the address of a service.
+        model: The file whose vectors they should be; a command is told to open it.
+        texts: One or more.
+        prompt: The name of a prompt of the model, or None for its default.
+        timeout: Seconds for each answer.
+
+    Raises:
+        InputError: no such command or address, or the time is none.
+        CheckFailed: it gives no vectors.
+    """
+    client, timeouts = foreign_client(harness), Timeouts.of(timeout)
+    try:
+        return _answers(client, model, texts, prompt, timeouts)
+    except HarnessError as error:
+        raise CheckFailed(
+            f"harness {harness!r}: {error.status}: {error.message}; let it answer first, or give "
+            "its vectors in a file by --vectors"
+        ) from error
+
+
+def golden_texts(model: Path) -> list[str]:
+    """The texts of a file's golden cases, each once."""
+    cases = read_head(model).fixture.cases
+    return list(dict.fromkeys(one for case in cases for one in case.texts if isinstance(one, str)))
+
+
+def _answers(
+    client: Client, model: Path, texts: Sequence[str], prompt: str | None, timeouts: Timeouts
+) -> Asked:
+    harness, fingerprint = _started(client, model.absolute(), timeouts)
+    try:
+        found = []
+        for first in range(0, len(texts), _BATCH):
+            request = Embed(texts=tuple(texts[first : first + _BATCH]), prompt=prompt)
+            found.append(_decoded(results_of(harness.ask(request, timeouts.answer))))
+        harness.ask(Stop(), timeouts.stop)
+    finally:
+        harness.kill()
+    return Asked(np.concatenate(found), fingerprint)
+
+
+def _started(
+    client: Client, model: Path, timeouts: Timeouts
+) -> tuple[Harness | Service, str | None]:
+    """What is asked; whatever model it opens, as its vectors are judged alone."""
+    if client.service:
+        service = Service(client.language, model)
+        return service, service.start(timeouts.load).fingerprint
+    harness = Harness(client)
+    try:
+        results_of(harness.ask(Start(model=str(model), device="cpu"), timeouts.load))
+    except HarnessError:
+        harness.kill()
+        raise
+    return harness, None
+
+
+def _decoded(results: object) -> NDArray[np.float32]:
+    try:
+        encoded = EncodedVectors.model_validate(results)
+        vectors = decode_vectors(Vectors.model_validate(dict(encoded)))
+    except (ValidationError, ValueError) as error:
+        raise CheckFailed("harness: the results of embed are not dtype, shape and data") from error
+    return np.asarray(vectors, np.float32)

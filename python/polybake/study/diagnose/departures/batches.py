@@ -1,0 +1,62 @@
+"""Batches that were padded otherwise, or whose padding was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.rows import Rows
+from polybake.runtime.feeds import feeds
+from polybake.study.diagnose.departures.departure import Departure
+from polybake.study.diagnose.dissected import Arrays
+from polybake.study.diagnose.way import ALL, Way
+
+#: Tokens to which libraries pad by themselves, at most; and texts of their batches.
+_LONGEST = 512
+_SIZES = (8, 16, 32, 64, 128, 256)
+
+
+def departures(contract: Contract, prompt: str | None, count: int) -> Iterator[Departure]:
+    """Those of padding.
+
+    Args:
+        contract: The model's.
+        prompt: The name of the prompt that its own vectors have.
+        count: How many texts there are.
+    """
+    side = "left" if contract.pad_side == "right" else "right"
+    yield Departure(f"pads on the {side}", Way(batch=ALL, feed=partial(padded, prompt, side, 0)))
+    for size, length, how in widths(contract, count):
+        way = Way(batch=size, feed=partial(_attending, prompt, length))
+        yield Departure(f"attends to padding and pools it, {how}", way)
+        yield Departure(f"attends to padding, {how}", replace(way, masked=True))
+
+
+def widths(contract: Contract, count: int) -> tuple[tuple[int, int, str], ...]:
+    """Texts of a batch, to how many tokens its rows are padded at least, and the name of both."""
+    longest = min(contract.max_length, _LONGEST)
+    return (
+        (ALL, 0, "in batches of several texts"),
+        *((size, 0, f"in batches of {size} texts") for size in _SIZES if size < count),
+        (ALL, longest, f"up to {longest} tokens"),
+    )
+
+
+def _attending(
+    prompt: str | None, length: int, contract: Contract, rows: Rows, width: int
+) -> Arrays:
+    given = feeds(contract, rows, prompt, max(length, width))
+    masks = {one.name for one in contract.inputs if one.feed == "attention_mask"}
+    return {name: np.ones_like(one) if name in masks else one for name, one in given.items()}
+
+
+def padded(
+    prompt: str | None, side: str, length: int, contract: Contract, rows: Rows, width: int
+) -> Arrays:
+    """The arrays of a batch whose shorter rows are padded on this side, to so many tokens."""
+    other = contract.model_copy(update={"pad_side": side})
+    return feeds(other, rows, prompt, max(length, width))

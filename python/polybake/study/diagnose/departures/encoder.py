@@ -1,0 +1,136 @@
+"""Encoders that were built a little otherwise: GELU's other form, other token types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import NodeProto, helper, numpy_helper
+
+from polybake.study.diagnose.departures.departure import Departure
+from polybake.study.diagnose.way import Way
+
+_TYPES = "token_type_embeddings"
+
+#: GELU is x * (1 + f(x)) / 2, where f is erf(x / sqrt(2)) or tanh(sqrt(2 / pi) * (x + c * x**3)).
+_CUBE = 0.044715
+
+
+def departures(model: onnx.ModelProto) -> Iterator[Departure]:
+    """Those of the encoder.
+
+    Args:
+        model: The file's graph.
+    """
+    kinds = {node.op_type for nodes in _bodies(model) for node in nodes}
+    if "Erf" in kinds:
+        yield Departure("computes GELU by tanh", Way(graph=_by_tanh), leaves=4e-4)
+    if any(_cubic(node, nodes) for nodes in _bodies(model) for node in nodes):
+        yield Departure("computes GELU by erf", Way(graph=_by_erf), leaves=4e-4)
+    shapes = [tuple(one.dims) for one in model.graph.initializer if _TYPES in one.name]
+    tables = [shape for shape in shapes if len(shape) == 2]
+    if any(shape[0] > 1 for shape in tables):
+        change = partial(_types, lambda table: np.roll(table, -1, axis=0))
+        yield Departure("gives all tokens the type 1", Way(graph=change), leaves=0.06)
+    if tables:
+        change = partial(_types, np.zeros_like)
+        yield Departure("adds no embeddings of token types", Way(graph=change), leaves=0.06)
+
+
+def _types(
+    changed: Callable[[NDArray[Any]], NDArray[Any]], model: onnx.ModelProto
+) -> onnx.ModelProto:
+    for one in model.graph.initializer:
+        if _TYPES in one.name and len(one.dims) == 2:
+            table = np.ascontiguousarray(changed(numpy_helper.to_array(one)))
+            one.CopyFrom(numpy_helper.from_array(table, one.name))
+    return model
+
+
+def _by_tanh(model: onnx.ModelProto) -> onnx.ModelProto:
+    """What erf is given is x / sqrt(2)."""
+    scale, cube = 2 / math.sqrt(math.pi), 2 * _CUBE
+
+    def inner(node: NodeProto) -> list[NodeProto]:
+        x, name = node.input[0], node.output[0]
+        return [
+            _constant(f"{name}_one", 1),
+            _constant(f"{name}_cube", cube),
+            _constant(f"{name}_scale", scale),
+            helper.make_node("Mul", [x, x], [f"{name}_square"]),
+            helper.make_node("Mul", [f"{name}_square", f"{name}_cube"], [f"{name}_part"]),
+            helper.make_node("Add", [f"{name}_part", f"{name}_one"], [f"{name}_sum"]),
+            helper.make_node("Mul", [x, f"{name}_scale"], [f"{name}_x"]),
+            helper.make_node("Mul", [f"{name}_x", f"{name}_sum"], [f"{name}_inner"]),
+            helper.make_node("Tanh", [f"{name}_inner"], [name]),
+        ]
+
+    for nodes in _bodies(model):
+        _replaced(nodes, lambda node, _: inner(node) if node.op_type == "Erf" else None)
+    return model
+
+
+def _by_erf(model: onnx.ModelProto) -> onnx.ModelProto:
+    def outer(node: NodeProto, nodes: Any) -> list[NodeProto] | None:
+        x, name = _cubic(node, nodes), node.output[0]
+        if x is None:
+            return None
+        return [
+            _constant(f"{name}_scale", 1 / math.sqrt(2)),
+            helper.make_node("Mul", [x, f"{name}_scale"], [f"{name}_inner"]),
+            helper.make_node("Erf", [f"{name}_inner"], [name]),
+        ]
+
+    for nodes in _bodies(model):
+        _replaced(nodes, outer)
+    return model
+
+
+def _cubic(node: NodeProto, nodes: Any) -> str | None:
+    """The x of a tanh of x and its cube: the value that is added to a product of itself."""
+    if node.op_type != "Tanh":
+        return None
+    made = {name: one for one in nodes for name in one.output}
+    scaled = made.get(node.input[0])
+    sums = [made.get(name) for name in scaled.input] if scaled is not None else []
+    for one in sums:
+        if one is not None and one.op_type == "Add":
+            for x in one.input:
+                if sum(_reads(other, x, made) for other in one.input if other != x):
+                    return str(x)
+    return None
+
+
+def _reads(value: str, x: str, made: dict[str, NodeProto]) -> bool:
+    """Whether a value is a product or a power of x, two products deep."""
+    node = made.get(value)
+    if node is None or node.op_type not in ("Mul", "Pow"):
+        return False
+    return x in node.input or any(
+        other is not None and other.op_type in ("Mul", "Pow") and x in other.input
+        for other in (made.get(name) for name in node.input)
+    )
+
+
+def _bodies(model: onnx.ModelProto) -> list[Any]:
+    """The nodes of the graph, and of each function."""
+    return [model.graph.node, *(one.node for one in model.functions)]
+
+
+def _replaced(nodes: Any, change: Callable[[NodeProto, Any], list[NodeProto] | None]) -> None:
+    found = [(node, change(node, nodes)) for node in nodes]
+    kept = [one for node, new in found for one in ([node] if new is None else new)]
+    copied = [NodeProto.FromString(one.SerializeToString()) for one in kept]
+    del nodes[:]
+    nodes.extend(copied)
+
+
+def _constant(name: str, value: float) -> NodeProto:
+    return helper.make_node(
+        "Constant", [], [name], value=numpy_helper.from_array(np.asarray(value, np.float32))
+    )

@@ -1,0 +1,54 @@
+"""All departures that can be tried on a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polybake.study.diagnose.departures import (
+    batches,
+    encoder,
+    pooling,
+    stored,
+    texts,
+    tokens,
+    weights,
+)
+from polybake.study.diagnose.departures.departure import Departure
+from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.way import Way
+
+
+def departures(
+    model: Dissected, prompt: str | None, dimension: int, count: int = 0
+) -> list[Departure]:
+    """All that can be tried on a model file.
+
+    Args:
+        model: The file.
+        prompt: The name of the prompt that its own vectors have.
+        dimension: Of the vectors that are to be explained.
+        count: How many texts there are, of which batches may have been made.
+    """
+    return [
+        *texts.departures(model.manifest.contract.prompts, prompt),
+        *tokens.departures(model.tokenizer, model.manifest.contract.max_length),
+        *batches.departures(model.manifest.contract, prompt, count),
+        *encoder.departures(model.graph),
+        *weights.departures(model.manifest.contract, count),
+        *pooling.departures(model, prompt, count),
+        *stored.departures(dimension),
+        *_layers(model),
+        *_steps(model),
+    ]
+
+
+def _layers(model: Dissected) -> Iterator[Departure]:
+    if model.pooled_at == 0:
+        for number, name in enumerate(model.layers, start=1):
+            yield Departure(f"takes the output of layer {number}", Way(layer=name))
+
+
+def _steps(model: Dissected) -> Iterator[Departure]:
+    for place, step in enumerate(model.manifest.steps):
+        if place != model.pooled_at:
+            yield Departure(f"leaves out the step {step}", Way(left_out=place))

@@ -1,0 +1,109 @@
+"""Vectors that were made of the tokens' embeddings otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.study.diagnose.departures.batches import padded, widths
+from polybake.study.diagnose.departures.departure import Departure
+from polybake.study.diagnose.departures.rounding import unit
+from polybake.study.diagnose.dissected import Arrays, Dissected
+from polybake.study.diagnose.way import ALL, Way
+
+_SMALLEST = 1e-9
+
+#: Of `polybake.baking.steps.pooling_modes`, whose ONNX operators take seconds to import.
+MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+
+
+def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Departure]:
+    """Those of pooling; none where the encoder pools.
+
+    Args:
+        model: The file.
+        prompt: The name of the prompt that its own vectors have.
+        count: How many texts there are.
+    """
+    if model.pooled_at is None:
+        return
+    own = model.manifest.steps[model.pooled_at]
+    for mode in MODES:
+        if own != f"pool(mode={mode})":
+            yield Departure(f"pools by {mode}", Way(pool=partial(_pooled, model, mode)))
+    contract = model.manifest.contract
+    for size, length, how in widths(contract, count):
+        feed = partial(padded, prompt, contract.pad_side, length)
+        way = Way(batch=size, feed=feed, pool=_over_padding)
+        yield Departure(f"takes the mean over padding, too, {how}", way)
+    for side, name, place in (
+        ("left", "the first place of a row", lambda x, _: x[:, 0]),
+        ("right", "the last place of a row", lambda x, _: x[:, -1]),
+        ("left", "the place that is the number of tokens", partial(_counted, model)),
+    ):
+        way = Way(batch=ALL, feed=partial(padded, prompt, side, 0), pool=place)
+        yield Departure(f"pads on the {side}, and takes {name}, padding or not", way)
+    each = partial(_pooled, model, "mean", each=True)
+    yield Departure("normalises each token before the mean", Way(pool=each))
+    before, behind = model.tokenizer.special_tokens
+    if before or behind:
+        leaving = partial(_pooled, model, "mean", leave=(before, behind))
+        yield Departure("leaves special tokens out of the pooling", Way(pool=leaving))
+
+
+def _pooled(
+    model: Dissected,
+    mode: str,
+    x: NDArray[Any],
+    values: Arrays,
+    leave: tuple[int, int] = (0, 0),
+    *,
+    each: bool = False,
+) -> NDArray[Any]:
+    mask = _mask(model, values)
+    place = mask.cumsum(axis=1) * mask
+    kept = (place > leave[0]) & (place <= mask.sum(axis=1, keepdims=True) - leave[1])
+    return pooled(mode, unit(x) if each else x, kept.astype(x.dtype))
+
+
+def pooled(mode: str, x: NDArray[Any], kept: NDArray[Any]) -> NDArray[Any]:
+    """One vector of a text's token embeddings.
+
+    Args:
+        mode: One of `MODES`.
+        x: float ``[batch, sequence, hidden]``.
+        kept: float ``[batch, sequence]``, 1 at a token that is pooled, and else 0.
+
+    Returns:
+        float ``[batch, hidden]``; zeros for a row of which no token is pooled.
+    """
+    if mode in ("cls", "lasttoken"):
+        place = kept.argmax(axis=1) if mode == "cls" else kept.cumsum(axis=1).argmax(axis=1)
+        rows = np.arange(len(x))
+        return np.asarray(x[rows, place] * kept[rows, place, None])
+    if mode == "max":
+        most = np.where(kept[..., None] > 0, x, -np.inf).max(axis=1)
+        return np.where(kept.any(axis=1, keepdims=True), most, 0)
+    weights = kept * kept.cumsum(axis=1) if mode == "weightedmean" else kept
+    total = np.maximum(weights.sum(axis=1, keepdims=True), _SMALLEST)
+    divisor = np.sqrt(total) if mode == "mean_sqrt_len_tokens" else total
+    return np.asarray((x * weights[..., None]).sum(axis=1) / divisor)
+
+
+def _over_padding(x: NDArray[Any], _: Arrays) -> NDArray[Any]:
+    return np.asarray(x.mean(axis=1))
+
+
+def _counted(model: Dissected, x: NDArray[Any], values: Arrays) -> NDArray[Any]:
+    """Right where rows are padded on the right alone."""
+    last: NDArray[Any] = _mask(model, values).sum(axis=1) - 1
+    return np.take_along_axis(x, last[:, None, None], axis=1)[:, 0]
+
+
+def _mask(model: Dissected, values: Arrays) -> NDArray[Any]:
+    (name,) = (one.name for one in model.manifest.contract.inputs if one.feed == "attention_mask")
+    return values[name]

@@ -1,0 +1,68 @@
+"""Texts that were rewritten, or that another prompt was put before."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from polybake.study.diagnose.departures.departure import Departure
+from polybake.study.diagnose.way import Way
+
+#: Prompts that well-known models want, which programs put before other models' texts, too.
+_PROMPTS = (
+    "query: ",
+    "passage: ",
+    "search_query: ",
+    "search_document: ",
+    "Represent this sentence for searching relevant passages: ",
+)
+
+
+def departures(prompts: Mapping[str, str], own: str | None) -> Iterator[Departure]:
+    """Those of texts, and those of prompts.
+
+    Args:
+        prompts: The model's.
+        own: The name of the one that its own vectors have.
+    """
+    for name, change in _REWRITTEN.items():
+        yield Departure(name, Way(text=change))
+    tried = {"" if own is None else prompts[own]}
+    for name, prompt in _prompts(prompts).items():
+        if prompt not in tried:
+            tried.add(prompt)
+            yield Departure(name, Way(prompt=prompt))
+
+
+def _prompts(prompts: Mapping[str, str]) -> dict[str, str]:
+    found = {"puts no prompt before texts": ""}
+    found |= {f"puts the prompt {name!r} before texts": text for name, text in prompts.items()}
+    found |= {f"puts the prompt {name!r} before twice": 2 * text for name, text in prompts.items()}
+    if len(prompts) > 1:
+        found["puts all prompts before texts"] = "".join(prompts.values())
+    return found | {f"puts {text!r} before texts": text for text in _PROMPTS}
+
+
+def _without_accents(text: str) -> str:
+    apart = unicodedata.normalize("NFD", text)
+    return "".join(one for one in apart if not unicodedata.combining(one))
+
+
+def _is_symbol(one: str) -> bool:
+    return unicodedata.category(one).startswith("S")
+
+
+_REWRITTEN: dict[str, Callable[[str], str]] = {
+    "lower-cases texts": str.lower,
+    "normalises texts to NFC": partial(unicodedata.normalize, "NFC"),
+    "normalises texts to NFD": partial(unicodedata.normalize, "NFD"),
+    "normalises texts to NFKC": partial(unicodedata.normalize, "NFKC"),
+    "strips accents": _without_accents,
+    "strips texts of white space": str.strip,
+    "joins white space to one space": lambda text: " ".join(text.split()),
+    "drops line feeds and tabs": lambda text: re.sub(r"[\r\n\t]", "", text),
+    "drops symbols": lambda text: "".join(one for one in text if not _is_symbol(one)),
+    "reads UTF-8 as Latin-1": lambda text: text.encode(errors="replace").decode("latin-1"),
+}

@@ -1,0 +1,104 @@
+"""Weights that were stored, or products that were computed, in a narrower type."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from polybake.base.modelfile.manifest import Contract
+from polybake.study.diagnose.departures.departure import Departure
+from polybake.study.diagnose.departures.rounding import int8
+from polybake.study.diagnose.way import ALL, Way
+
+#: How files of dynamic int8 are made: what quantize_dynamic is told. Optimum leaves embeddings.
+#: Sources: ONNX Runtime 1.31 quantize_dynamic, its defaults; transformers.js 3 and 2,
+#: scripts/quantize.py and convert.py; Optimum AutoQuantizationConfig, arm64 and avx512, and avx2.
+_PRODUCTS = {"per_channel": True, "op_types_to_quantize": ["MatMul", "Add"]}
+_DYNAMIC: dict[str, dict[str, Any]] = {
+    "a scale a matrix": {},
+    "a scale a matrix, no sign": {"weight_type": "QUInt8"},
+    "a scale a channel, 7 bits": {"per_channel": True, "reduce_range": True},
+    "a scale a channel, products alone": _PRODUCTS,
+    "a scale a channel, products alone, no sign": {
+        **_PRODUCTS,
+        "weight_type": "QUInt8",
+        "extra_options": {"WeightSymmetric": True},
+    },
+}
+
+#: Texts of a batch, whose range of numbers dynamic int8 takes.
+_BATCHES = {1: "a text at a time", 32: "in batches of 32 texts", ALL: "in batches of several texts"}
+
+
+def departures(contract: Contract, count: int) -> Iterator[Departure]:
+    """Those of weights, and those of arithmetic.
+
+    Args:
+        contract: The model's.
+        count: How many texts there are.
+    """
+    stored = (("float16", np.float16, 1e-4), ("bfloat16", ml_dtypes.bfloat16, 1e-3))
+    for name, kind, leaves in stored:
+        way = Way(graph=partial(_stored, kind))
+        yield Departure(f"stores the weights as {name}", way, leaves=leaves)
+    way = Way(graph=_int8_weights)
+    yield Departure("rounds the weights to int8, a scale a matrix", way, leaves=0.06)
+    way = Way(graph=partial(_float16, contract))
+    yield Departure("computes in float16", way, slow=True, leaves=2e-4)
+    for weights, told in _DYNAMIC.items():
+        graph = partial(_dynamic_int8, told)
+        for size, how in _BATCHES.items():
+            if size < count or size in (1, ALL):
+                name = f"computes in dynamic int8 ({weights}), {how}"
+                yield Departure(name, Way(batch=size, graph=graph), slow=True, leaves=0.06)
+
+
+def _stored(kind: Any, model: onnx.ModelProto) -> onnx.ModelProto:
+    return _rounded(model, lambda array: array.astype(kind).astype(np.float32))
+
+
+def _int8_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    return _rounded(model, int8)
+
+
+def _rounded(model: onnx.ModelProto, rounded: Any) -> onnx.ModelProto:
+    for tensor in model.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT and len(tensor.dims) > 1:
+            array: NDArray[Any] = rounded(onnx.numpy_helper.to_array(tensor))
+            tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+    return model
+
+
+def _float16(contract: Contract, model: onnx.ModelProto) -> onnx.ModelProto:
+    from onnxscript import ir  # takes seconds
+
+    from polybake.baking.quantization.float16 import narrow
+
+    graph = ir.from_proto(model)
+    with tempfile.TemporaryDirectory() as folder:
+        narrow(graph, contract, [[0]], Path(folder))
+    return ir.to_proto(graph)
+
+
+def _dynamic_int8(told: dict[str, Any], model: onnx.ModelProto) -> onnx.ModelProto:
+    """As most files named ``model_quantized.onnx`` are made."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    kind = QuantType[told.get("weight_type", "QInt8")]
+    logging.getLogger().addFilter(_quiet := lambda _: False)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "model.onnx")
+            quantize_dynamic(model, path, **{**told, "weight_type": kind})
+            return onnx.load(path)
+    finally:
+        logging.getLogger().removeFilter(_quiet)

@@ -1,0 +1,130 @@
+"""Say why vectors are not the model file's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.base.modelfile.compare import LIMIT, relative_difference
+from polybake.errors import InputError
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.prompt import Prompt
+from polybake.study.diagnose.diagnosis import Diagnosis, Example
+from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.gap import Gap
+from polybake.study.diagnose.moved import described, listed
+from polybake.study.diagnose.order import order
+from polybake.study.diagnose.search import IN_PART, Explanations, explanations
+
+#: Texts that are embedded between two words of it.
+_WINDOW = 1024
+
+#: No embedding has such elements, nor their inverses; of floats whose bytes are read in the other
+#: order a good part is such.
+_HUGE, _ODD = 1e18, 0.05
+
+#: Texts that show an explanation.
+_SHOWN = 3
+
+
+def diagnose(
+    model: Path,
+    texts: list[str],
+    theirs: NDArray[np.float32],
+    prompt: Prompt,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Diagnosis:
+    """Compare vectors with a model file's own, and try what explains the difference.
+
+    Args:
+        model: A baked model file of float32 embeddings.
+        texts: One for each row of ``theirs``.
+        theirs: ``[texts, dimension]``.
+        prompt: What the file's own vectors have.
+        tell: Told what begins.
+
+    Raises:
+        InputError: not such a file, it has no such prompt, or a vector holds NaN or infinity.
+    """
+    dissected = Dissected.read(model)
+    theirs, swapped = _in_order(theirs)
+    name = prompt.contract(dissected.manifest.contract).default_prompt
+    own = _own(model, texts, name, tell)
+    zeros = ~theirs.any(axis=1) & own.any(axis=1)
+    rows = order(theirs, own)
+    kept = np.flatnonzero((rows >= 0) & ~zeros)
+    beside = rows[kept]  # the texts whose vectors these are
+    alike = own.shape[1] == theirs.shape[1]
+    difference = relative_difference(theirs[kept], own[beside]) if alike else None
+    found = None
+    if len(kept) and (difference is None or difference > LIMIT):
+        chosen = [texts[place] for place in beside]
+        found = explanations(dissected, chosen, theirs[kept], name, tell, own[beside])
+    astray = described(rows, np.flatnonzero(zeros))
+    moved = int((rows != np.arange(len(rows))).sum())
+    return Diagnosis(
+        len(texts),
+        difference,
+        swapped,
+        int(zeros.sum()),
+        moved,
+        astray,
+        found.found if found else (),
+        _examples(found, texts, rows, Gap(theirs[kept], own[beside]), kept) if found else (),
+        bool(found and found.ended),
+    )
+
+
+def _own(
+    model: Path, texts: list[str], prompt: str | None, tell: Callable[[str], None]
+) -> NDArray[Any]:
+    """The file's own vectors of all texts."""
+    embedder = Embedder(model)
+    found = []
+    for first in range(0, len(texts), _WINDOW):
+        tell(f"embedding all {len(texts)} texts, {first} done")
+        found.append(embedder.embed(texts[first : first + _WINDOW], prompt=prompt))
+    return np.concatenate(found)
+
+
+def _in_order(theirs: NDArray[np.float32]) -> tuple[NDArray[np.float32], bool]:
+    """The vectors, with the bytes of each float in this machine's order."""
+    odd, other = _odd(theirs), theirs.byteswap()
+    if odd.mean() > _ODD and _odd(other).mean() < _ODD:
+        return other, True
+    wrong = np.flatnonzero(~np.isfinite(theirs).all(axis=1))
+    if len(wrong):
+        verb, which = ("holds", "it") if len(wrong) == 1 else ("hold", "them")
+        raise InputError(f"{listed('vector', wrong)} {verb} NaN or infinity; drop {which}")
+    return theirs, False
+
+
+def _odd(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """The elements that no embedding has."""
+    with np.errstate(invalid="ignore"):
+        size = np.abs(vectors)
+        odd: NDArray[np.bool_] = ~((size < _HUGE) & ((size > 1 / _HUGE) | (size == 0)))
+    return odd
+
+
+def _examples(
+    found: Explanations,
+    texts: list[str],
+    rows: NDArray[np.intp],
+    gap: Gap,
+    kept: NDArray[np.intp],
+) -> tuple[Example, ...]:
+    """Of the texts that it explains, those whose vectors differ most."""
+    if not found.found:
+        return ()
+    shown, gaps = found.found[0].shown, gap.of_texts[found.places]
+    best = np.argsort(-gaps * (shown > IN_PART), kind="stable")[:_SHOWN]
+    places = kept[found.places]
+    return tuple(
+        Example(int(places[one]) + 1, texts[rows[places[one]]], float(gaps[one]), float(shown[one]))
+        for one in best
+    )

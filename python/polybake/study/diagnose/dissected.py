@@ -1,0 +1,193 @@
+"""A model file taken apart: what its encoder gives, layer by layer, and each step by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnxruntime as ort
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, helper
+
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.manifest import Manifest
+from polybake.errors import InputError
+from polybake.runtime.session import open_session, run
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+#: Values of a graph by their names.
+Arrays = Mapping[str, NDArray[Any]]
+
+#: What makes another graph of the model's own.
+Changed = Callable[[onnx.ModelProto], onnx.ModelProto]
+
+#: Graphs that are held open, each with its weights.
+_KEPT = 3
+
+_STEP = re.compile(r"steps\.(\d+)")
+_LAYER = re.compile(r"(?:^|/)(?:layers?|h|block)\.(\d+)(?=:|/|$)")
+
+
+@dataclass(frozen=True)
+class Dissected:
+    """A model file whose parts can be run one by one.
+
+    Attributes:
+        manifest: The file's.
+        tokenizer: The file's.
+        graph: The whole graph, with its weights.
+    """
+
+    manifest: Manifest
+    tokenizer: BakedTokenizer
+    graph: onnx.ModelProto
+
+    @classmethod
+    def read(cls, path: Path) -> Dissected:
+        """Read a baked model file.
+
+        Raises:
+            InputError: not one, of another task than ``embed``, or one whose vectors are integers.
+        """
+        head = read_head(path)
+        contract = head.manifest.contract
+        if contract.task != "embed" or contract.output.dtype != "float32":
+            raise InputError(
+                f"{path}: gives {contract.output.readable} for the task {contract.task!r}; give "
+                "a file of float32 embeddings, such as the same model without quantize"
+            )
+        tokenizer = BakedTokenizer.of(head.tokenizer, contract)
+        return cls(head.manifest, tokenizer, onnx.load(path))
+
+    def values(
+        self, feed: Arrays, changed: Changed | None = None, *, layers: bool = False
+    ) -> Arrays:
+        """What the graph gives a batch: what the encoder gives, and what steps read.
+
+        Args:
+            feed: What the graph takes.
+            changed: Makes another graph of it; None leaves it as it is.
+            layers: Whether what the layers give is wanted, too.
+        """
+        session = self._fronts(changed, layers)
+        names = [one.name for one in session.get_outputs()]
+        return {**feed, **dict(zip(names, run(session, names, feed), strict=True))}
+
+    def step(self, place: int, values: Arrays, x: NDArray[Any]) -> NDArray[Any]:
+        """What a step makes of ``x``; all else that it reads are values of the same batch."""
+        session = self._steps[place]
+        if session is None:
+            return x
+        own = self.states[place]
+        read = (one.name for one in session.get_inputs())
+        given = {name: x if name == own else values[name] for name in read}
+        return run(session, [self.states[place + 1]], given)[0]
+
+    @cached_property
+    def states(self) -> tuple[str, ...]:
+        """The names of what the encoder gives and, after it, each step."""
+        steps = [self._nodes(place) for place in range(len(self.manifest.steps))]
+        read = {name for nodes in steps for node in nodes for name in _read(node)}
+        read |= {one.name for one in self.graph.graph.output}
+        names = [name for node in self._nodes(None) for name in node.output if name in read][-1:]
+        for nodes in steps:
+            given = [name for node in nodes for name in node.output if name in read]
+            embeddings = [name for name in given if _is_float(self._value(name))]
+            names.append(embeddings[-1] if embeddings else names[-1])
+        return tuple(names)
+
+    @cached_property
+    def layers(self) -> tuple[str, ...]:
+        """The names of what the layers give, without the last one; none where nobody named them."""
+        found = {}
+        for node in self._nodes(None):
+            if match := _LAYER.search(_namespace(node)):
+                found[int(match[1])] = node.output[0]
+        return tuple(name for _, name in sorted(found.items()))[:-1]
+
+    @cached_property
+    def pooled_at(self) -> int | None:
+        """The place of the step that pools; None where the encoder does."""
+        places = range(len(self.manifest.steps))
+        return next((one for one in places if self.manifest.steps[one].startswith("pool(")), None)
+
+    def _value(self, name: str) -> onnx.ValueInfoProto:
+        """A value with its type and of any shape, as another way may give it another one."""
+        kind = self._types.get(name, TensorProto.FLOAT)
+        return helper.make_tensor_value_info(name, kind, None)
+
+    @cached_property
+    def _types(self) -> dict[str, int]:
+        graph = self.graph.graph
+        values = (*graph.input, *graph.value_info, *graph.output)
+        return {one.name: one.type.tensor_type.elem_type for one in values}
+
+    def _nodes(self, place: int | None) -> list[NodeProto]:
+        """Those of a step; None is the encoder."""
+        return [node for node in self.graph.graph.node if _step(node) == place]
+
+    @cached_property
+    def _fronts(self) -> Callable[[Changed | None, bool], ort.InferenceSession]:
+        """The session of the graph, or of what it is changed to; some are kept."""
+        return lru_cache(_KEPT)(self._front)
+
+    def _front(self, changed: Changed | None, layers: bool) -> ort.InferenceSession:
+        """The encoder alone, with every value as an output that `values` gives."""
+        front = onnx.ModelProto()
+        front.CopyFrom(self.graph)
+        read = {one.name for step in self._steps if step for one in step.get_inputs()}
+        there = {*self.states[1:], *(one.name for one in front.graph.input)} - {self.states[0]}
+        names = sorted({self.states[0], *(self.layers if layers else ()), *read} - there)
+        del front.graph.output[:]
+        front.graph.output.extend(map(self._value, names))
+        return open_session((changed(front) if changed else front).SerializeToString())
+
+    @cached_property
+    def _steps(self) -> list[ort.InferenceSession | None]:
+        """A session of each step; None where one changes nothing."""
+        return [self._session(place) for place in range(len(self.manifest.steps))]
+
+    def _session(self, place: int) -> ort.InferenceSession | None:
+        nodes, whole = self._nodes(place), self.graph.graph
+        if self.states[place] == self.states[place + 1]:
+            return None  # it changes no embeddings
+        given = {name for node in nodes for name in node.output}
+        read = dict.fromkeys(name for node in nodes for name in _read(node) if name)
+        weights = [one for one in whole.initializer if one.name in read]
+        known = given | {one.name for one in weights}
+        inputs = [self._value(name) for name in read if name not in known]
+        outputs = [self._value(self.states[place + 1])]
+        graph = helper.make_graph(nodes, "step", inputs, outputs, weights)
+        model = helper.make_model(
+            graph, opset_imports=self.graph.opset_import, functions=self.graph.functions
+        )
+        model.ir_version = self.graph.ir_version
+        return open_session(model.SerializeToString())
+
+
+def _is_float(value: onnx.ValueInfoProto) -> bool:
+    return value.type.tensor_type.elem_type == TensorProto.FLOAT
+
+
+def _namespace(node: NodeProto) -> str:
+    return next((one.value for one in node.metadata_props if one.key == "namespace"), "")
+
+
+def _step(node: NodeProto) -> int | None:
+    match = _STEP.match(_namespace(node))
+    return int(match[1]) if match else None
+
+
+def _read(node: NodeProto) -> Iterator[str]:
+    """The values that a node reads, and the graphs within it."""
+    yield from node.input
+    for attribute in node.attribute:
+        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
+            inner = {name for one in graph.node for name in one.output}
+            inner |= {one.name for one in graph.initializer}
+            yield from (name for one in graph.node for name in _read(one) if name not in inner)

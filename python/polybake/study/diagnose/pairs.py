@@ -1,0 +1,89 @@
+"""Pairs of known departures, those that promise most first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from polybake.study.diagnose.departures.departure import Departure
+from polybake.study.diagnose.explanation import Explanation, Looked, done
+from polybake.study.diagnose.groups import in_whole_batches
+from polybake.study.diagnose.way import Way
+
+#: A pair that runs the graph on something else is tried on so many texts first.
+_FEW = 2
+
+#: Of the gap; what another graph must explain alone to be tried in pairs.
+_WORTH = 0.05
+
+#: A pair must leave at most so much of what one of it leaves alone.
+GAIN = 0.5
+
+_Found = Mapping[Departure, Explanation]
+
+
+def cheap_pairs(looked: Looked, found: _Found) -> Iterator[Departure]:
+    """Every pair that feeds the graph what the file does, and so runs nothing anew.
+
+    Args:
+        looked: The texts that single departures were tried on.
+        found: What these explain.
+    """
+    for one, other in combinations(_matter(found), 2):
+        costs = _costs(looked, one) or _costs(looked, other)
+        if not costs and (pair := one.joined(other)):
+            yield pair
+
+
+def costly_pairs(looked: Looked, found: _Found, over: Callable[[], bool]) -> Iterator[Departure]:
+    """Of all other pairs those that promise something.
+
+    Args:
+        looked: The texts that single departures were tried on.
+        found: What these explain.
+        over: Whether the time is; then no more are given.
+    """
+    matter = _matter(found)
+    costly = {one for one in matter if _costs(looked, one)}
+    tried = [both for both in combinations(matter, 2) if costly.intersection(both)]
+    worth = {one: max(found[one].explained, 0.0) for one in matter}
+    seen: dict[Departure, tuple[Looked, float]] = {}
+    for both in sorted(tried, key=lambda both: -sum(map(worth.__getitem__, both))):
+        if over():
+            return
+        if not (pair := both[0].joined(both[1])):
+            continue
+        best = max(both, key=worth.__getitem__)
+        if best not in seen:
+            few = _few(looked, found[best])
+            alone = few.explanation(best)
+            seen[best] = few, alone.explained if alone else 0.0
+        few, before = seen[best]
+        after = few.explanation(pair)
+        if after and (done([after]) or 1 - after.explained <= GAIN * (1 - before)):
+            yield pair
+
+
+def _matter(found: _Found) -> list[Departure]:
+    return [one for one in found if one.parts == 1 and _matters(one, found[one])]
+
+
+def _costs(looked: Looked, one: Departure) -> bool:
+    """It runs the graph on something else; what its layers give was asked for once."""
+    return (looked.fed(one) or ())[:-1] != looked.ways.fed(Way())[:-1]
+
+
+def _matters(one: Departure, explanation: Explanation) -> bool:
+    """Here it changes vectors; and another graph, which costs most, in their direction."""
+    least = _WORTH if one.way.graph else -np.inf
+    if in_whole_batches(one):
+        return False
+    return bool(explanation.shown.any()) and explanation.explained >= least
+
+
+def _few(looked: Looked, explanation: Explanation) -> Looked:
+    """The texts of which an explanation leaves most."""
+    left = (1 - explanation.shown) * looked.gap.of_texts
+    return looked.at(np.argsort(-left, kind="stable")[:_FEW])

@@ -1,0 +1,228 @@
+"""One way from texts to vectors, of which the model file's own is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.rows import Rows
+from polybake.runtime.feeds import feeds
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.study.diagnose.dissected import Arrays, Changed, Dissected
+from polybake.study.diagnose.ran import Ran
+
+Vectors = NDArray[np.floating[Any]]
+
+#: All texts are one batch, of as many as anybody makes one.
+ALL = 1024
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is done at each stage; None is what the model file does.
+
+    Attributes:
+        text: Rewrites a text before its prompt is put before it.
+        prompt: The text that is put before a text.
+        tokens: The rows of token ids of texts.
+        batch: How many texts a batch has, in their order; else rows of like length are one.
+        feed: The arrays of a batch of rows, given also how many tokens it has at least.
+        masked: The steps see the texts' own mask, whatever the encoder was fed.
+        graph: Makes another graph of the model's.
+        layer: The name of the value that is taken for what the encoder gives.
+        pool: Makes one vector of a text's token embeddings, given the values of the batch.
+        left_out: The place of a step that is not done.
+        stored: What became of the vectors afterwards.
+    """
+
+    text: Callable[[str], str] | None = None
+    prompt: str | None = None
+    tokens: Callable[[BakedTokenizer, list[str]], Rows] | None = None
+    batch: int | None = None
+    feed: Callable[[Contract, Rows, int], Arrays] | None = None
+    masked: Literal[True] | None = None
+    graph: Changed | None = None
+    layer: str | None = None
+    pool: Callable[[NDArray[Any], Arrays], NDArray[Any]] | None = None
+    left_out: int | None = None
+    stored: Callable[[Vectors], Vectors] | None = None
+
+    @property
+    def stages(self) -> frozenset[str]:
+        """Those at which something else is done."""
+        return frozenset(one.name for one in fields(self) if getattr(self, one.name) is not None)
+
+
+_Row = tuple[int, ...]
+
+#: Tokens of a batch, padding included, where the way says nothing of batches.
+_BUDGET = 512
+
+
+class Ways:
+    """What ways give of the same texts.
+
+    Args:
+        model: The model file.
+        texts: One or more, in the order in which they were batched.
+        prompt: The name of the prompt that the file's own vectors have.
+        places: Those whose vectors are wanted; None is all.
+    """
+
+    def __init__(
+        self,
+        model: Dissected,
+        texts: Sequence[str],
+        prompt: str | None,
+        places: Sequence[int] | None = None,
+    ) -> None:
+        self.model = model
+        self.texts = texts
+        self.prompt = prompt
+        self.places = tuple(range(len(texts)) if places is None else map(int, places))
+        self._rows = cache(self._tokenized)
+        self._ran = Ran(model)
+        self._known: dict[tuple[object, ...], dict[_Row, NDArray[Any]]] = {}
+
+    def rows(self, way: Way) -> tuple[_Row, ...]:
+        """The token ids of each text.
+
+        Raises:
+            Exception: of whatever kind the tokenizer has, where a way does not fit it.
+        """
+        return self._rows(way.text, way.prompt, way.tokens, self.places)
+
+    def fed(self, way: Way) -> tuple[Any, ...]:
+        """What the graph is run on, and which graph: what costs. Most rewriting changes no token.
+
+        Raises:
+            Exception: of whatever kind the tokenizer has, where a way does not fit it.
+        """
+        layers = way.layer is not None
+        return (self.rows(way), way.batch, way.feed, way.masked, way.graph, layers)
+
+    def vectors(self, way: Way) -> Vectors:
+        """``[texts, dimension]``.
+
+        Raises:
+            Exception: of whatever kind the runtime has, where a way does not fit the model.
+        """
+        rows = self.rows(way)
+        if way.feed is None and way.batch in (None, 1):
+            x = self._of_rows(way, rows)
+        else:
+            x = self._of_batches(way, self._batches(way, rows))
+        return x if way.stored is None else way.stored(x)
+
+    def _of_rows(self, way: Way, rows: Sequence[_Row]) -> Vectors:
+        """Of rows that may stand beside any others: what is known of one is not run again."""
+        key = (way.batch, way.graph, way.layer, way.pool, way.left_out)
+        known = self._known.setdefault(key, {})
+        missing = [row for row in dict.fromkeys(rows) if row not in known]
+        if missing:
+            alike = _alike(missing, _BUDGET if way.batch is None else 0)
+            batches = [_Batch([missing[one] for one in places], places) for places in alike]
+            known.update(zip(missing, self._of_batches(way, batches), strict=True))
+        return np.stack([known[row] for row in rows])
+
+    def _of_batches(self, way: Way, batches: Sequence[_Batch]) -> Vectors:
+        contract = self.model.manifest.contract
+        found = []
+        for batch in batches:
+            feed = way.feed or partial(_own_feed, self.prompt)
+            given = feed(contract, batch.rows, batch.width)
+            values = self._ran.values(given, way.graph, layers=way.layer is not None)
+            if way.masked:
+                values = {**values, **_mask(contract, batch.rows, given)}
+            found.append(self._finished(way, values)[: len(batch.places)])
+        places = [place for batch in batches for place in batch.places]
+        x: Vectors = np.concatenate(found)[np.argsort(places)]
+        return x
+
+    def _finished(self, way: Way, values: Arrays) -> Vectors:
+        """The steps over what the encoder gave a batch."""
+        x = values[way.layer or self.model.states[0]]
+        for place in range(len(self.model.manifest.steps)):
+            if way.pool is not None and place == self.model.pooled_at:
+                x = way.pool(x, values)
+            elif place != way.left_out:
+                x = self.model.step(place, values, x)
+        return x
+
+    def _tokenized(
+        self,
+        text: Callable[[str], str] | None,
+        prompt: str | None,
+        tokens: Callable[[BakedTokenizer, list[str]], Rows] | None,
+        places: tuple[int, ...],
+    ) -> tuple[_Row, ...]:
+        """The token ids of texts."""
+        own = self.model.manifest.contract.prompts[self.prompt] if self.prompt is not None else ""
+        before = own if prompt is None else prompt
+        chosen = [self.texts[place] for place in places]
+        texts = [before + (text(one) if text else one) for one in chosen]
+        tokenizer = self.model.tokenizer
+        rows = tokens(tokenizer, texts) if tokens else tokenizer.encode(texts)
+        return tuple(map(tuple, rows))
+
+    def _batches(self, way: Way, rows: Sequence[_Row]) -> list[_Batch]:
+        """The rows that are wanted, as wide as the batches of all texts make them.
+
+        Another graph may see all that is in a batch, as dynamic int8 does: it gets whole ones.
+        """
+        found, size = [], way.batch or 1
+        for number in sorted({place // size for place in self.places}):
+            members = tuple(range(number * size, min((number + 1) * size, len(self.texts))))
+            beside = self._rows(way.text, way.prompt, way.tokens, members)
+            width = max(map(len, beside))
+            wanted = [one for one, place in enumerate(self.places) if place // size == number]
+            if way.graph is not None:
+                others = [one for one in members if one not in {self.places[two] for two in wanted}]
+                taken = [
+                    *(rows[one] for one in wanted),
+                    *(beside[one - members[0]] for one in others),
+                ]
+                found.append(_Batch(taken, wanted))
+                continue
+            several = max(1, _BUDGET // max(1, width))
+            for first in range(0, len(wanted), several):
+                some = wanted[first : first + several]
+                found.append(_Batch([rows[one] for one in some], some, width))
+        return found
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Rows that run together: the first of them are wanted, at these places."""
+
+    rows: list[_Row]
+    places: list[int]
+    width: int = 0
+
+
+def _own_feed(prompt: str | None, contract: Contract, rows: Rows, width: int) -> Arrays:
+    return feeds(contract, rows, prompt, width)
+
+
+def _mask(contract: Contract, rows: Rows, given: Arrays) -> Arrays:
+    """The mask of the texts, as wide as what was fed."""
+    names = {one.name for one in contract.inputs if one.feed == "attention_mask"}
+    width = next(given[name].shape[1] for name in names)
+    return {name: one for name, one in feeds(contract, rows, None, width).items() if name in names}
+
+
+def _alike(rows: Sequence[_Row], budget: int) -> list[list[int]]:
+    """The places of rows of like length."""
+    batches: list[list[int]] = []
+    for place in sorted(range(len(rows)), key=lambda place: -len(rows[place])):
+        if batches and (len(batches[-1]) + 1) * len(rows[batches[-1][0]]) <= budget:
+            batches[-1].append(place)
+        else:
+            batches.append([place])
+    return batches

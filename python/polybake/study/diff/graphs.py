@@ -1,0 +1,104 @@
+"""Which modules of two graphs differ, in their weights and in their operators."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from polybake.baking.graph.nodes import every_node
+from polybake.baking.graph.skeleton import read_skeleton
+from polybake.baking.graph.weights import stored_weights
+from polybake.study.diff.module_change import ModuleChange
+from polybake.study.diff.weights import INT8, compare_weights
+
+#: Elements up to which an initializer is a literal of the code, such as axes, and no weight.
+_LITERAL = 8
+
+#: Bytes up to which an initializer is read with the graph; a literal has fewer.
+_SMALL = 1 << 16
+
+
+def compare_graphs(before: Path, after: Path) -> tuple[ModuleChange, ...]:
+    """The modules of two whole model files that differ, in the order of the graphs.
+
+    Values are not compared by their names, which number the nodes of the whole graph; so a graph
+    that only joins equal operators in another way has none. Weights are compared one by one.
+    """
+    found: dict[str, ModuleChange] = {}
+    graphs = [read_skeleton(path, _SMALL) for path in (before, after)]
+    operators = [_operators(graph) for graph in graphs]
+    for module in dict.fromkeys([*operators[0], *operators[1]]):
+        one, other = operators[0][module], operators[1][module]
+        change = found[module] = ModuleChange(module)
+        change.nodes_removed = _named(one - other)
+        change.nodes_added = _named(other - one)
+    with stored_weights(before) as old, stored_weights(after) as new:
+        names, others = (
+            [name for name in weights if name not in literals]
+            for weights, literals in zip((old, new), map(_literals, graphs), strict=True)
+        )
+        for name in names:
+            _of(name, found).equal += 1
+        for weight in compare_weights(old, new, names, others):
+            change = _of(weight.name, found)
+            change.weights.append(weight)
+            change.equal -= weight.kind != "new"
+    return tuple(change for change in found.values() if change.differs)
+
+
+def _of(name: str, found: dict[str, ModuleChange]) -> ModuleChange:
+    """The module that a weight is in."""
+    return found.setdefault(_module(name), ModuleChange(_module(name)))
+
+
+def _operators(model: onnx.ModelProto) -> defaultdict[str, Counter[tuple[str, str]]]:
+    """Of each module, how often it has each operator with each attributes, literals and weights."""
+    found: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    literals = _literals(model)
+    weights = {tensor.name for tensor in model.graph.initializer} - literals.keys()
+    for node in every_node(model):
+        read = (literals.get(name, name if name in weights else "") for name in node.input)
+        attributes = sorted(map(_attribute, node.attribute))
+        found[_module(node.name.rpartition("/")[0])][
+            node.op_type, "; ".join([*read, *attributes])
+        ] += 1
+    for opset in model.opset_import:
+        found[""][f"opset {opset.domain or 'ai.onnx'} {opset.version}", ""] += 1
+    return found
+
+
+def _attribute(attribute: onnx.AttributeProto) -> str:
+    """An attribute; the nodes of a branch are counted by themselves."""
+    if attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS):
+        return str(attribute.name)
+    stored: bytes = attribute.SerializeToString(deterministic=True)
+    return stored.hex()
+
+
+def _literals(model: onnx.ModelProto) -> dict[str, str]:
+    """The numbers of initializers that are too small to be weights, by name."""
+    return {
+        tensor.name: str(onnx.numpy_helper.to_array(tensor).tolist())
+        for tensor in model.graph.initializer
+        if np.prod(tensor.dims) <= _LITERAL
+    }
+
+
+def _named(operators: Counter[tuple[str, str]]) -> Counter[str]:
+    """How many there are of each operator, whatever it reads."""
+    return Counter(_repeated(operators.items()))
+
+
+def _repeated(items: Iterable[tuple[tuple[str, str], int]]) -> Iterator[str]:
+    for (name, _), times in items:
+        yield from [name] * times
+
+
+def _module(name: str) -> str:
+    """``encoder.layer.0`` of what is in that layer; else the outermost name."""
+    parts = [part for part in re.split(r"[./]", name.removeprefix(INT8)) if part]
+    numbered = next((at for at, part in enumerate(parts) if part.isdigit()), None)
+    return ".".join(parts[: 1 if numbered is None else numbered + 1])

@@ -1,0 +1,157 @@
+"""The parts of two model files, as their heads hold them; this needs no ONNX."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from polybake.base.modelfile.container import Head, check_tail, read_head
+from polybake.base.modelfile.manifest import Contract
+from polybake.study.diff.documents import Change, document_changes
+
+#: The parts that decide a vector; the fingerprint is made of these.
+DECIDING = ("contract", "tokenizer", "graph")
+
+#: Those that only say something.
+SAYING = ("manifest", "fixture")
+
+#: The tasks whose vectors are stored, to be searched.
+INDEXED = ("embed", "sparse", "multi-vector")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Two model files, whole, and what their parts say otherwise.
+
+    Attributes:
+        before: The head of the first file.
+        after: The head of the second one.
+    """
+
+    before: Head
+    after: Head
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """All that differs in the heads, each place with its part in front."""
+        sides = (_documents(self.before), _documents(self.after))
+        return tuple(
+            change
+            for part in sides[0]
+            for change in document_changes(sides[0][part], sides[1][part], part)
+        )
+
+    def changes_of(self, part: str) -> list[Change]:
+        """Those of one part."""
+        return [change for change in self.changes if change.place.partition(".")[0] == part]
+
+    def differs(self, part: str) -> bool:
+        """Whether a part differs; the graph's digest says so of it."""
+        if part == "graph":
+            return self.before.digests.tail != self.after.digests.tail
+        return bool(self.changes_of(part))
+
+    @property
+    def same(self) -> bool:
+        """Whether every part that decides a vector is equal."""
+        return not any(map(self.differs, DECIDING))
+
+    @property
+    def runnable(self) -> bool:
+        """Whether both files take the same texts for the same purpose, so that both can be run."""
+        one, other = self.before.manifest.contract, self.after.manifest.contract
+        return _purpose(one) == _purpose(other)
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why no vector of one can be compared with one of the other; None where they can."""
+        one, other = self.before.manifest.contract, self.after.manifest.contract
+        for what, before, after in (
+            ("another task", one.task, other.task),
+            ("other rows", _rows(one), _rows(other)),
+            ("another output", _several(one), _several(other)),
+            ("another dimension", one.output.dimensions, other.output.dimensions),
+            ("another type", _type(one), _type(other)),
+        ):
+            if before != after:
+                return f"{what} ({before}, {after})"
+        return None
+
+    @property
+    def indexed(self) -> bool:
+        """Whether the vectors are such as an index keeps."""
+        return self.before.manifest.contract.task in INDEXED
+
+    @property
+    def searchable(self) -> bool:
+        """Whether each file gives each text one vector, to find its neighbours by."""
+        contracts = (self.before.manifest.contract, self.after.manifest.contract)
+        several = any(one.output.counts is not None for one in contracts)
+        return self.runnable and self.indexed and not several
+
+    @property
+    def settings_differ(self) -> bool:
+        """Whether clients make other answers of the same numbers, as of other labels."""
+        return self.before.manifest.contract.settings != self.after.manifest.contract.settings
+
+    @property
+    def prompts_gone(self) -> list[str]:
+        """The first file's prompts that the second one does not have."""
+        one, other = self.before.manifest.contract.prompts, self.after.manifest.contract.prompts
+        return sorted(one.keys() - other.keys())
+
+
+def compare_parts(before: Path, after: Path) -> Parts:
+    """Read two model files, and see that their graphs are those that they were written with.
+
+    Raises:
+        InputError: one of them is no model file, or a damaged one.
+        CheckFailed: a graph was changed.
+    """
+    heads = read_head(before), read_head(after)
+    for head in heads:
+        check_tail(head)
+    return Parts(*heads)
+
+
+def _documents(head: Head) -> dict[str, Any]:
+    """Each part but the graph, without what is compared elsewhere: digests, and golden vectors."""
+    manifest = head.manifest.model_dump(mode="json")
+    contract = manifest.pop("contract")
+    del manifest["fingerprint"]
+    fixture = head.fixture
+    return {
+        "contract": contract,
+        "tokenizer": json.loads(head.tokenizer),
+        "manifest": manifest,
+        "fixture": {
+            "made_by": fixture.made_by.model_dump(mode="json"),
+            "tolerances": {
+                name: one.model_dump(mode="json") for name, one in fixture.tolerances.items()
+            },
+            "cases": dict(_cases(head)),
+        },
+    }
+
+
+def _cases(head: Head) -> Iterator[tuple[str, Any]]:
+    for case in head.fixture.cases:
+        yield case.id, {"prompt": case.prompt, "texts": [*case.texts]}
+
+
+def _purpose(contract: Contract) -> tuple[str, str, str]:
+    return contract.task, _rows(contract), _several(contract)
+
+
+def _rows(contract: Contract) -> str:
+    return "of one text" if contract.pair is None else "of two texts"
+
+
+def _several(contract: Contract) -> str:
+    return "one vector a text" if contract.output.counts is None else "several vectors a text"
+
+
+def _type(contract: Contract) -> str:
+    return f"{'packed ' * contract.output.packed_bits}{contract.output.dtype}"

@@ -1,0 +1,136 @@
+"""How far vectors moved, and what that did to their neighbours, as SVG on light and dark ground."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from polybake.base.files.atomic import replacing
+from polybake.base.files.printable import escaped
+from polybake.base.files.svg import FONT, Paint
+from polybake.errors import InputError
+from polybake.study.diff.neighbours import NEAREST, Neighbours
+from polybake.study.diff.parts import Parts
+from polybake.study.diff.seen import Seen
+from polybake.study.diff.verdict import Verdict
+
+_WIDTH, _HEIGHT = 860, 356
+_MARGIN, _PANEL = 36, 370
+#: Where bars stand, and how high the highest one is.
+_GROUND, _HIGHEST = 316, 170
+_LONGEST = 118
+
+#: Powers of ten between which 1 - cosine is drawn, and bars of each.
+_LOW, _HIGH, _EACH = -9, 1, 2
+
+_PAINT = Paint(
+    "polybake-diff",
+    {
+        "bar": ("#3b82f6", "none", "#60a5fa", "none"),
+        "limit": ("none", "#c2410c", "none", "#fb923c"),
+        "axis": ("none", "#94a3b8", "none", "#64748b"),
+    },
+)
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a name that is no picture's, before anything runs.
+
+    Raises:
+        InputError: it does not end in .svg.
+    """
+    if path is not None and path.suffix.lower() != ".svg":
+        raise InputError(f"{path}: a picture is an .svg file; give it such a name")
+
+
+def write_picture(
+    path: Path,
+    parts: Parts,
+    stages: Sequence[Seen],
+    neighbours: Neighbours | None,
+    verdict: Verdict,
+) -> None:
+    """Draw 1 - cosine of each text beside the share of neighbours that each text kept."""
+    names = " -> ".join(str(head.path) for head in (parts.before, parts.after))
+    drawn = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="polybake-diff" role="img" {FONT}',
+        f'font-size="12" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}">',
+        f"<title>{escaped(names)}: {escaped(str(verdict))}</title>",
+        _PAINT.style,
+        f'<rect {_PAINT["ground"]} width="{_WIDTH}" height="{_HEIGHT}"/>',
+        _PAINT.text(_MARGIN, 40, f"{verdict.question}: {verdict.answer}", 'font-size="18"'),
+        *(
+            _PAINT.text(_MARGIN, 64 + 17 * at, line, paint="quiet")
+            for at, line in _told(verdict, names)
+        ),
+        *_distances(stages[-1] if len(stages) > 1 else None),
+        *_shares(neighbours),
+        "</svg>\n",
+    ]
+    with replacing(path) as file:
+        file.write("\n".join(drawn).encode("utf-8"))
+
+
+def _told(verdict: Verdict, names: str) -> Iterator[tuple[int, str]]:
+    return enumerate(
+        text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        for text in (verdict.reason, names)
+    )
+
+
+def _distances(seen: Seen | None) -> Iterator[str]:
+    """A bar for each half of a power of ten, and where the limit lies."""
+    yield _PAINT.text(_MARGIN, 122, "1 - cosine of each text's two vectors")
+    if seen is None or not seen.distances:
+        yield _PAINT.text(_MARGIN, 146, "none can be compared", paint="quiet")
+        return
+    counts = [0] * (_EACH * (_HIGH - _LOW))
+    for distance in seen.distances:
+        power = math.log10(distance) if distance > 0 else float(_LOW)
+        counts[min(max(math.floor(_EACH * (power - _LOW)), 0), len(counts) - 1)] += 1
+    step = _PANEL / len(counts)
+    ticks = [(power, f"1e{power}" if power else "1") for power in range(_LOW, _HIGH, 2)]
+    yield from _bars(_MARGIN, counts, "texts")
+    for power, label in ticks:
+        x = _MARGIN + _EACH * (power - _LOW) * step
+        first = "≤ " if power == _LOW else ""
+        yield _PAINT.text(x, _GROUND + 18, first + label, 'text-anchor="middle"', paint="quiet")
+    limit = math.log10(seen.tolerance.one_minus_cosine)
+    x = _MARGIN + _EACH * (min(max(limit, _LOW), _HIGH) - _LOW) * step
+    line = f'x1="{x:.1f}" y1="{_GROUND - _HIGHEST - 8}" x2="{x:.1f}" y2="{_GROUND}"'
+    yield f'<line {_PAINT["limit"]} stroke-dasharray="5 4" stroke-width="1.5" {line}/>'
+    told = f"limit {seen.tolerance.one_minus_cosine:g}"
+    yield _PAINT.text(x + 6, _GROUND - _HIGHEST, told, paint="quiet")
+
+
+def _shares(neighbours: Neighbours | None) -> Iterator[str]:
+    """A bar for each number of neighbours that a text may have kept."""
+    left = _WIDTH - _MARGIN - _PANEL
+    meet = neighbours is not None and neighbours.together is not None
+    where = "old and new vectors mixed" if meet else "the new file alone"
+    yield _PAINT.text(left, 122, f"Neighbours of {NEAREST} that each text finds, {where}")
+    if neighbours is None:
+        yield _PAINT.text(left, 146, "no texts were searched", paint="quiet")
+        return
+    counts = [0] * (NEAREST + 1)
+    for share in neighbours.shares:
+        counts[round(share * NEAREST)] += 1
+    yield from _bars(left, counts, "texts")
+    step = _PANEL / len(counts)
+    for number in range(len(counts)):
+        x = left + (number + 0.5) * step
+        yield _PAINT.text(x, _GROUND + 18, str(number), 'text-anchor="middle"', paint="quiet")
+
+
+def _bars(left: float, counts: Sequence[int], unit: str) -> Iterator[str]:
+    step, most = _PANEL / len(counts), max(counts)
+    for place, count in enumerate(counts):
+        if count:
+            x, height = left + place * step, max(_HIGHEST * count / most, 1.5)
+            size = f'width="{step - 3:.1f}" height="{height:.1f}" rx="2"'
+            yield (
+                f'<rect {_PAINT["bar"]} x="{x + 1.5:.1f}" y="{_GROUND - height:.1f}" {size}>'
+                f"<title>{count} {unit}</title></rect>"
+            )
+            middle = 'text-anchor="middle" font-size="10"'
+            yield _PAINT.text(x + step / 2, _GROUND - height - 4, str(count), middle, paint="quiet")
+    yield f'<path {_PAINT["axis"]} d="M{left} {_GROUND}h{_PANEL}"/>'

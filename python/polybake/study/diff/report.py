@@ -1,0 +1,156 @@
+"""A comparison in lines for a terminal."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from polybake.base.files.printable import printable
+from polybake.study.diff.module_change import ModuleChange, merged
+from polybake.study.diff.neighbours import NEAREST, Neighbours
+from polybake.study.diff.parts import DECIDING, SAYING, Parts
+from polybake.study.diff.seen import Seen, blank
+from polybake.study.diff.verdict import few, percent
+from polybake.study.diff.weights import WeightChange
+from polybake.verification.verdict import Stage
+
+#: Lines of one part; --json has all.
+_LINES = 12
+
+#: Characters of a text that is shown.
+_TEXT = 60
+
+#: Operators named of one module.
+_OPERATORS = 4
+
+
+def parts_lines(parts: Parts) -> Iterator[str]:
+    """What each part says otherwise."""
+    for name, head in (("before", parts.before), ("after", parts.after)):
+        yield _line(name, f"{head.path}, fingerprint {head.manifest.fingerprint}")
+    for part in (*DECIDING, *SAYING):
+        lines = [
+            f"{one.place.removeprefix(f'{part}.')}: {one.change}" for one in parts.changes_of(part)
+        ]
+        yield from _lines(part, lines or ["differs" if parts.differs(part) else "the same"])
+
+
+def modules_lines(modules: Iterable[ModuleChange]) -> Iterator[str]:
+    """Which modules of the graph differ; layers of one kind have a line together."""
+    lines = [_module(one) for one in merged(modules)]
+    yield from _lines("modules", lines or ["equal operators and weights, joined otherwise"])
+
+
+def stages_lines(stages: Iterable[Seen]) -> Iterator[str]:
+    """What was seen in each stage, and the text that differs most."""
+    for seen in stages:
+        count = f"{seen.differing} of {seen.texts}" if seen.differing else str(seen.texts)
+        what = "token ids" if seen.stage is Stage.TOKENIZE else "vectors"
+        which = "other" if seen.differing else "the same"
+        yield _line(seen.stage, f"{count} texts have {which} {what}{_figures(seen)}")
+        if seen.worst is not None:
+            worst = seen.worst if isinstance(seen.worst, str) else " | ".join(seen.worst)
+            shown = worst if len(worst) <= _TEXT else f"{worst[: _TEXT - 1]}…"
+            place = "the first" if seen.stage is Stage.TOKENIZE else "most"
+            empty = "the empty text" if not worst else "white space alone"
+            yield _line("", f"{place}: {empty}" if blank(seen.worst) else f'{place}: "{shown}"')
+
+
+def neighbours_lines(neighbours: Neighbours | None) -> Iterator[str]:
+    """What each file finds near, and what both find together."""
+    if neighbours is None:
+        yield _line("neighbours", f"too few texts to have {NEAREST} each")
+        return
+    yield _line(
+        "neighbours",
+        f"{percent(neighbours.alone)} of the {NEAREST} nearest of each of {neighbours.texts} texts "
+        f"stay{few(neighbours.texts)}; rank correlation {neighbours.rank_correlation:.4f}",
+    )
+    if neighbours.old_index is not None and neighbours.shared_index is not None:
+        yield _line(
+            "together",
+            f"{percent(neighbours.old_index)} by new queries among old vectors, "
+            f"{percent(neighbours.shared_index)} where every second one is new",
+        )
+
+
+def _figures(seen: Seen) -> str:
+    if seen.stage is Stage.TOKENIZE or not seen.texts:
+        return ""
+    unit = f" {seen.unit}" if seen.unit else ""
+    largest = f", an element by at most {seen.largest:.2g}{unit}"
+    found = seen.cosines if seen.differing else None
+    if found is None:
+        return largest
+    return (
+        f"{largest}; cosine {_cosine(found.least)} at least, {_cosine(found.hundredth)} at 1 %, "
+        f"{_cosine(found.median)} in the median"
+    )
+
+
+#: How each kind of change is told.
+_KINDS = {
+    "changed": "changed",
+    "retyped": "of another type",
+    "reshaped": "of another shape",
+    "renamed": "equal under another name",
+    "gone": "gone",
+    "new": "new",
+}
+
+
+def _module(change: ModuleChange) -> str:
+    """Such as ``encoder.layer.0-5: 24 weights changed, an element by at most 0.03, …``."""
+    said = []
+    for kind, word in _KINDS.items():
+        if found := change.of_kind(kind):
+            plural = "s" * (len(found) > 1)
+            said.append(f"{len(found)} weight{plural} {word} ({_weight(found)})")
+    if said and change.equal:
+        said.append(f"{change.equal} equal")
+    kept = change.nodes_removed & change.nodes_added  # with other inputs or attributes
+    for word, operators in (
+        ("changed", kept),
+        ("removed", change.nodes_removed - kept),
+        ("added", change.nodes_added - kept),
+    ):
+        if operators:
+            counted = [f"{times} {name}" for name, times in operators.most_common()]
+            said.append(f"operators {word}: {_first(counted, _OPERATORS)}")
+    return f"{change.module or 'graph'}: {'; '.join(said)}"
+
+
+def _weight(found: Sequence[WeightChange]) -> str:
+    """The one that differs most, and by how much; else the first."""
+    compared = [one for one in found if one.largest]
+    one = max(compared or found[:1], key=lambda one: one.largest or 0.0)
+    if one.kind == "renamed":
+        return f"{one.name} -> {one.now}"
+    if one.kind in ("retyped", "reshaped"):
+        told = f"{one.name}: {one.before} -> {one.after}"
+    else:
+        told = one.name
+    if not compared:
+        return told
+    cosines = [one.cosine for one in compared if one.cosine is not None]
+    least = f", cosine {_cosine(min(cosines))} at least" if cosines else ""
+    return f"most in {told}, an element by {one.largest:.2g}{least}"
+
+
+def _cosine(cosine: float) -> str:
+    """What rounds to 1 is told by what is missing."""
+    missing = 1 - cosine
+    return f"{cosine:.6f}" if missing > 1e-5 else f"1 - {max(missing, 0.0):.2g}"
+
+
+def _first(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def _lines(heading: str, lines: list[str]) -> Iterator[str]:
+    if len(lines) > _LINES:
+        lines[_LINES:] = [f"and {len(lines) - _LINES} more, which --json lists"]
+    for number, line in enumerate(lines):
+        yield _line("" if number else heading, line)
+
+
+def _line(heading: str, text: str) -> str:
+    """Whatever a model calls its parts, none steers the terminal."""
+    return f"{heading:<11}{printable(text)}"

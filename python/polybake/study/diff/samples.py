@@ -1,0 +1,111 @@
+"""The texts that two model files are compared on."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+
+import numpy as np
+
+from polybake.base.modelfile.fixture import Case, Text, decode_slack
+from polybake.base.modelfile.slack import Slack
+from polybake.runtime.prompt import Prompt
+from polybake.study.diff.parts import Parts
+from polybake.study.diff.search_vectors import Role
+
+#: Texts of a sample: of a sparse model, whose vectors are the longest, they fill 30 MB.
+LONGEST = 256
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Texts with one prompt, at most `LONGEST`.
+
+    Attributes:
+        prompt: Of both files.
+        texts: As both files' task takes them.
+        slacks: How far the integers of each text may differ; empty where nothing is known of that.
+        roles: What the texts are searched as; empty where neighbours are sought among others.
+    """
+
+    prompt: Prompt
+    texts: Sequence[Text] = field(repr=False)
+    slacks: Sequence[Slack] = field(default=(), repr=False)
+    roles: Sequence[Role] = ()
+
+
+def golden_samples(parts: Parts) -> Iterator[Sample]:
+    """The texts of both files' golden cases, once each, with the prompts that both files have."""
+    seen = set()
+    prompts = [head.manifest.contract.prompts for head in (parts.before, parts.after)]
+    for head in (parts.before, parts.after):
+        for case in head.fixture.cases:
+            key = case.prompt, case.texts
+            shared = case.prompt is None or all(case.prompt in names for names in prompts)
+            if key not in seen and shared:
+                seen.add(key)
+                yield from _cut(Prompt(case.prompt), case.texts, _slacks(case), ())
+
+
+def search_samples(
+    parts: Parts, windows: Iterable[Sequence[str]], prompt: str | None = None
+) -> Iterator[Sample]:
+    """Texts as documents and as queries, twice only where these differ.
+
+    Args:
+        parts: Of both files.
+        windows: The texts.
+        prompt: Of all of them; None is what `_roles` finds.
+    """
+    chosen = _roles(parts) if prompt is None else [(Prompt(prompt), _BOTH)]
+    for texts in windows:
+        for one, roles in chosen:
+            yield from _cut(one, texts, (), roles if parts.searchable else ())
+
+
+def built_in_texts(parts: Parts) -> Iterator[Sequence[str]]:
+    """Two hundred sentences of ten subjects, and the single golden texts of both files."""
+    sentences = resources.files(__package__).joinpath("sentences.txt").read_text("ascii")
+    golden = (
+        text
+        for head in (parts.before, parts.after)
+        for case in head.fixture.cases
+        for text in case.texts
+    )
+    texts = [text for text in (*sentences.splitlines(), *golden) if isinstance(text, str)]
+    yield [*dict.fromkeys(text for text in texts if text.strip())]
+
+
+_BOTH: tuple[Role, Role] = ("document", "query")
+
+
+def _roles(parts: Parts) -> list[tuple[Prompt, Sequence[Role]]]:
+    """As the clients' ``embed_documents`` and ``embed_queries`` choose prompts.
+
+    Where the files' default prompts differ it is these, for then ``embed`` gives other vectors.
+    """
+    contracts = [head.manifest.contract for head in (parts.before, parts.after)]
+    defaults = {one.prompts.get(one.default_prompt or "", "") for one in contracts}
+    if len(defaults) > 1:
+        return [(Prompt(), _BOTH)]
+    names = [
+        [Prompt(role=role).contract(one).default_prompt for one in contracts] for role in _BOTH
+    ]
+    if names[0] == names[1]:
+        return [(Prompt(role="document"), _BOTH)]
+    return [(Prompt(role=role), [role]) for role in _BOTH]
+
+
+def _cut(
+    prompt: Prompt, texts: Sequence[Text], slacks: Sequence[Slack], roles: Sequence[Role]
+) -> Iterator[Sample]:
+    for start in range(0, len(texts), LONGEST):
+        part = slice(start, start + LONGEST)
+        yield Sample(prompt, texts[part], slacks[part], roles)
+
+
+def _slacks(case: Case) -> list[Slack]:
+    """One for each text; none where texts have several vectors, or vectors are float32."""
+    slack = decode_slack(case.embeddings)
+    if slack is None or len(slack.values) != len(case.texts):
+        return []
+    return [Slack(row[np.newaxis], slack.packed_bits) for row in slack.values]

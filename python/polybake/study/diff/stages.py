@@ -1,0 +1,111 @@
+"""Two model files run on the same texts, a stage at a time, so that what differs has a place.
+
+The stages are verify's: ``tokenize`` compares token ids, ``embed_ids`` runs both graphs on the ids
+of the first file, and ``embed`` takes each file as a whole.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from polybake.base.modelfile.container import Head
+from polybake.base.modelfile.fixture import Tolerance
+from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.rows import Rows, packed, unpacked
+from polybake.base.modelfile.slack import Embeddings
+from polybake.runtime.processors import processors
+from polybake.runtime.runner import Runner
+from polybake.runtime.session import open_session
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.study.diff.parts import Parts
+from polybake.study.diff.samples import Sample
+from polybake.study.diff.search_vectors import SearchVectors
+from polybake.study.diff.seen import Seen
+from polybake.verification.verdict import Stage
+
+
+def compare_stages(
+    parts: Parts,
+    samples: Iterable[Sample],
+    kept: SearchVectors,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Seen, ...]:
+    """Take texts through both files.
+
+    Args:
+        parts: Of files that can both be run.
+        samples: The texts.
+        kept: Gets the vectors of texts that have a role in a search.
+        progress: Is told how far it is.
+
+    Returns:
+        What was seen in each of the three stages; of ``tokenize`` alone where vectors of one file
+        cannot be compared with those of the other.
+
+    Raises:
+        InputError: ONNX Runtime does not load a graph, or a text is none that the files take.
+        CheckFailed: a graph does not run.
+    """
+    runners = _runner(parts.before), _runner(parts.after)
+    output, tolerance = runners[0].contract.output, strictest(parts)
+    tokens, graphs, files = (
+        Seen(stage, tolerance, output.dtype != "float32", output.packed_bits)
+        for stage in (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED)
+    )
+    for sample in samples:
+        progress(f"{tokens.texts} texts")
+        before, after = (
+            replace(one, contract=sample.prompt.contract(one.contract)) for one in runners
+        )
+        texts, slack = sample.texts, dict(enumerate(sample.slacks))
+        rows = before.ids(texts)
+        fed = [repacked(row, before.contract, after.contract) for row in rows]
+        own: Rows = after.ids(texts)
+        for at, text in enumerate(texts):
+            tokens.add(text, same=fed[at] == own[at])
+        if parts.obstacle and not sample.roles:
+            continue
+        old, new = vectors_of(before, rows), vectors_of(after, own)
+        kept.add(sample.roles, old, new)
+        if parts.obstacle:
+            continue
+        known = {at: row for at, row in enumerate(fed) if row is not None}
+        given = new if fed == own else vectors_of(after, [*known.values()])
+        for at, text in enumerate(texts):
+            files.add_vectors(text, old[at], new[at], slack.get(at))
+        for at, vectors in zip(known, given, strict=True):
+            graphs.add_vectors(texts[at], old[at], vectors, slack.get(at))
+    return (tokens,) if parts.obstacle else (tokens, graphs, files)
+
+
+def strictest(parts: Parts) -> Tolerance:
+    """The smaller one of what both files allow a client.
+
+    A file of fewer bits allows as much as rounding changed, which is no reason to call it the same
+    as the exact one.
+    """
+    one, other = (head.fixture.tolerances["cpu"] for head in (parts.before, parts.after))
+    return Tolerance(
+        max_abs=min(one.max_abs, other.max_abs),
+        one_minus_cosine=min(one.one_minus_cosine, other.one_minus_cosine),
+    )
+
+
+def vectors_of(runner: Runner, rows: Rows) -> list[Embeddings]:
+    """``[vectors, dimension]`` of each row, mostly one."""
+    if runner.contract.output.counts is None:
+        return [*runner.embed(rows)[:, None]]
+    return [vectors for row in rows for vectors in runner.of_each([row])]
+
+
+def repacked(row: Sequence[int], before: Contract, after: Contract) -> list[int] | None:
+    """A row of one file as the other one's graph takes it; None where that has no such ids."""
+    ids, types = unpacked(row, before.vocab_size) if before.pair else (row, [0] * len(row))
+    if len(ids) > after.max_length or max(ids, default=0) >= after.vocab_size:
+        return None
+    return packed(ids, types, after.vocab_size)
+
+
+def _runner(head: Head) -> Runner:
+    contract = head.manifest.contract
+    tokenizer = BakedTokenizer.of(head.tokenizer, contract)
+    return Runner(open_session(head.path), contract, tokenizer, processors())

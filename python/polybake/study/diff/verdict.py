@@ -1,0 +1,122 @@
+"""What a comparison comes to: must what is stored be embedded again?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from polybake.study.diff.neighbours import Neighbours
+from polybake.study.diff.parts import Parts
+from polybake.study.diff.seen import Seen
+
+#: Of the neighbours that must stay, where vectors of both files meet.
+#: Source: docs/comparing.md, "The answer".
+ENOUGH = 0.99
+
+#: Fewer texts than this have ten neighbours each that say little.
+FEW = 50
+
+#: How vectors are made shorter.
+SHORTENED = {
+    "cut": "the new vectors are the first elements of the old ones: cut those you have",
+    "cut and normalized": (
+        "the new vectors are the first elements of the old ones, normalized again: "
+        "do so with those you have"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer.
+
+    Attributes:
+        question: ``Re-index`` of vectors that are stored, ``Other answers`` of all others.
+        answer: ``no, for now`` where vectors differ and yet go together.
+        reason: A sentence or two.
+    """
+
+    question: Literal["Re-index", "Other answers"]
+    answer: Literal["no", "no, for now", "yes"]
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.answer}. {self.reason}"
+
+
+def verdict(
+    parts: Parts,
+    stages: Sequence[Seen] = (),
+    neighbours: Neighbours | None = None,
+    shorter: str | None = None,
+) -> Verdict:
+    """Answer the question.
+
+    Args:
+        parts: Of both files.
+        stages: What `compare_stages` saw; empty where nothing was run.
+        neighbours: Where texts were searched.
+        shorter: What `shortened` found.
+    """
+    question: Literal["Re-index", "Other answers"] = (
+        "Re-index" if parts.indexed else "Other answers"
+    )
+    if parts.obstacle:
+        cut = f"; {SHORTENED[shorter]}" if shorter else ""
+        return Verdict(question, "yes", f"{_sentence(parts.obstacle)}{cut}.")
+    if parts.settings_differ:
+        return Verdict(question, "yes", "The settings by which clients answer differ.")
+    if parts.prompts_gone:
+        gone = ", ".join(map(repr, parts.prompts_gone))
+        return Verdict(question, "yes", f"The second file has no prompt {gone}.")
+    if parts.same:
+        return Verdict(question, "no", "Contract, tokenizer and graph are the same.")
+    tokens, graphs, files = stages
+    if not files.differing:
+        return Verdict(question, "no", _same(files))
+    because = f"{_sentence('; '.join(reasons(tokens, graphs, files)))}."
+    share = neighbours.together if neighbours else None
+    if neighbours is None or share is None:
+        return Verdict(question, "yes", because)
+    told = (
+        f"Old vectors beside new ones find {percent(share)} of the same neighbours"
+        f"{few(neighbours.texts)}"
+    )
+    if share >= ENOUGH:
+        return Verdict(question, "no, for now", f"{told}; embed again when you next can.")
+    return Verdict(question, "yes", f"{told}. {because}")
+
+
+def reasons(tokens: Seen, graphs: Seen, files: Seen) -> Iterator[str]:
+    """Which part the difference comes from; nothing where there is none."""
+    if not files.differing:
+        return  # renumbered tokens, say, with the rows of their table
+    if tokens.differing:
+        yield f"the tokenizers give {tokens.differing} of {tokens.texts} texts other ids"
+    if graphs.differing or not tokens.differing:
+        yield (
+            f"the graphs give {graphs.differing} of {graphs.texts} texts other vectors "
+            "for the same ids"
+        )
+
+
+def few(texts: int) -> str:
+    """A word of caution, where there are few."""
+    return f" (of {texts} texts, too few to say much: give --texts)" if texts < FEW else ""
+
+
+def _same(files: Seen) -> str:
+    if files.integers:
+        return f"The vectors of {files.texts} texts are the same."
+    return (
+        f"The vectors of {files.texts} texts are the same within {files.tolerance.max_abs:g} "
+        f"of an element and {files.tolerance.one_minus_cosine:g} of 1 - cosine."
+    )
+
+
+def percent(share: float) -> str:
+    """Such as ``97.4 %``; never 100 % of what is less."""
+    return "100 %" if share == 1 else f"{min(100 * share, 99.99):.4g} %"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,95 @@
+"""Read the graph of any ONNX file for looking at: without its weights, with its shapes."""
+
+import contextlib
+import math
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnxscript import ir
+
+from polybake.baking.graph.skeleton import read_skeleton
+from polybake.baking.graph.validate import validate
+from polybake.errors import InputError
+
+#: Bytes of a weight above which it is not read at all.
+_LARGEST_WEIGHT = 4096
+
+#: Elements of the largest initializer that may decide a shape, such as the target of a Reshape.
+_LARGEST_SHAPE = 64
+
+#: How inference names a size that it does not know.
+_UNKNOWN = "unk__"
+
+_DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
+
+#: Modules, each within the one before, such as ``encoder`` and ``layer.0``.
+Namespace = tuple[str, ...]
+
+
+def read_graph(path: Path) -> ir.Model:
+    """Read a model, and infer the shapes that it does not state.
+
+    Raises:
+        InputError: not a file that holds an ONNX graph.
+    """
+    try:
+        proto = read_skeleton(path, _LARGEST_WEIGHT)
+        if not proto.graph.node:
+            raise InputError(f"{path}: has no graph; give the path of an .onnx file")
+        validate(proto, path)
+        for tensor in proto.graph.initializer:
+            _forget_data(tensor)
+        # A graph that inference refuses is shown with the shapes that it states.
+        with contextlib.suppress(onnx.shape_inference.InferenceError):
+            proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+        model: ir.Model = ir.from_proto(proto)
+        return model
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); give the path of an .onnx file"
+        ) from error
+    except (DecodeError, ValueError, ir.serde.SerdeError) as error:
+        raise InputError(
+            f"{path}: is not a valid ONNX file; give the path of an .onnx file"
+        ) from error
+
+
+def namespace(node: ir.Node) -> Namespace:
+    """The modules that a node belongs to, outermost first.
+
+    Taken from what onnxscript and torch.onnx write as metadata, ``name: Class`` for each module,
+    or from the node's name, as in ``/encoder/layer.0/MatMul``.
+    """
+    stated = node.metadata_props.get("namespace")
+    if not stated:
+        return tuple(filter(None, (node.name or "").split("/")[:-1]))
+    parts = [part.partition(":")[0].strip() for part in stated.split("/")]
+    above = ["", *parts]  # torch.onnx writes encoder, then encoder.layer.0
+    own = (part.removeprefix(f"{one}.") for one, part in zip(above, parts, strict=False))
+    return tuple(filter(None, own))
+
+
+def dtype_text(value: ir.Value) -> str | None:
+    """Such as ``float32``; None where it is not known."""
+    return None if value.dtype is None else _DTYPES.get(value.dtype.name, value.dtype.name.lower())
+
+
+def shape_sizes(value: ir.Value) -> list[int | str] | None:
+    """Each size, by its name where it is one, ``?`` where it has none; None without a rank."""
+    if value.shape is None:
+        return None
+    return [size if isinstance(size, int) else _size_name(size) for size in value.shape]
+
+
+def _size_name(size: ir.SymbolicDim) -> str:
+    name = size.value or ""
+    return "?" if not name or name.startswith(_UNKNOWN) else name
+
+
+def _forget_data(tensor: onnx.TensorProto) -> None:
+    """Keep type and shape alone: files beside the model are not read, nor is memory needed."""
+    external = tensor.data_location == onnx.TensorProto.EXTERNAL
+    if external or math.prod(tensor.dims) > _LARGEST_SHAPE:
+        kept = onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+        tensor.CopyFrom(kept)

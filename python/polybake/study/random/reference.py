@@ -1,0 +1,61 @@
+"""The core's own answers to random calls, which clients' answers are compared with."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from hypothesis.strategies import SearchStrategy
+
+from polybake.baking.golden.edges import Edges
+from polybake.baking.golden.golden import THREADS, golden_cases, reference
+from polybake.baking.golden.texts import CaseText
+from polybake.base.modelfile.fixture import Case, Fixture
+from polybake.errors import InputError
+from polybake.runtime.embedder import Embedder
+from polybake.study.random.texts import Drawn, drawn_cases
+
+_WHY = "A text that nobody thought of."
+
+
+class Reference:
+    """A model file, run by the code that golden cases are made with.
+
+    Attributes:
+        output: What it gives.
+
+    Raises:
+        InputError: not a baked model, or one that does not load.
+    """
+
+    def __init__(self, model: str | os.PathLike[str]) -> None:
+        embedder = Embedder(model, threads=THREADS)
+        self.output = embedder.manifest.contract.output
+        self._head = embedder.head
+        self._runner = embedder.runner
+        self._edges = Edges.of(Path(model), self.output, self._head.fixture.tolerances)
+
+    @property
+    def drawn(self) -> SearchStrategy[Drawn]:
+        """Calls of this model."""
+        return drawn_cases(self._runner.contract, self._runner.tokenizer)
+
+    def fixture(self, calls: Mapping[str, Drawn]) -> Fixture:
+        """The calls by name, with what they must give.
+
+        Left out is what the model has no answer to: where a text leaves the other one of its pair
+        no room, and where it makes no numbers of a text without tokens.
+        """
+        cases = (self._case(name, drawn) for name, drawn in calls.items())
+        return Fixture(
+            fingerprint=self._head.manifest.fingerprint,
+            made_by=reference(),
+            tolerances=self._head.fixture.tolerances,
+            cases=tuple(case for found in cases for case in found),
+        )
+
+    def _case(self, name: str, drawn: Drawn) -> list[Case]:
+        text = CaseText(name, _WHY, (), drawn.prompt, drawn.texts)
+        try:
+            return golden_cases([text], self._runner, self._edges)
+        except InputError:
+            return []

@@ -1,0 +1,67 @@
+"""hypothesis, asked for random values of a seed, and for the smallest that has a property."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import TypeVar
+
+from hypothesis import Phase, Verbosity, find, settings
+from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.errors import NoSuchExample
+from hypothesis.strategies import SearchStrategy
+
+from polybake.base.files.scratch import Scratch
+
+Value = TypeVar("Value")
+
+
+def draw(values: SearchStrategy[Value], number: int, seed: int) -> list[Value]:
+    """So many values; those of one seed are the same with one version of hypothesis."""
+    found: list[Value] = []
+
+    def seen(value: Value) -> bool:
+        found.append(value)
+        return False
+
+    _find(values, seen, number, seed)
+    return found
+
+
+def smallest(
+    values: SearchStrategy[Value], number: int, seed: int, fails: Callable[[Value], bool]
+) -> Value | None:
+    """The smallest value that fails; None where none does.
+
+    The values are those of `draw`, in their order, until the first that fails; then what is
+    smaller.
+    """
+    return _find(values, fails, number, seed)
+
+
+def _find(
+    values: SearchStrategy[Value], wanted: Callable[[Value], bool], number: int, seed: int
+) -> Value | None:
+    options = settings(
+        max_examples=number,
+        phases=(Phase.generate, Phase.shrink),
+        derandomize=False,
+        database=None,
+        deadline=None,
+        verbosity=Verbosity.quiet,
+    )
+    with _nothing_kept():
+        try:
+            return find(values, wanted, settings=options, random=Random(seed))  # noqa: S311
+        except NoSuchExample:
+            return None
+
+
+@contextmanager
+def _nothing_kept() -> Iterator[None]:
+    """Its tables of characters would be written into the user's folder."""
+    with Scratch() as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)

@@ -1,0 +1,105 @@
+"""The smallest call that a client fails as it failed a larger one."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from polybake.base.modelfile.fixture import Case
+from polybake.errors import InputError
+from polybake.study.random.reference import Reference
+from polybake.study.random.search import smallest
+from polybake.study.random.texts import Drawn
+from polybake.verification.golden import decode_fixture
+from polybake.verification.session import Session
+from polybake.verification.stages import request_for, stages_of
+from polybake.verification.verdict import HarnessError, Stage, Status, Verdict
+
+#: Seconds that looking for a smaller call may take, of each client on each device.
+PATIENCE = 60.0
+
+#: Characters of a literal that are printed.
+_SHOWN = 1_000
+
+#: A session gives a client up that does so six times.
+_LOST = (Status.CRASH, Status.TIMEOUT, Status.ERROR)
+
+
+@dataclass
+class Failing:
+    """A client that failed, asked again and again.
+
+    Attributes:
+        open: Gives a session of the client that was not run.
+        reference: Of the model file.
+        failed: The verdict that smaller calls must have, too.
+        known: Whether calls fail, as far as that was seen.
+    """
+
+    open: Callable[[], Session]
+    reference: Reference
+    failed: Verdict
+    known: dict[Drawn, bool]
+    _session: Session | None = None
+    _until: float = field(default_factory=lambda: time.monotonic() + PATIENCE)
+
+    def explained(self, number: int, seed: int) -> Verdict:
+        """The verdict that failed, with the smallest such call in its message.
+
+        Args:
+            number, seed: By which the calls were drawn.
+        """
+        try:
+            drawn = smallest(self.reference.drawn, number, seed, self._fails)
+            found = None if drawn is None else self._again(drawn)
+            said = "asked once more it passes" if found is None else self._described(*found)
+            return replace(self.failed, message=f"{self.failed.message}; {said}")
+        finally:
+            if self._session:
+                self._session.close()
+
+    def _fails(self, drawn: Drawn) -> bool:
+        if drawn not in self.known:
+            in_time = time.monotonic() < self._until
+            self.known[drawn] = in_time and self._again(drawn) is not None
+        return self.known[drawn]
+
+    def _again(self, drawn: Drawn) -> tuple[Case, Verdict] | None:
+        """The call with its verdict, if that is like the one that failed."""
+        self._session = session = self._session or self.open()
+        fixture = self.reference.fixture({self.failed.case: drawn})
+        try:
+            (golden,) = decode_fixture(fixture, [session.device], self.reference.output).cases
+        except InputError:  # the model has no answer
+            return None
+        if self.failed.stage not in stages_of(golden.case):
+            return None
+        verdict = session.verdict(golden, self.failed.stage)
+        if verdict.status in _LOST:
+            session.close()
+            self._session = None
+        return (golden.case, verdict) if verdict.status is self.failed.status else None
+
+    def _described(self, case: Case, verdict: Verdict) -> str:
+        return (
+            f"smallest: texts {_shown(case.texts)}, prompt {_shown(case.prompt)}: "
+            f"{verdict.message}; ids expected {_shown(case.input_ids)}, found {self._ids(case)}"
+        )
+
+    def _ids(self, case: Case) -> str:
+        """The token ids that the client gives, whatever stage failed."""
+        self._session = session = self._session or self.open()
+        try:
+            rows = session.ask(request_for(Stage.TOKENIZE, case), session.timeouts.answer)
+        except HarnessError as error:
+            return f"none ({error.status})"
+        return _shown(rows.get("input_ids") if isinstance(rows, dict) else rows)
+
+
+def _shown(value: object) -> str:
+    """As JSON in ASCII, of which the middle is left out where it is long."""
+    text = json.dumps(value, ensure_ascii=True)
+    if len(text) <= _SHOWN:
+        return text
+    half = _SHOWN // 2
+    return f"{text[:half]} … {text[-half:]} ({len(text)} characters)"

@@ -1,0 +1,115 @@
+"""verify --random: do clients agree with the core on texts that nobody thought of?"""
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+from polybake.errors import InputError
+from polybake.study.random.reference import Reference
+from polybake.study.random.search import draw
+from polybake.study.random.smallest_case import Failing
+from polybake.verification.golden import decode_fixture
+from polybake.verification.handshake import Subject
+from polybake.verification.judge import Progress
+from polybake.verification.report import Report
+from polybake.verification.session import Session, Timeouts
+from polybake.verification.verdict import SESSION, Verdict
+from polybake.verification.verify import chosen_clients, chosen_devices, verify
+
+#: More would fill the memory with vectors.
+MOST = 10_000
+
+_SEEDS = 2**32
+
+
+def new_seed() -> int:
+    """A seed where none is given."""
+    return secrets.randbelow(_SEEDS)
+
+
+def verify_random(
+    model: str | os.PathLike[str],
+    clients: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    *,
+    number: int,
+    seed: int,
+    languages: Sequence[str] = (),
+    harnesses: Sequence[str] = (),
+    devices: Sequence[str] = ("cpu",),
+    require: Sequence[str] = (),
+    prepare: bool = False,
+    timeout: float = 60.0,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Report:
+    """Compare every client with the core in random calls, and make the first that fails small.
+
+    Args:
+        model: A baked model file.
+        clients, languages, harnesses, devices, require, prepare, timeout, progress: As of `verify`.
+        number: Calls, each of one to eight texts.
+        seed: By which they are drawn: the same ones with the same version of hypothesis.
+
+    Returns:
+        All verdicts, of cases ``random-1`` to ``random-number``. The message of the first that
+        failed, of each client on each device, ends with the smallest call that does.
+
+    Raises:
+        InputError: an argument is not what was expected.
+    """
+    if not 1 <= number <= MOST:
+        raise InputError(f"random {number}: expected 1 to {MOST} calls")
+    if not 0 <= seed < _SEEDS:
+        raise InputError(f"seed {seed}: expected 0 to {_SEEDS - 1}")
+    folders = clients if clients is None or isinstance(clients, str | os.PathLike) else [*clients]
+    chosen = chosen_clients(folders, languages, harnesses)
+    reference = Reference(model)
+    calls = {
+        f"random-{place}": drawn
+        for place, drawn in enumerate(draw(reference.drawn, number, seed), start=1)
+    }
+    fixture = reference.fixture(calls)
+    report = verify(
+        model,
+        folders,
+        languages=languages,
+        harnesses=harnesses,
+        devices=devices,
+        fixture=fixture,
+        require=require,
+        prepare=prepare,
+        timeout=timeout,
+        progress=progress,
+    )
+    subject = Subject(Path(model).absolute(), report.model, report.fingerprint)
+    smaller: dict[Verdict, Verdict] = {}
+    for (client, device), run in zip(
+        product(chosen, chosen_devices(devices)), report.runs, strict=True
+    ):
+        verdicts = [one for one in report.verdicts_of(run) if one.case != SESSION]
+        failed = next((one for one in verdicts if one.status.failed), None)
+        if failed is None or len({(one.status, one.message) for one in verdicts}) == 1:
+            continue  # where all is one and the same, the client did not start
+        asked = list(calls)[: list(calls).index(failed.case) + 1]  # before it may be given up
+        failing = Failing(
+            partial(
+                Session,
+                client.on(device),
+                device,
+                subject,
+                decode_fixture(fixture, [device], reference.output),
+                Timeouts.of(timeout),
+            ),
+            reference,
+            failed,
+            {calls[name]: name == failed.case for name in asked},
+        )
+        smaller[failed] = failing.explained(number, seed)
+    return replace(
+        report,
+        verdicts=tuple(smaller.get(one, one) for one in report.verdicts),
+        notes=(*report.notes, f"{report.cases} random cases of seed {seed}"),
+    )

@@ -1,0 +1,59 @@
+"""The report as annotations: GitHub's workflow commands, which its runner takes from the log."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from polybake.base.files.printable import printable
+from polybake.verification.report import Report
+from polybake.verification.reporting.summary import headline, troubles
+
+#: GitHub shows no more of one kind of a step. Source: actions/toolkit, docs/problem-matchers.md.
+MOST = 10
+
+#: What ends a part of a command, line breaks aside, which are escaped as not printable.
+#: Source: actions/runner, ActionCommand.cs.
+_DATA = {"%": "%25"}
+_PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
+
+
+def report_github(report: Report, file: Path | None = None) -> str:
+    """One annotation a client that did not pass, a line each; none where all is fine.
+
+    Args:
+        report: What verify found.
+        file: Where GitHub shows them: a path in the repository. None shows them beside the run.
+    """
+    lines: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
+    for kind, title, message in _annotations(report):
+        place = f"file={_escaped(str(file), _PROPERTY)}," if file else ""
+        title = _escaped(f"polybake verify: {title}", _PROPERTY)
+        lines[kind].append(f"::{kind} {place}title={title}::{_escaped(message, _DATA)}\n")
+    for kind, found in lines.items():
+        if len(found) > MOST:
+            left = len(found) - MOST + 1
+            found[MOST - 1 :] = [f"::{kind} title=polybake verify::{left} more are in the log\n"]
+    return "".join(line for found in lines.values() for line in found)
+
+
+def _annotations(report: Report) -> Iterator[tuple[str, str, str]]:
+    for sentence in report.missing:
+        yield "error", "missing", sentence
+    for run in report.runs:
+        found = [*troubles(report.verdicts_of(run))]
+        failed = [one for one in found if one.first.status.failed]
+        for first, *rest in filter(None, (failed, [one for one in found if one not in failed])):
+            others = sum(1 + one.more for one in rest)
+            yield (
+                "error" if first.first.status.failed else "notice",
+                f"{run.language} on {run.device}",
+                f"{first.place}: {first.first.status}: {first.first.message}"
+                + (f"; {others} other stages did not pass either" if others else ""),
+            )
+    for warning in report.warnings:
+        yield "warning", "a difference grew", warning
+    if report.exit_code() and not report.failures and not report.missing:
+        yield "error", "no case", headline(report)[1]
+
+
+def _escaped(text: str, characters: dict[str, str]) -> str:
+    return "".join(characters.get(one, one) for one in printable(text))

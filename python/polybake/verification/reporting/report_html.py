@@ -1,0 +1,76 @@
+"""The report as an HTML page: one file that asks for no other, on light and on dark ground."""
+
+from markupsafe import Markup
+
+from polybake import __version__
+from polybake.base.files.printable import printable
+from polybake.base.files.templates import template_environment, templates_folder
+from polybake.verification.evidence import MOST
+from polybake.verification.report import ClientRun, Report
+from polybake.verification.reporting.histogram import Axis
+from polybake.verification.reporting.summary import (
+    changed,
+    headline,
+    nearness,
+    passed,
+    summary,
+    troubles,
+    word,
+)
+
+#: What failed alike that is shown of a client before the rest is folded.
+_FIRST = 5
+
+
+def report_html(report: Report) -> str:
+    """Write the page; whatever comes from outside is text in it."""
+    folder = templates_folder() / "report"
+    environment = template_environment(folder, autoescape=True, finalize=_shown)
+    verdict, sentence = headline(report)
+    return environment.get_template("report.html.jinja").render(
+        report=report,
+        verdict=verdict,
+        sentence=sentence,
+        summary=summary(report),
+        changes=list(changed(report.changes)) if report.changes else [],
+        clients=_clients(report),
+        ticks=_axis(report.runs).ticks if _measured(report.runs) else (),
+        worst=any(run.worst for run in report.runs),
+        first=_FIRST,
+        most=MOST,
+        version=__version__,
+    )
+
+
+def _shown(value: object) -> object:
+    """Nothing steers a reader's eye: marks of direction are escaped as line breaks are."""
+    return value if isinstance(value, Markup) else printable(str(value))
+
+
+def _clients(report: Report) -> list[dict[str, object]]:
+    """What the page says of each client."""
+    axis = _axis(report.runs) if _measured(report.runs) else None
+    found: list[dict[str, object]] = []
+    for run in report.runs:
+        verdicts = report.verdicts_of(run)
+        found.append(
+            {
+                "run": run,
+                "word": word(verdicts),
+                "passed": passed(verdicts),
+                "nearness": nearness(run),
+                "troubles": list(troubles(verdicts)),
+                "histogram": axis.histogram(run.distributions)
+                if axis and run.distributions
+                else None,
+            }
+        )
+    return found
+
+
+def _measured(runs: tuple[ClientRun, ...]) -> bool:
+    return any(run.distributions for run in runs)
+
+
+def _axis(runs: tuple[ClientRun, ...]) -> Axis:
+    return Axis.of(run.distributions for run in runs if run.distributions)

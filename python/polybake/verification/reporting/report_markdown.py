@@ -1,0 +1,113 @@
+"""The report as Markdown that fits a comment on a pull request."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from polybake.base.files.printable import code_span
+from polybake.verification.report import ClientRun, Report
+from polybake.verification.reporting.summary import (
+    changed,
+    failures,
+    headline,
+    nearness,
+    passed,
+    summary,
+    troubles,
+    word,
+)
+
+#: Characters that GitHub takes of a comment.
+LONGEST = 65_536
+
+#: A message is cut here: one may hold the last lines of a client's standard error.
+_MESSAGE = 600
+
+_MARKS = {"PASS": "✅", "FAIL": "❌", "SKIP": "⚪"}
+
+
+def report_markdown(report: Report) -> str:
+    """The verdict, a row a client, and what failed, folded.
+
+    What comes from outside stands in code spans, so that it mentions nobody and is no markup.
+    """
+    verdict, sentence = headline(report)
+    head = [
+        f"### {_MARKS[verdict]} polybake verify: {sentence}",
+        "",
+        f"{code_span(report.model)} {code_span(report.fingerprint[:12])}: {summary(report)}",
+        "",
+        *_table(report),
+    ]
+    for title, sentences in (
+        ("Missing", report.missing),
+        ("Grew within the limit", report.warnings),
+        ("Note", report.notes),
+    ):
+        head += _list(f"**{title}**", [_cut(one) for one in sentences])
+    if report.changes:
+        lines = [f"{kind}: {_cut(one)}" for kind, one in changed(report.changes)]
+        head += _list("**Since the baseline**", lines)
+    failed = [one for one in troubles(report.verdicts) if one.first.status.failed]
+    lines = [
+        f"{code_span(f'{one.first.language} on {one.first.device}')}, {code_span(one.place)}: "
+        f"{one.first.status}: {_cut(one.first.message)}"
+        for one in failed
+    ]
+    if not lines:
+        return _shortened(head, ())
+    summed = f"<summary>{failures(report)} failures</summary>"
+    return _shortened([*head, "", "<details>", summed, ""], lines, ["", "</details>"])
+
+
+def _table(report: Report) -> Iterator[str]:
+    yield "| | client | device | stages passed | largest difference | seconds |"
+    yield "|---|---|---|--:|--:|--:|"
+    for run in report.runs:
+        verdicts = report.verdicts_of(run)
+        verdict = word(verdicts)
+        cells = (
+            f"{_MARKS[verdict]} {verdict}",
+            _client(run),
+            run.device,
+            passed(verdicts),
+            nearness(run),
+            f"{run.seconds:.1f}",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def _client(run: ClientRun) -> str:
+    """In a table a bar ends a cell, even one within a code span."""
+    parts = [code_span(run.language)]
+    if run.versions:
+        parts = [
+            code_span(f"{run.language} {run.versions.language_version}"),
+            f"runtime {code_span(run.versions.runtime_version)}",
+            f"tokenizer {code_span(run.versions.tokenizer_version)}",
+        ]
+    return ", ".join(parts).replace("|", "\\|")
+
+
+def _list(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", title, "", *(f"- {line}" for line in lines)] if lines else []
+
+
+def _cut(message: str) -> str:
+    return code_span(f"{message[:_MESSAGE]}…" if len(message) > _MESSAGE else message)
+
+
+def _shortened(head: Iterable[str], failures: Sequence[str], end: Sequence[str] = ()) -> str:
+    """The whole, or as many failures as there is room for and how many are left out."""
+    room = LONGEST - 200 - sum(len(line) + 1 for line in (*head, *end))
+    kept: list[str] = []
+    for line in failures:
+        room -= len(line) + 3
+        if room < 0:
+            left = len(failures) - len(kept)
+            kept.append(f"{left} more are left out: a comment has no room for them.")
+            break
+        kept.append(line)
+    text = "\n".join([*head, *(f"- {line}" for line in kept), *end]) + "\n"
+    if len(text) <= LONGEST:
+        return text
+    told = "\n\nThe rest is left out: a comment has no room for it.\n"
+    return text[: LONGEST - len(told)].rpartition("\n")[0] + told

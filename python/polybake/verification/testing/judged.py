@@ -1,0 +1,92 @@
+"""One client on one device as tests: one for each stage of each case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polybake.base.files.printable import printable
+from polybake.base.modelfile.fixture import Device, Fixture
+from polybake.errors import PolybakeError
+from polybake.verification.harness_file import Client
+from polybake.verification.judge import judge
+from polybake.verification.report import Report
+from polybake.verification.stages import session_stages, stages_of
+from polybake.verification.verdict import SESSION, Stage
+
+
+class JudgedClient(pytest.Collector):
+    """One client on one device."""
+
+    def __init__(
+        self,
+        *,
+        client: Client,
+        device: Device,
+        model: Path,
+        fixture: Fixture,
+        prepare: bool,
+        **of_node: Any,
+    ) -> None:
+        super().__init__(**of_node)
+        self._client = client
+        self._device = device
+        self._model = model
+        self._fixture = fixture
+        self._prepare = prepare
+
+    def collect(self) -> Iterator[Judged]:
+        """A test ``CASE.STAGE`` for each verdict that verify would give."""
+        asked = [(case.id, stage) for case in self._fixture.cases for stage in stages_of(case)]
+        asked += [(SESSION, stage) for stage in session_stages(self._fixture.cases)]
+        for case, stage in asked:
+            name = printable(f"{case}.{stage}")
+            yield Judged.from_parent(self, name=name, case=case, stage=stage)
+
+    @cached_property
+    def report(self) -> Report:
+        """Of the whole client: the first test that asks for it waits for all stages."""
+        try:
+            return judge(
+                self._model,
+                [self._client],
+                self._fixture,
+                devices=[self._device],
+                prepare=self._prepare,
+            )
+        except PolybakeError as error:
+            pytest.fail(str(error), pytrace=False)
+
+
+class Judged(pytest.Item):
+    """One stage of one case."""
+
+    parent: JudgedClient
+
+    def __init__(self, *, case: str, stage: Stage, **of_node: Any) -> None:
+        super().__init__(**of_node)
+        self._case = case
+        self._stage = stage
+
+    def runtest(self) -> None:
+        """Pass, skip or fail as the verdict does."""
+        for verdict in self.parent.report.verdicts:
+            if (verdict.case, verdict.stage) == (self._case, self._stage):
+                break
+        else:  # there was nothing to stop
+            pytest.skip("the client was not running")
+        if verdict.difference is not None:
+            self.user_properties.append(("difference", verdict.difference))
+        message = printable(f"{verdict.status}: {verdict.message}")
+        if verdict.status.failed:
+            pytest.fail(message, pytrace=False)
+        if verdict.status.skipped:
+            pytest.skip(message)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """The heading of a failure."""
+        return self.path, None, f"{self.parent.name} {self.name}"

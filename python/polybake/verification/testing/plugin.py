@@ -1,0 +1,47 @@
+"""The pytest plugin: ``pytest polybake.toml`` has a test for every stage of every case.
+
+Every run of pytest where polybake is installed loads this file, so it imports nothing else of
+polybake until a polybake.toml is among the arguments.
+"""
+
+from pathlib import Path
+
+import pytest
+
+PREPARE = "--polybake-prepare"
+
+#: Tests of one file stay in one process.
+_SAFE = ("no", "loadfile")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the one option; polybake.toml says everything else."""
+    parser.getgroup("polybake").addoption(
+        PREPARE,
+        action="store_true",
+        help="First install the packages of each client of polybake.toml.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to let several processes install the packages of one client.
+
+    Raises:
+        UsageError: pytest-xdist spreads the tests of a file, and clients are to be prepared.
+    """
+    dist = config.getoption("dist", "no")
+    if config.getoption(PREPARE) and dist not in _SAFE:
+        raise pytest.UsageError(
+            f"{PREPARE} with --dist {dist}: expected --dist loadfile, "
+            "by which one process has all tests of a polybake.toml"
+        )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Take a polybake.toml that is an argument or in ``testpaths``, never one that lies about."""
+    if file_path.name != "polybake.toml" or not parent.session.isinitpath(file_path):
+        return None
+    from polybake.verification.testing.target import Target
+
+    prepare = parent.config.getoption(PREPARE)
+    return Target.from_parent(parent, path=file_path, prepare=prepare)

@@ -1,0 +1,73 @@
+"""What a bake gives up for size or speed, and what it says of that."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from models.task_models import write_labelled, write_labelled_tokens, write_spans
+from models.tiny_folders import CONFIG, bert_weights, write_bert
+from polybake.baking.assemble.lower import EXACT, Lowering
+from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake_config import bake_config
+from polybake.baking.sources import open_source
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import TOLERANCES, decode_vectors
+from polybake.config import Config
+from polybake.errors import InputError
+from polybake.steps import Normalize, Pool
+
+pytestmark = pytest.mark.slow
+
+WIDE = CONFIG | {"hidden_size": 48, "intermediate_size": 96}
+NAME = "encoder.layer.0.intermediate.dense.weight"
+
+
+def baked(folder: Path, lowering: Lowering, large: float = 0) -> BakeReport:
+    weights = bert_weights(WIDE)
+    weights[NAME][0, 0] += large
+    source = open_source(write_bert(folder / "model", WIDE, weights))
+    steps = [Pool(mode="mean"), Normalize()]
+    return bake(source, steps, folder / "out.onnx", name="tiny", lowering=lowering)
+
+
+def vectors(report: BakeReport) -> np.ndarray:
+    cases = read_head(report.path).fixture.cases
+    return np.concatenate([decode_vectors(case.embeddings) for case in cases])
+
+
+def test_float16_storage_says_what_it_changed(tmp_path: Path) -> None:
+    """Half the file's weights; the manifest has the difference that the golden vectors show."""
+    exact = baked(tmp_path / "exact", EXACT)
+    report = baked(tmp_path / "half", Lowering(storage="float16"))
+    weights = {one.name: one for one in onnx.load(report.path).graph.initializer}
+    assert weights[NAME].data_type == onnx.TensorProto.FLOAT16
+    before, after = vectors(exact), vectors(report)
+    deviation = report.manifest.deviation
+    assert deviation is not None
+    assert deviation.max_abs == pytest.approx(np.abs(before - after).max(), rel=1e-6)
+    assert deviation.min_cosine == pytest.approx((before * after).sum(axis=1).min(), abs=1e-6)
+    assert 1e-6 < deviation.max_abs < 5e-3
+    assert (report.manifest.storage, exact.manifest.storage) == ("float16", "checkpoint")
+    assert read_head(report.path).fixture.tolerances == TOLERANCES
+    assert report.manifest.fingerprint != exact.manifest.fingerprint
+
+
+@pytest.mark.parametrize("task", ["answer", "rerank", "tag", "zero-shot"])
+def test_int8_of_other_tasks(task: str, tmp_path: Path) -> None:
+    """Calibrated by pairs where rows are these, of which one text may not be cut."""
+    write = {"answer": write_spans, "tag": write_labelled_tokens}.get(task)
+    labels = ("entailment", "neutral", "contradiction") if task == "zero-shot" else ("one",)
+    source = write(tmp_path / "m") if write else write_labelled(tmp_path / "m", *labels)
+    table = {"name": "tiny", "source": source, "output": tmp_path / "a.onnx", "precision": "int8"}
+    bake_config(Config.model_validate({"model": table | {"task": task}}))
+    deviation = read_head(tmp_path / "a.onnx").manifest.deviation
+    assert deviation is not None
+    assert deviation.answers > 20
+
+
+def test_what_cannot_be_stored_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"weight {NAME} holds 1000"):
+        baked(tmp_path, Lowering(storage="float16"), large=1e5)
+    assert not (tmp_path / "out.onnx").exists()

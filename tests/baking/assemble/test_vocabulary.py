@@ -1,0 +1,86 @@
+"""Which token ids a graph takes, and what becomes of tokens that it does not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from onnxscript import GraphBuilder, ir
+from tokenizers import AddedToken, Tokenizer, models
+
+from polybake.baking.assemble.vocabulary import added_tokens, fitted, table_rows
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+
+def tokenizer(words: int, *added: str) -> BakedTokenizer:
+    made = Tokenizer(models.WordLevel({f"w{i}": i for i in range(words)}, unk_token="w0"))
+    made.add_tokens([AddedToken(token) for token in added])
+    return BakedTokenizer(made.to_str(), 8, 0, "right")
+
+
+def builder() -> tuple[GraphBuilder, ir.Value]:
+    made = GraphBuilder(ir.Graph([], [], nodes=[], opset_imports={"": 18}))
+    return made, made.input("input_ids", ir.DataType.INT64, ["batch", "sequence"])
+
+
+def table(made: GraphBuilder, rows: int) -> ir.Value:
+    return made.op.initializer(ir.tensor(np.zeros((rows, 2), np.float32)), f"table{rows}")
+
+
+def test_the_smallest_table_counts() -> None:
+    """Ids are looked up in each, also behind a cast."""
+    made, ids = builder()
+    made.op.Gather(table(made, 7), ids)
+    made.op.Gather(table(made, 5), made.op.Cast(ids, to=ir.DataType.INT32))
+    assert table_rows(ids) == 5
+
+
+def test_a_table_in_a_branch_counts() -> None:
+    """A route's encoder looks ids up inside an If."""
+    made, ids = builder()
+    rows = table(made, 6)
+    inner = [ir.node("Gather", [rows, ids]) for _ in range(2)]
+    one, other = (ir.Graph([], node.outputs, nodes=[node]) for node in inner)
+    made.graph.append(ir.node("If", [ids], {"then_branch": one, "else_branch": other}))
+    assert table_rows(ids) == 6
+
+
+def test_a_column_is_no_row() -> None:
+    """A Gather of another axis, or of the ids themselves, says nothing of the table."""
+    made, ids = builder()
+    made.op.Gather(table(made, 3), ids, axis=1)
+    made.op.Gather(ids, [0])
+    assert table_rows(ids) is None
+
+
+def test_without_a_table_the_tokenizer_decides() -> None:
+    """A bag of words has a column for each of its words."""
+    same = tokenizer(4, "extra")
+    assert fitted(same, None) == (same, 5)
+
+
+def test_more_rows_than_tokens_are_all_taken() -> None:
+    """Tables are padded to round sizes."""
+    same = tokenizer(4)
+    assert fitted(same, 8) == (same, 8)
+
+
+def test_an_added_token_without_a_row_is_dropped() -> None:
+    """Gemma 3 names an image token that its table has no row for."""
+    found, size = fitted(tokenizer(4, "<image>"), 4)
+    assert size == 4
+    assert [one["content"] for one in json.loads(found.json)["added_tokens"]] == []
+    assert found.encode(["<image>"]) == [[0]]
+    assert added_tokens(tokenizer(4, "<image>")) - added_tokens(found) == {"<image>"}
+
+
+def test_a_word_without_a_row_is_refused_by_name() -> None:
+    """Any text may hold it, and would fail in a client."""
+    with pytest.raises(InputError) as caught:
+        fitted(tokenizer(6), 4)
+    assert str(caught.value) == (
+        "tokenizer.json gives 2 ids for which the model's table of 4 rows has none, such as "
+        "'w4' (4), 'w5' (5); use the tokenizer that the model was trained with"
+    )

@@ -1,0 +1,97 @@
+"""What every architecture's configuration computes, ignores and refuses."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from polybake.baking.encoders import ENCODERS
+from polybake.baking.encoders.architecture import Epsilon
+
+#: Their attention is causal unless they are told otherwise.
+DECODERS = {"gemma3_text", "mistral", "qwen2", "qwen3"}
+#: transformers' own attention of these does not read ``is_causal``.
+ALWAYS_BOTH_WAYS = {"deberta-v2", "mpnet"}
+#: What transformers makes decoders of, and then refuses where ``is_decoder`` is false.
+CROSSED = {"bert", "camembert", "electra", "roberta", "xlm-roberta"}
+
+
+def refused(name: str, **settings: object) -> set[object]:
+    """The keys that the configuration finds fault with, besides those that are missing."""
+    with pytest.raises(ValidationError) as raised:
+        ENCODERS[name].Config.model_validate(settings)
+    return {fault["loc"][0] for fault in raised.value.errors() if fault["type"] != "missing"}
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_causal_attention_is_computed_ignored_or_refused(name: str) -> None:
+    """What transformers lets ``is_causal`` change is either computed or refused by that key."""
+    fine = name in DECODERS | ALWAYS_BOTH_WAYS
+    assert refused(name, is_causal=True) == (set() if fine else {"is_causal"})
+
+
+@pytest.mark.parametrize("name", sorted(set(ENCODERS) - DECODERS))
+@pytest.mark.parametrize("value", [False, None])
+def test_attention_to_both_sides_may_be_said(name: str, value: bool | None) -> None:
+    """An encoder whose configuration says that it is not causal is as if it said nothing."""
+    assert refused(name, is_causal=value) == set()
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_cross_attention_is_refused_where_it_would_be_built(name: str) -> None:
+    """An encoder that has none in transformers ignores the key."""
+    found = refused(name, add_cross_attention=True)
+    assert found == ({"add_cross_attention"} if name in CROSSED else set())
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_quantized_weights_are_refused_by_their_key(name: str) -> None:
+    """Whatever the tensors are called, and however they look."""
+    settings = {"quant_method": "fp8"}
+    assert refused(name, quantization_config=settings) == {"quantization_config"}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e-5, "1e-5", True, None])
+@pytest.mark.parametrize("name", sorted(set(ENCODERS) - {"distilbert"}))
+def test_epsilon_is_a_number(name: str, value: object) -> None:
+    """What a normalisation adds is finite and not negative; DistilBERT's is no key."""
+    keys = ("layer_norm_eps", "layer_norm_epsilon", "norm_eps", "rms_norm_eps")
+    assert len(refused(name, **dict.fromkeys(keys, value))) == 1
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 1e-5])
+def test_epsilon_may_be_zero(value: float) -> None:
+    """No variance of real vectors is zero."""
+    assert TypeAdapter(Epsilon).validate_python(value) == value
+
+
+BERT = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 2}
+DECODER = {"rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0}
+#: Source: the configuration classes of transformers 5.23; ``new`` is GTE's own file.
+DEFAULTS: dict[str, dict[str, object]] = {
+    "albert": {"layer_norm_eps": 1e-12, "hidden_act": "gelu_new", "embedding_size": 128},
+    "bert": BERT,
+    "camembert": BERT | {"pad_token_id": 1},
+    "deberta-v2": {"layer_norm_eps": 1e-7, "max_relative_positions": -1, "type_vocab_size": 0},
+    "distilbert": {},
+    "electra": BERT | {"embedding_size": 128},
+    "gemma3_text": {"head_dim": 256, "query_pre_attn_scalar": 256, "sliding_window": 4096},
+    "gte": {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 1},
+    "mistral": DECODER | {"sliding_window": 4096},
+    "modernbert": {"norm_eps": 1e-5, "local_attention": 128, "hidden_activation": "gelu"},
+    "mpnet": {"layer_norm_eps": 1e-12, "relative_attention_num_buckets": 32},
+    "new": {"layer_norm_eps": 1e-12},
+    "nomic_bert": {"layer_norm_eps": 1e-12, "type_vocab_size": 2, "rope_theta": 1000.0},
+    "qwen2": DECODER | {"use_sliding_window": False, "max_window_layers": 28},
+    "qwen3": DECODER | {"head_dim": 128, "use_sliding_window": False},
+    "roberta": BERT | {"pad_token_id": 1},
+    "t5": {"layer_norm_epsilon": 1e-6, "relative_attention_max_distance": 128},
+    "xlm-roberta": BERT | {"pad_token_id": 1},
+}
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_key_that_is_missing_is_what_the_library_takes(name: str) -> None:
+    """A checkpoint saved by an older version lacks keys that change every vector."""
+    fields = ENCODERS[name].Config.model_fields
+    assert {key: fields[key].default for key in DEFAULTS[name]} == DEFAULTS[name]

@@ -1,0 +1,44 @@
+"""Qwen3 against an independent forward pass in NumPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.decoder_numpy import DECODER, decoder, decoder_weights
+from models.rotary_numpy import Allowed, assert_matches, near
+from models.tiny_folders import write_bert
+from polybake.baking.sources import open_source
+from polybake.errors import InputError
+
+SIZE = 10
+QWEN3: dict[str, Any] = DECODER | {"model_type": "qwen3", "head_dim": SIZE}
+
+
+def causal(length: int) -> Allowed:
+    return near(length, after=0)
+
+
+@pytest.mark.parametrize("attention_bias", [False, True])
+def test_matches_numpy(attention_bias: bool, tmp_path: Path) -> None:
+    """Heads of their own size are normalised before they turn; biases are all or none."""
+    weights = decoder_weights(SIZE, biased="qkvo" if attention_bias else "", norms=True)
+    config = QWEN3 | {"attention_bias": attention_bias}
+    assert_matches(config, weights, decoder(SIZE, [causal] * 3), tmp_path)
+
+
+def test_head_size_is_128_where_none_is_given(tmp_path: Path) -> None:
+    """The default is transformers', and no quotient of the hidden size."""
+    config = {key: value for key, value in QWEN3.items() if key != "head_dim"}
+    folder = write_bert(tmp_path / "model", config, decoder_weights(128, norms=True))
+    open_source(folder).encoder.place()
+
+
+def test_refuses_scaled_positions(tmp_path: Path) -> None:
+    """A rotation outside the formula is an error that names the key."""
+    config = QWEN3 | {"rope_parameters": {"rope_type": "linear", "factor": 2.0}}
+    folder = write_bert(tmp_path / "model", config, decoder_weights(SIZE, norms=True))
+    with pytest.raises(InputError, match=r"rope_parameters.rope_type: "):
+        open_source(folder)

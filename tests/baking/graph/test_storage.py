@@ -1,0 +1,134 @@
+"""Weights stored narrow are the same numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnxscript import GraphBuilder, ir
+
+from models.tiny_folders import CONFIG, bert_weights, write_bert
+from polybake.baking.bake import bake
+from polybake.baking.graph.storage import store_narrow
+from polybake.baking.graph.write import serialize
+from polybake.baking.layers.network import new_model
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import decode_vectors
+from polybake.errors import InputError
+from polybake.runtime.session import open_session
+
+WIDE = CONFIG | {"hidden_size": 48, "intermediate_size": 96}
+#: What a sloppy rounding would change: signs of zero, the smallest and the largest numbers.
+EXTREMES = {
+    np.float16: [-0.0, 6e-8, -6.1e-5, 65504.0],
+    ml_dtypes.bfloat16: [-0.0, 9.2e-41, 1e-38, 3.3895e38],
+}
+
+
+def baked(folder: Path, weights: dict[str, Any]) -> tuple[Path, np.ndarray[Any, Any]]:
+    """A model file of a tiny BERT with these weights, and its golden vectors."""
+    source = open_source(write_bert(folder / "model", WIDE, weights))
+    steps = resolve([{"step": "pool", "mode": "mean"}], base=folder, source=source)
+    out = bake(source, steps, folder / "out.onnx", name="tiny").path
+    cases = read_head(out).fixture.cases
+    return out, np.concatenate([decode_vectors(case.embeddings) for case in cases])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_a_narrow_checkpoint_gives_the_same_vectors_in_half_the_bytes(
+    tmp_path: Path, dtype: Any
+) -> None:
+    narrow = {name: array.astype(dtype) for name, array in bert_weights(WIDE).items()}
+    wide = {name: array.astype(np.float32) for name, array in narrow.items()}
+    found, vectors = baked(tmp_path / "narrow", narrow)
+    tensors = {one.name: one for one in onnx.load(found).graph.initializer}
+    kind = {np.float16: onnx.TensorProto.FLOAT16}.get(dtype, onnx.TensorProto.BFLOAT16)
+    name = next(name for name in tensors if name.endswith("word_embeddings.weight"))
+    assert tensors[name].data_type == kind
+    same, expected = baked(tmp_path / "wide", wide)
+    assert vectors.tobytes() == expected.tobytes()
+    # What holds the very values is stored so, wherever they come from.
+    assert same.stat().st_size == pytest.approx(found.stat().st_size, abs=2000)
+
+
+def test_a_wide_checkpoint_stays_as_it_is(tmp_path: Path) -> None:
+    out, _ = baked(tmp_path, bert_weights(WIDE))
+    graph = onnx.load(out).graph
+    assert {one.data_type for one in graph.initializer} <= {
+        onnx.TensorProto.FLOAT,
+        onnx.TensorProto.INT64,
+    }
+
+
+def model_of(array: np.ndarray[Any, Any]) -> ir.Model:
+    """A table's rows, and the product of the same table with itself."""
+    model = new_model()
+    builder = GraphBuilder(model.graph)
+    ids = builder.input("ids", ir.DataType.INT64, ["n"])
+    table = builder.initializer(ir.tensor(array), "table")
+    rows = builder.op.Gather(table, ids)
+    whole = builder.op.Add(table, builder.op.Mul(table, [0.0]))
+    rows.name, whole.name = "rows", "whole"
+    for value in (rows, whole):
+        value.dtype, value.shape = ir.DataType.FLOAT, ir.Shape(["n", array.shape[1]])
+    model.graph.outputs.extend([rows, whole])
+    return model
+
+
+@pytest.mark.parametrize("dtype", EXTREMES)
+def test_every_number_is_itself_behind_a_gather_and_elsewhere(tmp_path: Path, dtype: Any) -> None:
+    array = np.random.default_rng(1).normal(size=(40, 64)).astype(dtype)
+    array[0, :4] = EXTREMES[dtype]
+    wide = array.astype(np.float32)
+    assert np.array_equal(wide.astype(dtype).view(np.uint16), array.view(np.uint16))
+    model = model_of(wide)
+    store_narrow(model)
+    path = tmp_path / "m.onnx"
+    serialize(model).write(path)
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    assert path.stat().st_size < wide.nbytes * 0.7
+    rows, whole = open_session(path, threads=1).run(["rows", "whole"], {"ids": np.arange(40)})
+    assert rows.tobytes() == wide.tobytes()
+    np.testing.assert_array_equal(whole, wide + wide * 0)
+    gathers = [node for node in onnx.load(path).graph.node if node.op_type == "Gather"]
+    assert [node.input[0] for node in gathers] == ["table"]
+
+
+def test_one_number_more_keeps_a_weight_wide() -> None:
+    array = np.ones((3000, 500), np.float32)
+    array[-1, -1] = 1 + 2**-20
+    model = model_of(array)
+    store_narrow(model)
+    assert [node.op_type for node in model.graph] == ["Gather", "Mul", "Add"]
+    assert model.graph.initializers["table"].dtype == ir.DataType.FLOAT
+
+
+def test_float16_rounds_what_is_wide(tmp_path: Path) -> None:
+    """Each weight is the nearest float16; what is narrow already stays itself."""
+    array = np.random.default_rng(1).normal(size=(40, 64)).astype(np.float32)
+    array[0, 0] = 1e-9
+    for given, expected in (
+        (array, array.astype(np.float16)),
+        (array.astype(ml_dtypes.bfloat16).astype(np.float32), array.astype(ml_dtypes.bfloat16)),
+    ):
+        model = model_of(given)
+        store_narrow(model, "float16")
+        path = tmp_path / "m.onnx"
+        serialize(model).write(path)
+        rows = open_session(path, threads=1).run(["rows"], {"ids": np.arange(40)})[0]
+        np.testing.assert_array_equal(rows, expected.astype(np.float32))
+        assert path.stat().st_size < array.nbytes * 0.7
+
+
+def test_a_weight_beyond_float16_is_refused_by_name() -> None:
+    array = np.ones((40, 64), np.float32) * np.float32(1.1)
+    array[3, 5] = -70000.5
+    message = r'weight table holds 70000\.5, and float16 at most 65504; set storage = "checkpoint"'
+    with pytest.raises(InputError, match=message):
+        store_narrow(model_of(array), "float16")

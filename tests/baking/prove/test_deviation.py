@@ -1,0 +1,67 @@
+"""Vectors beside others of the same texts."""
+
+import numpy as np
+import pytest
+
+from polybake.baking.prove.deviation import check_close, measure_deviation, rounding_tolerances
+from polybake.base.modelfile.fixture import TOLERANCES, Case, encode_vectors
+from polybake.base.modelfile.manifest import Deviation
+from polybake.errors import CheckFailed
+
+
+def case(name: str, *rows: tuple[float, float]) -> Case:
+    vectors = encode_vectors(np.array(rows, np.float32))
+    texts = tuple("abc"[: len(rows)])
+    ids = tuple((1,) for _ in rows)
+    return Case(id=name, why="", texts=texts, input_ids=ids, embeddings=vectors)
+
+
+def test_each_text_is_compared_with_itself() -> None:
+    """By the case's name, whatever else either side has; a zero vector has no direction."""
+    exact = [
+        case("a", (1, 0), (0, 2)),
+        case("b", (3, 4)),
+        case("zero", (0, 0)),
+        case("more", (9, 9)),
+    ]
+    found = [case("zero", (0, 0)), case("b", (4, 3)), case("a", (1, 0), (0, 1))]
+    deviation = measure_deviation(exact, found)
+    assert deviation.max_abs == 1
+    assert deviation.min_cosine == pytest.approx(24 / 25)
+    assert deviation.mean_cosine == pytest.approx((1 + 1 + 24 / 25) / 3)
+
+
+def test_answers_are_compared_by_their_words() -> None:
+    """Scores may differ; another order, and another word, is another answer."""
+
+    def ranked(name: str, *labels: str) -> Case:
+        answer = [
+            [{"label": label, "score": 1 / (2 + len(name) + n)} for n, label in enumerate(labels)]
+        ]
+        return case(name, (1, 0)).model_copy(update={"call": {"texts": ["a"]}, "answer": answer})
+
+    exact = [ranked("a", "x", "y"), ranked("b", "x", "y"), ranked("c", "x", "y"), case("d", (1, 0))]
+    found = [ranked("a", "x", "y"), ranked("b", "y", "x"), ranked("c", "x", "z"), case("d", (1, 0))]
+    deviation = measure_deviation(exact, found)
+    assert (deviation.answers, deviation.reordered) == (3, 2)
+
+
+def test_there_is_room_for_other_roundings_and_never_less_than_for_float32() -> None:
+    tolerances = rounding_tolerances(Deviation(max_abs=2e-3, mean_cosine=1, min_cosine=1 - 1e-4))
+    assert set(tolerances) == {"cpu", "cuda"}
+    assert tolerances["cpu"].max_abs == pytest.approx(6e-3)
+    assert tolerances["cpu"].one_minus_cosine == pytest.approx(3e-4)
+    moved = Deviation(max_abs=2e-3, mean_cosine=1, min_cosine=1 - 4e-4)
+    rounded = Deviation(max_abs=7e-3, mean_cosine=1, min_cosine=1 - 1e-3)
+    tolerances = rounding_tolerances(moved, rounded)
+    assert tolerances["cpu"].max_abs == pytest.approx(7e-3)
+    assert tolerances["cpu"].one_minus_cosine == pytest.approx(12e-4)
+    same = rounding_tolerances(Deviation(max_abs=0, mean_cosine=1, min_cosine=1))
+    assert same["cpu"] == TOLERANCES["cpu"]
+
+
+@pytest.mark.parametrize("cosine", [0.9899, float("nan")])
+def test_float16_vectors_of_another_direction_are_refused(cosine: float) -> None:
+    check_close(Deviation(max_abs=1e-3, mean_cosine=0.999, min_cosine=0.99))
+    with pytest.raises(CheckFailed, match=r'expected 0\.99 at least.*set precision = "float32"'):
+        check_close(Deviation(max_abs=1, mean_cosine=0.999, min_cosine=cosine))

@@ -1,0 +1,129 @@
+"""Encoders that were quantized by others' tools: refused, rebuilt, or kept."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from models.quantized_onnx import calibrated, quantize_dynamic, widened, with_weights
+from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
+from polybake.baking.bake import BakeReport, bake
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import TOLERANCES
+from polybake.errors import InputError
+from polybake.runtime.embedder import Embedder
+from support.commandline import polybake
+
+pytestmark = pytest.mark.slow
+
+STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
+TEXTS = [f"the {word} river" for word in VOCABULARY[5:20]] + ["a", "boats : the river , water ."]
+
+
+def exported(model: Path, folder: Path) -> Path:
+    """The encoder of a model folder as an ONNX file, with its tokenizer beside it."""
+    folder.mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
+        shutil.copy(model / name, folder)
+    open_source(model).encoder.reference(folder)
+    return folder / "encoder.onnx"
+
+
+def tiny(folder: Path) -> Path:
+    config = CONFIG | {"hidden_size": 48, "intermediate_size": 96}
+    return exported(write_bert(folder / "model", config, bert_weights(config)), folder / "onnx")
+
+
+def baked(path: Path, **options: Any) -> BakeReport:
+    source = open_source(path, **options)
+    steps = resolve(STEPS, base=path.parent, source=source)
+    return bake(source, steps, path.parent / "out" / path.name, name="tiny")
+
+
+def test_it_is_refused_unless_asked_for(tmp_path: Path) -> None:
+    """With the reason and the setting, which other sources refuse."""
+    path = tiny(tmp_path)
+    quantized = quantize_dynamic(path, path.parent / "q.onnx")
+    with pytest.raises(InputError, match=r"quantized dynamically in 8 places.* dequantize = true"):
+        baked(quantized)
+    with pytest.raises(InputError, match="holds nothing that was quantized dynamically; leave out"):
+        baked(path, dequantize=True)
+    with pytest.raises(InputError, match=r"model: is no \.onnx file; leave out dequantize"):
+        open_source(tmp_path / "model", dequantize=True)
+    assert not (path.parent / "out").exists()
+
+
+@pytest.mark.parametrize("options", [{}, {"per_channel": True, "signed": False}], ids=str)
+def test_the_vectors_are_the_float_graphs(options: dict[str, Any], tmp_path: Path) -> None:
+    """As another graph has them, whose weights NumPy widened; no neighbour changes a vector."""
+    check(tiny(tmp_path), options, products=12, tables=2)
+
+
+@pytest.mark.minilm
+def test_minilm(minilm: Path, tmp_path: Path) -> None:
+    report = check(exported(minilm, tmp_path / "onnx"), {}, products=36, tables=2)
+    rebuilt = report.manifest.source.dequantized
+    assert rebuilt is not None
+    assert 0.95 < rebuilt.deviation.min_cosine < 0.9999
+
+
+def check(path: Path, options: dict[str, Any], products: int, tables: int) -> BakeReport:
+    quantized = quantize_dynamic(path, path.parent / "q.onnx", **options)
+    report = baked(quantized, dequantize=True)
+    weights = widened(quantized)
+    assert len(weights) >= products
+    floats = baked(with_weights(path, weights, path.parent / "widened.onnx"))
+    embedder = Embedder(report.path)
+    rows = embedder.runner.ids(TEXTS)
+    together = embedder.runner.vectors(rows, length=30)
+    assert np.abs(together - Embedder(floats.path).embed(TEXTS)).max() < 1e-6
+    alone = np.concatenate([embedder.runner.vectors([row]) for row in rows])
+    assert np.abs(together - alone).max() < 1e-6
+    manifest = read_head(report.path).manifest
+    assert (manifest.verified, floats.manifest.verified) == ("steps", "source")
+    assert floats.manifest.source.dequantized is None
+    rebuilt = manifest.source.dequantized
+    assert rebuilt is not None
+    assert (rebuilt.products, rebuilt.tables) == (products, tables)
+    assert 1e-4 < rebuilt.deviation.max_abs < 0.5
+    return report
+
+
+def test_the_commands_take_it(tmp_path: Path) -> None:
+    """As a flag and as a key that init writes; and int8 makes the file small again."""
+    path = tiny(tmp_path)
+    quantize_dynamic(path, path.parent / "q.onnx")
+    options = ("--name", "tiny", "--dequantize")
+    polybake("init", path.parent / "q.onnx", *options, cwd=tmp_path)
+    assert "dequantize = true" in (tmp_path / "polybake.toml").read_text(encoding="utf-8")
+    said = polybake("bake", "--output", "out.onnx", cwd=tmp_path)
+    assert "rebuilt in float32: 12 products, 2 tables; the source's own vectors, each" in said
+    assert 'four times the bytes now: set precision = "int8" for a quarter' in said
+    narrow = polybake("bake", "--precision", "int8", "--output", "narrow.onnx", cwd=tmp_path)
+    assert "rebuilt in float32: 12 products" in narrow
+    assert "four times" not in narrow
+    refused = polybake("bake", path.parent / "q.onnx", "--name", "tiny", cwd=tmp_path, code=2)
+    assert "(--dequantize)" in refused
+
+
+@pytest.mark.parametrize("form", ["QDQ", "QOperator"])
+def test_scales_that_are_constants_stay(form: str, tmp_path: Path) -> None:
+    """A text's vector is its own in every batch then; other spellings of sums would move it."""
+    path = tiny(tmp_path)
+    report = baked(calibrated(path, path.parent / "q.onnx", form))
+    kinds = {node.op_type for node in onnx.load(report.path).graph.node}
+    assert "QuantizeLinear" in kinds
+    assert report.differences["source"] < 1e-6
+    embedder = Embedder(report.path)
+    rows = embedder.runner.ids(TEXTS)
+    together = embedder.runner.vectors(rows, length=30)
+    alone = np.concatenate([embedder.runner.vectors([row]) for row in rows])
+    assert np.abs(together - alone).max() < 1e-5
+    assert read_head(report.path).fixture.tolerances["cpu"].max_abs >= TOLERANCES["cpu"].max_abs

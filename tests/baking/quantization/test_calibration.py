@@ -1,0 +1,37 @@
+"""What is known of the inputs of products."""
+
+import numpy as np
+
+from polybake.baking.quantization.calibration import Statistics
+
+
+def test_statistics_are_those_of_all_rows_together() -> None:
+    """Moments about any center, from sums alone."""
+    random = np.random.default_rng(0)
+    x = random.normal(3, 2, (5, 7, 4)).astype(np.float32)
+    statistics = Statistics(4)
+    for part in x:
+        statistics.add(part)
+    rows = x.reshape(-1, 4).astype(np.float64)
+    np.testing.assert_array_equal(statistics.least, rows.min(axis=0))
+    np.testing.assert_array_equal(statistics.largest, rows.max(axis=0))
+    np.testing.assert_allclose(
+        statistics.center, (rows.min(axis=0) + rows.max(axis=0)) / 2, rtol=1e-6
+    )
+    center = np.array([3, -1, 0, 50], np.float32)
+    moved = rows - center
+    found = statistics.moments(center)
+    np.testing.assert_allclose(found, moved.T @ moved / len(rows), rtol=1e-5)
+
+
+def test_moments_of_inputs_that_hardly_vary() -> None:
+    """Far from 0, what they differ by is not lost in the squares of what they are."""
+    random = np.random.default_rng(0)
+    x = (1000 + random.normal(0, 0.01, (40, 50, 16))).astype(np.float32)
+    statistics = Statistics(16)
+    for part in x:
+        statistics.add(part)
+    found = statistics.moments(statistics.center)
+    moved = x.reshape(-1, 16).astype(np.float64) - statistics.center
+    np.testing.assert_allclose(found, moved.T @ moved / len(moved), atol=1e-7)
+    assert np.linalg.eigvalsh(found).min() > 5e-5

@@ -1,0 +1,202 @@
+"""Graphs that ONNX Runtime quantized dynamically, and what is rebuilt of them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime as ort
+import pytest
+from onnxscript import ir
+
+from models.quantized_onnx import quantize_dynamic, widened
+from polybake.baking.quantization.dequantize import Rebuilt, dequantize
+
+RANDOM = np.random.default_rng(5)
+WEIGHTS = {
+    "table": RANDOM.normal(size=(9, 8)).astype(np.float32),
+    "w": RANDOM.normal(size=(8, 6)).astype(np.float32),
+    "g": RANDOM.normal(1, 2, size=(4, 6)).astype(np.float32),
+    "b": RANDOM.normal(size=4).astype(np.float32),
+}
+IDS = np.array([[1, 2, 3], [8, 0, 5]])
+
+
+def network(folder: Path, opset: int) -> Path:
+    """A table, a product, and another one with a bias, as PyTorch's exporter writes a Linear."""
+    model = onnx.parser.parse_model(f"""
+        <ir_version: 7, opset_import: ["" : {opset}]>
+        network (int64[batch, 3] ids) => (float[rows, 4] y) {{
+            rows = Gather (table, ids)
+            bent = Tanh (rows)
+            product = MatMul (bent, w)
+            size = Constant <value = int64[2] {{-1, 6}}> ()
+            flat = Reshape (product, size)
+            y = Gemm <transB = 1> (flat, g, b)
+        }}
+    """)
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(array, name) for name, array in WEIGHTS.items()
+    )
+    onnx.save(model, folder / "network.onnx")
+    return folder / "network.onnx"
+
+
+def formula(weights: dict[str, np.ndarray], ids: np.ndarray) -> np.ndarray:
+    """The network in NumPy; the last product's weight is ``[in, out]``, as it is quantized."""
+    product = np.tanh(weights["table"][ids].astype(np.float64)) @ weights["w"]
+    y: np.ndarray = product.reshape(-1, 6) @ weights["g"] + WEIGHTS["b"]
+    return y
+
+
+def rebuilt(path: Path) -> tuple[ort.InferenceSession, onnx.ModelProto, Rebuilt]:
+    model = ir.load(path)
+    counts = dequantize(model)
+    proto = ir.to_proto(model)
+    onnx.checker.check_model(proto, full_check=True)
+    return ort.InferenceSession(proto.SerializeToString()), proto, counts
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"signed": False},
+        {"per_channel": True},
+        {"per_channel": True, "signed": False, "reduce_range": True},
+        {"reduce_range": True},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("opset", [11, 13, 18, 21])
+def test_is_the_float_graph_with_the_integers_weights(
+    opset: int, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """What ONNX Runtime quantized, however it did: in float32, and no text changes another's."""
+    path = quantize_dynamic(network(tmp_path, opset), tmp_path / "q.onnx", **options)
+    weights = widened(path)
+    weights["g"] = weights.get("g", weights.get("g_Transposed", np.zeros(0)))
+    session, proto, counts = rebuilt(path)
+    assert counts == Rebuilt(products=2, tables=1)
+    kinds = {node.op_type for node in proto.graph.node}
+    assert kinds <= {"Gather", "Tanh", "MatMul", "Reshape", "Constant", "Add"}
+    (together,) = session.run(None, {"ids": IDS})
+    np.testing.assert_allclose(together, formula(weights, IDS), rtol=0, atol=5e-6)
+    alone = np.concatenate([session.run(None, {"ids": IDS[row : row + 1]})[0] for row in (0, 1)])
+    assert np.abs(together - alone).max() < 1e-6
+    dynamic = ort.InferenceSession(path.read_bytes()).run(None, {"ids": IDS})[0]
+    # How far depends on the processor: without VNNI, sums of two products saturate at 16 bits.
+    assert np.abs(dynamic - together).max() > 1e-4
+
+
+def graph(
+    body: str, *initializers: tuple[str, Any], domain: str = ', "com.microsoft" : 1'
+) -> ir.Model:
+    model = onnx.parser.parse_model(f"""
+        <ir_version: 8, opset_import: ["" : 17{domain}]>
+        network (float[rows, 8] x) => (float[rows, 6] y) {{{body}}}
+    """)
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(np.asarray(array), name) for name, array in initializers
+    )
+    return ir.from_proto(model)
+
+
+INTEGERS = RANDOM.integers(-128, 128, (8, 6)).astype(np.int8)
+SCALES = RANDOM.uniform(0.01, 0.02, 6).astype(np.float32)
+ZEROS = RANDOM.integers(-9, 9, 6).astype(np.int8)
+BIAS = RANDOM.normal(size=6).astype(np.float32)
+X = RANDOM.normal(size=(5, 8)).astype(np.float32)
+
+FUSED = {
+    "DynamicQuantizeMatMul": """
+        y = com.microsoft.DynamicQuantizeMatMul (x, integers, scales, zeros, bias)
+    """,
+    "MatMulIntegerToFloat": """
+        q, s, z = DynamicQuantizeLinear (x)
+        y = com.microsoft.MatMulIntegerToFloat (q, integers, s, scales, z, zeros, bias)
+    """,
+    "scale first": """
+        q, s, z = DynamicQuantizeLinear (x)
+        whole = MatMulInteger (q, integers, z, zeros)
+        wide = Cast <to = 1> (whole)
+        both = Mul (scales, s)
+        product = Mul (both, wide)
+        y = Add (product, bias)
+    """,
+    "moved": """
+        same = Constant <value = int64[2] {-1, 8}> ()
+        q, s, z = DynamicQuantizeLinear (x)
+        shaped = Reshape (q, same)
+        whole = MatMulInteger (shaped, integers, z, zeros)
+        wide = Cast <to = 1> (whole)
+        both = Mul (s, scales)
+        product = Mul (wide, both)
+        y = Add (product, bias)
+    """,
+}
+
+
+@pytest.mark.parametrize("body", FUSED.values(), ids=FUSED)
+def test_spellings(body: str) -> None:
+    """As optimizers write it, and with what is quantized moved before it is multiplied."""
+    model = graph(
+        body, ("integers", INTEGERS), ("scales", SCALES), ("zeros", ZEROS), ("bias", BIAS)
+    )
+    assert dequantize(model) == Rebuilt(products=1, tables=0)
+    weight = (INTEGERS.astype(np.int32) - ZEROS) * SCALES.astype(np.float64)
+    session = ort.InferenceSession(ir.to_proto(model).SerializeToString())
+    np.testing.assert_allclose(session.run(None, {"x": X})[0], X @ weight + BIAS, atol=1e-5)
+
+
+def test_both_sides_may_be_computed() -> None:
+    """Products of two activations, which older tools quantized too."""
+    model = graph("""
+        turned = Transpose (x)
+        q, s, z = DynamicQuantizeLinear (x)
+        p, t, u = DynamicQuantizeLinear (turned)
+        whole = MatMulInteger (q, p, z, u)
+        wide = Cast <to = 1> (whole)
+        both = Mul (s, t)
+        y = Mul (wide, both)
+    """)
+    assert dequantize(model).products == 1
+    session = ort.InferenceSession(ir.to_proto(model).SerializeToString())
+    np.testing.assert_allclose(session.run(None, {"x": X})[0], X @ X.T, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (
+            "q, s, z = DynamicQuantizeLinear (x) w = Cast <to = 1> (q) y = Mul (w, s)",
+            r"\(Cast\) computes with integers in a way that is not known; give the float32 file",
+        ),
+        (
+            """
+            q, s, z = DynamicQuantizeLinear (x)
+            whole = MatMulInteger (q, integers, z)
+            wide = Cast <to = 1> (whole)
+            y = Mul (wide, s)
+            """,
+            r"\(MatMulInteger\) computes with integers",
+        ),
+        (
+            """
+            q, s, z = DynamicQuantizeLinear (x)
+            r, t, u = DynamicQuantizeLinear (x)
+            whole = MatMulInteger (q, integers, u)
+            wide = Cast <to = 1> (whole)
+            both = Mul (s, scales)
+            y = Mul (wide, both)
+            """,
+            r"\(MatMulInteger\) computes with integers",
+        ),
+    ],
+    ids=["no product", "no scale", "another's zero"],
+)
+def test_names_what_it_does_not_know(body: str, shown: str) -> None:
+    model = graph(body, ("integers", INTEGERS), ("scales", SCALES))
+    with pytest.raises(ValueError, match=shown):
+        dequantize(model)

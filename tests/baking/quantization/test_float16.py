@@ -1,0 +1,294 @@
+"""Whole models in float16."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime as ort
+import pytest
+from onnxscript import ir
+
+from models.drawn import DRAWN, STEPS, bake_drawn, drawn_weights, write_drawn
+from models.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
+from polybake.baking.assemble.lower import Lowering
+from polybake.baking.bake import BakeReport, bake
+from polybake.baking.golden.golden import cases_for, make_fixture
+from polybake.baking.quantization.largest import largest_values
+from polybake.baking.quantization.narrow_nodes import NarrowNodes
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+from polybake.base.modelfile.compare import compare_vectors
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import Tolerance, decode_slack, decode_vectors
+from polybake.base.modelfile.slack import Slack
+from polybake.errors import InputError
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.feeds import feeds
+
+pytestmark = pytest.mark.slow
+
+FLOAT, FLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16
+NARROW, EXACT = Lowering(precision="float16"), Lowering()
+
+
+def baked(
+    folder: Path,
+    kind: str,
+    lowering: Lowering = NARROW,
+    weights: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> BakeReport:
+    return bake_drawn(folder, kind, lowering, weights, **options)
+
+
+def texts(count: int = 30) -> list[str]:
+    random = np.random.default_rng(1)
+    return [" ".join(random.choice(VOCABULARY[5:], size)) for size in random.integers(1, 60, count)]
+
+
+def types(path: Path) -> dict[str, set[tuple[str, int]]]:
+    """The operators of a file and what they give, by the first part of their namespace."""
+    model = onnx.shape_inference.infer_shapes(onnx.load(path), strict_mode=True)
+    graph = model.graph
+    known = {one.name: one.type.tensor_type.elem_type for one in (*graph.value_info, *graph.output)}
+    found: dict[str, set[tuple[str, int]]] = {"encoder": set(), "steps": set()}
+    for node in graph.node:
+        (space,) = [one.value for one in node.metadata_props if one.key == "namespace"] or [""]
+        part = "steps" if space.startswith("steps.") else "encoder"
+        found[part].add((node.op_type, known[node.output[0]]))
+    return found
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_products_are_narrow_and_the_rest_is_not(kind: str, tmp_path: Path) -> None:
+    """Norms, softmax, rotary turns, residual sums and all steps are float32."""
+    report = baked(tmp_path, kind)
+    found = types(report.path)
+    assert {type_ for name, type_ in found["encoder"] if name == "MatMul"} == {FLOAT16}
+    for name, type_ in found["encoder"]:
+        if name in ("Softmax", "LayerNormalization", "ReduceMean", "Sqrt", "Cos", "Sin", "Sum"):
+            assert type_ == FLOAT, name
+    assert not {name for name, type_ in found["steps"] if type_ == FLOAT16}
+    model = onnx.load(report.path)
+    assert [one.type.tensor_type.elem_type for one in model.graph.output] == [FLOAT]
+    large = [one for one in model.graph.initializer if np.prod(one.dims) >= 1 << 14]
+    assert large
+    assert {one.data_type for one in large} == {FLOAT16}
+    manifest = report.manifest
+    assert (manifest.precision, manifest.storage) == ("float16", "float16")
+    assert manifest.deviation is not None
+    assert manifest.deviation.min_cosine > 0.9999
+    assert 1e-6 < manifest.deviation.max_abs < 1e-2
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_a_texts_vector_is_its_own(kind: str, tmp_path: Path) -> None:
+    """Alone, among others and under padding: within the file's own tolerance, and near float32."""
+    embedder = Embedder(baked(tmp_path, kind).path)
+    rows = embedder.runner.ids(texts())
+    together = embedder.runner.vectors(rows, length=90)
+    alone = np.concatenate([embedder.runner.vectors([row]) for row in rows])
+    tolerance = embedder.head.fixture.tolerances["cpu"]
+    assert compare_vectors(alone, together, tolerance) is None
+    exact = Embedder(baked(tmp_path / "exact", kind, EXACT).path).embed(texts())
+    assert compare_vectors(exact, together, tolerance) is None
+    assert np.abs(exact - together).max() > 1e-6
+
+
+def rounded_at_each_node(path: Path) -> ort.InferenceSession:
+    """An exact file in which every value of a narrow node is rounded, as a GPU does."""
+    model = ir.load(path)
+    for node in NarrowNodes(model.graph).nodes:
+        for value in node.outputs:
+            narrow = ir.node("Cast", [value], {"to": ir.DataType.FLOAT16})
+            wide = ir.node("Cast", narrow.outputs, {"to": ir.DataType.FLOAT})
+            value.replace_all_uses_with(wide.outputs[0])
+            narrow.replace_input_with(0, value)
+            model.graph.insert_after(node, [narrow, wide])
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(ir.to_proto(model).SerializeToString(), options)
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_there_is_room_for_rounding_at_every_node(kind: str, tmp_path: Path) -> None:
+    """A runtime on a CPU keeps numbers wide between nodes; a GPU, which does not, passes."""
+    narrow = Embedder(baked(tmp_path, kind).path)
+    session = rounded_at_each_node(baked(tmp_path / "exact", kind, EXACT).path)
+    tolerance = narrow.head.fixture.tolerances["cuda"]
+    for text in texts():
+        (row,) = narrow.runner.ids([text])
+        fed = feeds(narrow.head.manifest.contract, [row])
+        (found,) = session.run(["sentence_embedding"], fed)
+        assert compare_vectors(narrow.runner.vectors([row]), found, tolerance) is None
+
+
+def test_sums_may_leave_float16s_range(tmp_path: Path) -> None:
+    """T5's residuals do; they are float32, as what a norm squares is."""
+    weights = drawn_weights("t5")
+    changes = {"shared.weight": weights["shared.weight"]}
+    changes["shared.weight"][:, 0] = 6e4
+    for block in (0, 1):
+        name = f"encoder.block.{block}.layer.1.DenseReluDense.wo.weight"
+        changes[name] = weights[name]
+        changes[name][0] = 300  # of what is at least 0
+    report = baked(tmp_path, "t5", weights=changes)
+    exact = baked(tmp_path / "exact", "t5", EXACT, changes)
+    model = ir.load(exact.path)
+    contract = exact.manifest.contract
+    sums = [
+        node.outputs[0]
+        for node in model.graph
+        if node.op_type == "Add"
+        and node.metadata_props["namespace"].endswith("layer.1: FeedForwardBlock")
+    ]
+    assert len(sums) == 2
+    ids = Embedder(exact.path).runner.ids(texts(3))
+    assert max(largest_values(model, sums, contract, ids, tmp_path)) > 65504
+    assert report.manifest.deviation is not None
+    assert report.manifest.deviation.min_cosine > 0.9999
+
+
+def test_a_product_beyond_the_range_is_named(tmp_path: Path) -> None:
+    weights = drawn_weights("bert")
+    name = "encoder.layer.1.intermediate.dense.weight"
+    with pytest.raises(
+        InputError,
+        match=r"node \S*layer\.1/intermediate/dense/MatMul\S* \(MatMul\)"
+        r" gives [0-9.e+]+ for a golden text, and float16 holds at most 65504; set",
+    ):
+        baked(tmp_path, "bert", weights={name: weights[name] * 50000})
+    weights[name][3, 4] = 7e4
+    norm = "encoder.layer.1.attention.output.LayerNorm"
+    for part in ("weight", "bias"):  # so that nothing is multiplied by it
+        weights[f"{norm}.{part}"][4] = 0
+    with pytest.raises(InputError, match=rf"weight {name} holds 70000"):
+        baked(tmp_path, "bert", weights=weights)
+    assert not (tmp_path / "float16.onnx").exists()
+
+
+def test_it_is_the_same_file_at_each_bake(tmp_path: Path) -> None:
+    one, other = (baked(tmp_path / name, "bert").path.read_bytes() for name in ("a", "b"))
+    assert one == other
+
+
+def test_what_is_exposed_stays_float32(tmp_path: Path) -> None:
+    """An output has the type that it has in the exact graph."""
+    exact = onnx.load(baked(tmp_path / "exact", "bert", EXACT).path)
+    products = [node.output[0] for node in exact.graph.node if node.op_type == "MatMul"]
+    report = baked(tmp_path, "bert", expose=products[:1])
+    outputs = onnx.load(report.path).graph.output
+    assert [one.name for one in outputs][1:] == products[:1]
+    assert {one.type.tensor_type.elem_type for one in outputs} == {FLOAT}
+    Embedder(report.path).embed(["the river"])
+
+
+def test_encoders_of_routes_are_narrow_within_their_branches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a branch gives is float32 again, whichever is taken."""
+    monkeypatch.setattr("polybake.baking.quantization.products._SMALLEST", 1)
+    source = open_source(write_two_encoders(tmp_path / "model"))
+    steps = resolve(source.recipe, base=tmp_path, source=source)
+    paths = []
+    for lowering in (NARROW, EXACT):
+        out = tmp_path / f"{lowering.precision}.onnx"
+        paths.append(bake(source, steps, out, name="tiny", lowering=lowering).path)
+    (choice,) = [one for one in onnx.load(paths[0]).graph.node if one.op_type == "If"][:1]
+    for branch in choice.attribute:
+        kinds = [node.op_type for node in branch.g.node]
+        assert kinds.count("Cast") > kinds.count("Softmax") > 0
+    narrow, exact = map(Embedder, paths)
+    for prompt in ("query", "document"):
+        found, expected = (one.embed(texts(5), prompt=prompt) for one in (narrow, exact))
+        assert (
+            compare_vectors(expected, found, Tolerance(max_abs=5e-2, one_minus_cosine=1e-3)) is None
+        )
+        assert np.abs(found - expected).max() > 1e-6
+
+
+@pytest.mark.parametrize("opset", [14, 21])
+def test_exports_of_other_tools(opset: int, tmp_path: Path) -> None:
+    """Whose nodes are another's, and whose constants are nodes."""
+    folder = tmp_path / "onnx"
+    folder.mkdir()
+    weight, rows = np.random.default_rng(2).normal(0, 0.1, (2, 128, 128)).astype(np.float32)
+    model = onnx.parser.parse_model(f"""
+        <ir_version: 8, opset_import: ["" : {opset}]>
+        network (int64[b, s] input_ids, int64[b, s] attention_mask)
+            => (float[b, s, 128] last_hidden_state)
+        {{
+            rows = Gather (table, input_ids)
+            product = MatMul (rows, weight)
+            half = Constant <value = float {{0.5}}> ()
+            scaled = Mul (product, half)
+            bent = Tanh (scaled)
+            last_hidden_state = Add (bent, rows)
+        }}
+    """)
+    table = rows[: len(VOCABULARY)]
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(array, name)
+        for name, array in (("table", table), ("weight", weight))
+    )
+    onnx.save(model, folder / "model.onnx")
+    write_tokenizer(folder)
+    source = open_source(folder / "model.onnx")
+    steps = resolve(STEPS[:1], base=tmp_path, source=source)
+    report = bake(source, steps, tmp_path / "out.onnx", name="tiny", lowering=NARROW)
+    assert {("MatMul", FLOAT16), ("Mul", FLOAT16), ("Tanh", FLOAT16), ("Add", FLOAT)} <= types(
+        report.path
+    )["encoder"]
+    embedder = Embedder(report.path)
+    for text in texts(5):
+        (ids,) = embedder.runner.ids([text])
+        expected = formula(table, weight, list(ids))
+        assert np.abs(embedder.embed([text])[0] - expected).max() < 1e-3
+        assert np.abs(embedder.embed([text])[0] - expected).max() > 0
+
+
+def formula(table: np.ndarray, weight: np.ndarray, ids: list[int]) -> np.ndarray:
+    """The network's mean, each float16 number rounded once."""
+
+    def half(x: np.ndarray) -> np.ndarray:
+        return x.astype(np.float16).astype(np.float64)
+
+    rows = half(table)[ids]
+    bent = half(np.tanh(half(half(rows @ half(weight)) * 0.5)))
+    mean: np.ndarray = (bent + rows).mean(axis=0)
+    return mean
+
+
+def test_integers_are_granted_what_their_floats_are(tmp_path: Path) -> None:
+    """Where float16 moves a value over the edge of two steps, both are right."""
+    ranges = np.stack([np.full(128, -0.3), np.full(128, 0.3)]).astype(np.float32)
+    np.save(tmp_path / "ranges.npy", ranges)
+    specs = [*STEPS, {"step": "quantize", "precision": "int8", "ranges": "ranges.npy"}]
+    reports = []
+    for lowering in (NARROW, EXACT):
+        source = open_source(write_drawn(tmp_path / lowering.precision, "bert"))
+        steps = resolve(specs, base=tmp_path, source=source)
+        out = tmp_path / f"{lowering.precision}.onnx"
+        reports.append(bake(source, steps, out, name="tiny", lowering=lowering))
+    narrow, exact = (read_head(report.path).fixture for report in reports)
+    slacks = [
+        Slack.of_rows([decode_slack(one.embeddings) for one in each.cases])
+        for each in (narrow, exact)
+    ]
+    assert slacks[0] is not None
+    assert slacks[1] is not None
+    assert slacks[0].values.mean() > 5 * slacks[1].values.mean()
+    for mine, theirs in zip(narrow.cases, exact.cases, strict=True):
+        slack = decode_slack(mine.embeddings)
+        vectors = decode_vectors(mine.embeddings), decode_vectors(theirs.embeddings)
+        assert slack is not None
+        assert not slack.exceeded(*vectors).any()
+    assert reports[0].manifest.deviation is not None
+    assert reports[0].manifest.deviation.max_abs < 1e-2
+    made = make_fixture(reports[0].path, cases_for(reports[0].path))
+    assert made.tolerances == narrow.tolerances != exact.tolerances

@@ -1,0 +1,79 @@
+"""Heads that give a number for each label; tests/oracle/test_classify.py compares their numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.task_models import head_weights
+from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from polybake.baking.sources.heads import open_head
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+from polybake.steps import Dense, Pool
+
+
+def saved(folder: Path, without: str = "", **settings: object) -> ModelFolder:
+    """A BERT with a head of two labels; no weight whose name begins with ``without``."""
+    config = CONFIG | {"architectures": ["BertForSequenceClassification"], **settings}
+    weights = {
+        name: array
+        for name, array in (bert_weights() | head_weights(2)).items()
+        if not without or not name.startswith(without)
+    }
+    return ModelFolder.at(write_bert(folder, config, weights))
+
+
+def test_it_reads_as_steps(tmp_path: Path) -> None:
+    """BERT's: the first token, its pooler, and a linear layer."""
+    head = open_head(saved(tmp_path))
+    assert head is not None
+    first, pooler, linear = head.steps()
+    assert first == Pool(mode="cls")
+    assert isinstance(pooler, Dense)
+    assert isinstance(linear, Dense)
+    assert (pooler.activation, linear.weight.shape) == ("tanh", (2, 12))
+    assert (head.labels, head.scores) == (("LABEL_0", "LABEL_1"), "softmax")
+
+
+@pytest.mark.parametrize(
+    ("settings", "scores"),
+    [
+        ({"problem_type": "multi_label_classification"}, "sigmoid"),
+        ({"problem_type": "single_label_classification"}, "softmax"),
+        ({"problem_type": "regression"}, None),
+        ({"id2label": {"0": "toxic"}}, "sigmoid"),
+    ],
+)
+def test_scores_go_by_the_problem(
+    tmp_path: Path, settings: dict[str, object], scores: str | None
+) -> None:
+    """As transformers' pipeline does."""
+    head = open_head(saved(tmp_path, **settings))
+    assert head is not None
+    assert head.scores == scores
+
+
+def test_an_encoder_has_none(tmp_path: Path) -> None:
+    """Nor has one whose architecture is not named."""
+    assert open_head(ModelFolder.at(write_bert(tmp_path))) is None
+
+
+def test_a_head_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    """With those that are."""
+    folder = saved(tmp_path)
+    change_json(tmp_path / "config.json", model_type="nomic_bert")
+    head = open_head(folder)
+    assert head is not None
+    with pytest.raises(InputError, match="head of 'nomic_bert' is not known; known are: albert"):
+        head.steps()
+
+
+@pytest.mark.parametrize("name", ["pooler", "classifier.weight"])
+def test_a_missing_weight_is_named(tmp_path: Path, name: str) -> None:
+    """A configuration that names a head says nothing of the weights."""
+    head = open_head(saved(tmp_path, without=name))
+    assert head is not None
+    with pytest.raises(InputError, match=rf"has no {name}.*, which the model's head needs"):
+        head.steps()

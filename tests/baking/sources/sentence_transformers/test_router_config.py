@@ -1,0 +1,180 @@
+"""router_config.json, as sentence-transformers reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.tiny_folders import change_json, write_json, write_router, write_sentence_transformers
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+from polybake.baking.sources.onnx.remaining_steps import remaining_steps
+from polybake.baking.sources.onnx.signature import EmbeddingOutputs
+from polybake.baking.sources.sentence_transformers.module import Module, Router
+from polybake.baking.sources.sentence_transformers.router_config import read_router
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+
+NORMALIZE = "sentence_transformers.base.modules.normalize.Normalize"
+ROUTES = {name: [f"{name}_0"] for name in ("query", "document", "title")}
+TYPES = {module: NORMALIZE for modules in ROUTES.values() for module in modules}
+
+
+def read(folder: Path, prompts: dict[str, str] | None = None, **parameters: object) -> Router:
+    write_router(folder, ROUTES, TYPES, **parameters)
+    return read_router(ModelFolder.at(folder), "", prompts or {})
+
+
+def test_routes_of_the_tasks(tmp_path: Path) -> None:
+    """A task takes the route of its name; modules lie in folders of their names."""
+    router = read(tmp_path, default_route="document")
+    assert router.routes == {name: (Module("Normalize", f"{name}_0"),) for name in ROUTES}
+    assert (router.default, router.tasks) == ("document", ("query", "document", "title"))
+    assert router.prompts == {}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "default"),
+    [
+        ({}, "query"),
+        ({"allow_empty_key": True, "default_route": None}, "query"),
+        ({"allow_empty_key": False}, None),
+        ({"allow_empty_key": False, "default_route": "title"}, "title"),
+        ({"default_route": "title", "route_mappings": {"(None, None)": "document"}}, "document"),
+        ({"default_route": "title", "route_mappings": {"(None, 'image')": "query"}}, "title"),
+    ],
+)
+def test_default_route(parameters: dict[str, object], default: str | None, tmp_path: Path) -> None:
+    """It is the first one unless that is forbidden; a mapping of any task comes before it."""
+    assert read(tmp_path, **parameters).default == default
+
+
+def test_prompts_of_documents(tmp_path: Path) -> None:
+    """encode_document takes the prompts passage and corpus, too; others take the default."""
+    router = read(tmp_path, {"passage": "p: ", "corpus": "", "web": "w: "})
+    assert router.prompts == {"passage": "document", "corpus": "document"}
+
+
+def test_mapped_routes(tmp_path: Path) -> None:
+    """Mappings of texts come before names, the exact ones first; what none reaches is left out."""
+    mappings = {
+        "('query', 'text')": "title",
+        "('query', None)": "document",
+        "('image', None)": "query",
+        "(None, ('image', 'text'))": "query",
+        "(None, 'text')": "document",
+    }
+    router = read(tmp_path, route_mappings=mappings)
+    assert router.tasks == ("query", "document", "image")
+    assert router.prompts == {"query": "title", "image": "query"}
+    del mappings["('image', None)"]
+    router = read(tmp_path, route_mappings=mappings)
+    assert list(router.routes) == ["document", "title"]
+
+
+def test_modules_of_all_routes(tmp_path: Path) -> None:
+    """The very same first modules are shared; equal ones elsewhere or further on are not."""
+    routes = {"a": ["one", "two", "last"], "b": ["one", "two"], "c": ["one", "other"]}
+    for modules in routes.values():
+        modules[2:] = ["again"]
+    types = dict.fromkeys(("one", "two", "other", "again"), NORMALIZE)
+    write_router(tmp_path / "2_Router", routes, types)
+    router = read_router(ModelFolder.at(tmp_path), "2_Router", {})
+    assert router.shared == (Module("Normalize", "2_Router/one"),)
+
+
+@pytest.mark.parametrize(
+    ("config", "shown"),
+    [
+        ({}, "types: is missing"),
+        ({"types": TYPES}, "structure: is missing"),
+        ({"types": TYPES, "structure": {}}, "structure: Dictionary should have at least 1 item"),
+        ({"types": TYPES, "structure": {"query": "query_0"}}, r"structure\.query: .* valid array"),
+        ({"types": TYPES, "structure": {"query": [1]}}, r"structure\.query\[0\]: .*, found 1"),
+        ({"types": {}, "structure": ROUTES}, "route 'query' has 'query_0', expected a module"),
+        ({"parameters": {"default_route": "x"}}, "unknown route 'x', expected one of structure"),
+        ({"parameters": {"route_mappings": {"(None, None)": "x"}}}, "unknown route 'x'"),
+        ({"parameters": {"route_mappings": {"(None, None)": 1}}}, "Input should be a valid string"),
+        ({"parameters": {"route_mappings": [1]}}, "route_mappings: .* an object"),
+        (
+            {"parameters": {"route_mappings": {"open('x')": "query"}}},
+            "Input should be a pair of task",
+        ),
+        ({"parameters": {"route_mappings": {"('query',)": "query"}}}, r"\[key\]\[1\]: is missing"),
+        (
+            {"parameters": {"route_mappings": {"('query', 1)": "query"}}},
+            r"\[key\]\[1\].*: Input should be",
+        ),
+        (
+            {"parameters": {"route_mappings": {"(None, ([],))": "query"}}},
+            r"\[key\]\[1\].*: Input should be",
+        ),
+    ],
+)
+def test_refuses_damaged_files(config: dict[str, object], shown: str, tmp_path: Path) -> None:
+    """What is wrong is named, and nothing in the file is run."""
+    whole = {"types": TYPES, "structure": ROUTES} if config.keys() == {"parameters"} else {}
+    write_json(tmp_path / "router_config.json", whole | config)
+    with pytest.raises(InputError, match=rf"router_config\.json: .*{shown}.*; save the model"):
+        read_router(ModelFolder.at(tmp_path), "", {})
+
+
+def with_router(folder: Path, routes: dict[str, list[str]], **parameters: object) -> Path:
+    """A BERT with mean pooling and a Router of Normalize modules behind it."""
+    write_sentence_transformers(folder, ("Pooling", {"pooling_mode": "mean"}), ("Router", {}))
+    (folder / "2_Router" / "config.json").unlink()
+    types = {module: NORMALIZE for modules in routes.values() for module in modules}
+    write_router(folder / "2_Router", routes, types, **parameters)
+    return folder
+
+
+def test_steps_of_each_route(tmp_path: Path) -> None:
+    """The Router becomes one step, and its tasks empty prompts where the folder has none."""
+    source = open_source(with_router(tmp_path / "m", {"query": ["one"], "document": []}))
+    routes = {"query": ({"step": "normalize"},), "document": ()}
+    assert source.recipe[1:] == ({"step": "route", "default": "query", "routes": routes},)
+    assert source.prompts == {"query": "", "document": ""}
+
+
+@pytest.mark.parametrize("routes", [{"query": ["one"]}, {"a": ["one"], "b": ["one"]}])
+def test_one_route_is_none(routes: dict[str, list[str]], tmp_path: Path) -> None:
+    """Where every text goes one way, its modules are steps like any other."""
+    source = open_source(with_router(tmp_path / "m", routes))
+    assert source.recipe == ({"step": "pool", "mode": "mean"}, {"step": "normalize"})
+
+
+def test_refuses_a_plain_call_that_has_no_route(tmp_path: Path) -> None:
+    """sentence-transformers raises there; a client has no such call, so the recipe must say."""
+    folder = with_router(tmp_path / "m", {"query": ["one"], "document": []}, allow_empty_key=False)
+    source = open_source(folder)
+    with pytest.raises(InputError, match=r"steps\[1\]\.default: is missing; add it"):
+        resolve(source.recipe, base=folder, source=source)
+    given = [*source.recipe[:1], {**source.recipe[1], "default": "document"}]
+    assert str(resolve(given, base=folder, source=source)[1]).endswith("default: document)")
+
+
+def test_an_export_of_all_modules_went_one_way(tmp_path: Path) -> None:
+    """Token embeddings still have all routes before them; a sentence's embedding has not."""
+    recipe = open_source(with_router(tmp_path / "m", {"query": ["one"], "document": []})).recipe
+    tokens = EmbeddingOutputs("last_hidden_state", "sentence_embedding")
+    assert remaining_steps(recipe, tokens, tmp_path) == recipe
+    with pytest.raises(InputError, match="went through one route of the folder's Router"):
+        remaining_steps(recipe, EmbeddingOutputs(*["sentence_embedding"] * 2), tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["Router", "Asym", "CLIPModel"])
+def test_refuses_other_modules_in_a_route(kind: str, tmp_path: Path) -> None:
+    """A Router within a Router is refused as an unknown module is: by its name."""
+    folder = with_router(tmp_path / "m", {"query": ["one"], "document": []})
+    name = f"sentence_transformers.models.{kind}"
+    change_json(folder / "2_Router" / "router_config.json", types={"one": name})
+    with pytest.raises(InputError, match=f"unknown module type '{name}'"):
+        open_source(folder)
+
+
+def test_reads_no_module_outside_the_folder(tmp_path: Path) -> None:
+    """A module's folder lies in the Router's."""
+    folder = with_router(tmp_path / "m", {"query": ["../../other"], "document": []})
+    with pytest.raises(InputError, match="lies outside the model's folder"):
+        open_source(folder)

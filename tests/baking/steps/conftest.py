@@ -1,0 +1,79 @@
+"""Runs one step alone, in a graph of a given opset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+from numpy.typing import NDArray
+from onnxscript import GraphBuilder, ir
+
+from models.tiny_state import state
+from polybake.baking.graph.check import check_graph
+from polybake.steps import Arrays, State, Step, Values
+
+Floats = NDArray[np.floating[Any]]
+RunStep = Callable[..., Floats]
+
+#: What bakes keep of their sources, from the oldest that is taken to a recent one.
+OPSETS = (11, 13, 17, 18, 20, 22, 25)
+
+
+@pytest.fixture(params=OPSETS)
+def opset(request: pytest.FixtureRequest) -> int:
+    found: int = request.param
+    return found
+
+
+@pytest.fixture
+def run_steps() -> RunStep:
+    """Build, check and run ``steps``, one after another."""
+
+    def run(steps: Sequence[Step], given: Arrays, opset: int = 18) -> Floats:
+        graph = ir.Graph([], [], nodes=[], opset_imports={"": opset}, name="step")
+        builder = GraphBuilder(graph)
+        axes = ["batch", "sequence"]
+        arrays = {
+            name: array for name, array in vars(given).items() if isinstance(array, np.ndarray)
+        }
+        x = arrays["x"] = arrays["x"].astype(np.float32)
+        value = builder.input("x", ir.DataType.FLOAT, [*axes[: x.ndim - 1], x.shape[-1]])
+        others = {
+            name: builder.input(name, ir.DataType.INT64, axes if array.ndim == 2 else [1])
+            for name, array in arrays.items()
+            if name != "x"
+        }
+        state: Values = State(value, **others)
+        for step in steps:
+            state = step.build(builder.op, state)
+        value = state.x
+        builder.add_output(value, "result")
+        model = ir.Model(graph, ir_version=8)
+        check_graph(model)
+        session = ort.InferenceSession(
+            ir.to_proto(model).SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        found: Floats = session.run(None, arrays)[0]
+        return found
+
+    return run
+
+
+@pytest.fixture
+def run_step(run_steps: RunStep) -> RunStep:
+    """Run one step on ``x``, with the tokens of a mask, a prompt and a route."""
+
+    def run(
+        step: Step,
+        x: Floats,
+        mask: NDArray[np.int64],
+        opset: int = 18,
+        prompt_length: int | None = None,
+        route: int | None = None,
+    ) -> Floats:
+        return run_steps([step], state(x, mask, prompt_length, route), opset)
+
+    return run

@@ -1,0 +1,35 @@
+"""One process at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polybake.base.files.exclusive import exclusive
+from polybake.errors import InputError
+
+
+def test_a_second_one_is_refused(tmp_path: Path) -> None:
+    """Until the first one ends, however that happens."""
+    folder = tmp_path / "new" / "folder"
+    with (
+        exclusive(folder),
+        pytest.raises(InputError, match="folder: another process works in it; wait for its"),
+        exclusive(folder),
+    ):
+        pass
+    with pytest.raises(ZeroDivisionError), exclusive(folder):
+        raise ZeroDivisionError
+    with exclusive(folder):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """Here a file has its name."""
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(InputError, match=r"file: cannot be made \(File exists\); choose another"),
+        exclusive(tmp_path / "file"),
+    ):
+        pass

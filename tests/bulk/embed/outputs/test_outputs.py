@@ -1,0 +1,28 @@
+"""Which kind of file vectors are written to."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from polybake.bulk.embed.outputs import output_for
+from polybake.errors import InputError, RequirementMissing
+
+
+def test_the_suffix_says_it() -> None:
+    """In either case; another one names the choices."""
+    assert output_for(Path("a.NPY")).__name__ == "NpyOutput"
+    assert output_for(Path("a.jsonl")).__name__ == "JsonLinesOutput"
+    with pytest.raises(InputError, match=r"a\.txt: .*; choose one of: \.parquet, \.npy, \.jsonl"):
+        output_for(Path("a.txt"))
+
+
+def test_parquet_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package the error names the extra, and what needs none."""
+    monkeypatch.delitem(sys.modules, "polybake.bulk.embed.outputs.parquet", raising=False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    needed = r'needs the package pyarrow; .* pip install "\.\[parquet\]", or write \.npy or \.js'
+    with pytest.raises(RequirementMissing, match=needed):
+        output_for(Path("a.parquet"))

@@ -1,0 +1,235 @@
+"""From a corpus to a file of vectors."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from models.every_feed import expected, tokenizer
+from polybake.base.texts import open_corpus, window
+from polybake.base.texts.source import Source
+from polybake.bulk.embed.embed import embed
+from polybake.bulk.embed.machine import Machine
+from polybake.errors import CheckFailed, InputError
+from polybake.runtime.processors import processors
+from polybake.runtime.prompt import Prompt
+from polybake.runtime.runner import Runner
+
+TEXTS = [letter * count for count in range(1, 9) for letter in ("a", "b c ", "", "d, e.")]
+
+
+@pytest.fixture(autouse=True)
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "MOST_ROWS", 5)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS), encoding="utf-8")
+    return path
+
+
+def run(model: Path, texts: Path, out: str, prompt: Prompt = Prompt(), **more: Any) -> str:  # noqa: B008
+    """What is shown."""
+    stream = io.StringIO()
+    console = Console(file=stream)
+    arguments = {"prompt": prompt, "machine": Machine(), "console": console} | more
+    embed(model, open_corpus(texts), texts.with_name(out), **arguments)
+    return stream.getvalue()
+
+
+def by_hand(texts: list[str], before: str, value: int) -> np.ndarray:
+    rows = [tokenizer().encode(before + text).ids for text in texts]
+    return np.stack([expected(row, value, "right") for row in rows])
+
+
+def test_each_row_gets_its_vector(every_feed: Path, texts: Path) -> None:
+    """In their order, also the empty text's; and the record says what they came from."""
+    run(every_feed, texts, "out.npy")
+    assert np.load(texts.with_name("out.npy")) == pytest.approx(by_hand(TEXTS, "", 0), abs=1e-6)
+    record = json.loads(texts.with_name("out.npy.json").read_text())
+    assert record["model"]["name"] == "every-feed"
+    assert len(record["model"]["fingerprint"]) == 64
+    assert record["texts"]["rows"] == len(TEXTS)
+    assert {path.name for path in texts.parent.iterdir()} == {
+        "texts.txt",
+        "out.npy",
+        "out.npy.json",
+    }
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name", "before", "value"),
+    [
+        (Prompt(), "document", "passage: ", 2),
+        (Prompt("query"), "query", "query: ", 1),
+        (Prompt(role="query"), "query", "query: ", 1),
+        (Prompt(role="document"), "document", "passage: ", 2),
+    ],
+)
+def test_the_prompt_counts(
+    every_feed_default: Path, texts: Path, prompt: Prompt, name: str, before: str, value: int
+) -> None:
+    """In the text, in the graph and in the record."""
+    run(every_feed_default, texts, "out.npy", prompt)
+    found = np.load(texts.with_name("out.npy"))
+    assert found == pytest.approx(by_hand(TEXTS, before, value), abs=1e-6)
+    record = json.loads(texts.with_name("out.npy.json").read_text())
+    assert record["model"]["prompt"] == name
+
+
+def test_threads_change_no_bit(every_feed: Path, texts: Path) -> None:
+    """Of any vector."""
+    for threads in (1, processors()):
+        run(every_feed, texts, f"{threads}.npy", machine=Machine(threads=threads))
+    one, all_of_them = (texts.with_name(f"{n}.npy").read_bytes() for n in (1, processors()))
+    assert one == all_of_them
+
+
+def test_integers_stay_integers(every_feed_int8: Path, texts: Path) -> None:
+    """Of the model's dtype."""
+    run(every_feed_int8, texts, "out.npy")
+    assert np.load(texts.with_name("out.npy")).dtype == np.int8
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".jsonl", ".parquet"])
+def test_no_rows_give_a_file_without_rows(every_feed: Path, tmp_path: Path, suffix: str) -> None:
+    """Of every kind, and no folder of parts."""
+    pytest.importorskip("pyarrow")
+    (tmp_path / "texts.txt").touch()
+    run(every_feed, tmp_path / "texts.txt", f"out{suffix}")
+    assert (tmp_path / f"out{suffix}").exists()
+    assert not (tmp_path / f"out{suffix}.parts").exists()
+    if suffix == ".npy":
+        assert np.load(tmp_path / "out.npy").shape == (0, 7)
+
+
+class Stopped(Exception):
+    """Ends a run."""
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> list[int]:
+    """Let the model run for so many windows; the rows of those that ran."""
+    ran: list[int] = []
+    through = Runner.embed
+
+    def counted(runner: Runner, rows: Any, **more: Any) -> Any:
+        if len(ran) == runs:
+            raise Stopped
+        ran.append(len(rows))
+        return through(runner, rows, **more)
+
+    monkeypatch.setattr(Runner, "embed", counted)
+    return ran
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".jsonl", ".parquet"])
+def test_the_same_call_goes_on(every_feed: Path, texts: Path, suffix: str) -> None:
+    """To the same bytes, and what is there already is not embedded again."""
+    pytest.importorskip("pyarrow")
+    run(every_feed, texts, f"whole{suffix}")
+    with pytest.MonkeyPatch.context() as patch:
+        stop_after(patch, 3)
+        with pytest.raises(Stopped):
+            run(every_feed, texts, f"out{suffix}")
+    assert not texts.with_name(f"out{suffix}").exists()
+    with pytest.MonkeyPatch.context() as patch:
+        ran = stop_after(patch, 99)
+        shown = run(every_feed, texts, f"out{suffix}")
+    assert sum(ran) == len(TEXTS) - 15
+    assert shown.startswith("going on after the 3 parts in ")
+    out, whole = (texts.with_name(f"{name}{suffix}").read_bytes() for name in ("out", "whole"))
+    assert out == whole
+
+
+def test_what_is_kept_is_told(every_feed: Path, texts: Path) -> None:
+    """As the run ends, however it does; a folder's name is no markup."""
+    with pytest.MonkeyPatch.context() as patch:
+        stop_after(patch, 2)
+        stream = io.StringIO()
+        with pytest.raises(Stopped):
+            run(every_feed, texts, "[bold].npy", console=Console(file=stream))
+    assert f"2 parts are kept in {texts.parent}/[bold].npy.parts; the same" in stream.getvalue()
+
+
+def test_another_job_s_parts_are_refused(
+    every_feed: Path, every_feed_default: Path, texts: Path
+) -> None:
+    """Another model, prompt or text; --force begins anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        stop_after(patch, 3)
+        with pytest.raises(Stopped):
+            run(every_feed, texts, "out.npy")
+    for model, prompt, fault in [
+        (every_feed_default, Prompt(), 'model.name was "every-feed", and is "every-feed-default"'),
+        (every_feed, Prompt("query"), 'model.prompt was null, and is "query"'),
+    ]:
+        with pytest.raises(InputError, match=fault):
+            run(model, texts, "out.npy", prompt)
+    texts.write_text("\n".join([*TEXTS, "one more"]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"texts\.sha256 was .* and is .*--force"):
+        run(every_feed, texts, "out.npy")
+    run(every_feed, texts, "out.npy", force=True)
+    assert len(np.load(texts.with_name("out.npy"))) == len(TEXTS) + 1
+
+
+@pytest.mark.parametrize("lines", [3, 99])
+def test_a_file_that_changes_is_refused(every_feed: Path, tmp_path: Path, lines: int) -> None:
+    """Rows in are rows out; one that grows for ever ends, too."""
+    texts, through = tmp_path / "texts.txt", Source.sha256
+    texts.write_text("a\n" * 32)
+
+    def changing(source: Source) -> str:
+        digest = through(source)
+        texts.write_text("a\n" * lines)
+        return digest
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Source, "sha256", changing)
+        with pytest.raises(InputError, match=r"had 32 rows and then \d+; give a file that nobody"):
+            run(every_feed, texts, "out.npy")
+    assert not texts.with_name("out.npy").exists()
+
+
+def test_what_is_no_number_is_named(every_feed: Path, texts: Path) -> None:
+    """By its row; a store would never find it again."""
+
+    def damaged(_: Runner, rows: Any, **more: Any) -> Any:  # noqa: ARG001
+        vectors = np.zeros((len(rows), 7), np.float32)
+        vectors[3, 2] = np.nan
+        return vectors
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Runner, "embed", damaged)
+        with pytest.raises(CheckFailed, match="line 4: its embedding holds NaN or infinity; drop"):
+            run(every_feed, texts, "out.npy")
+    assert [path.name for path in texts.parent.iterdir()] == ["texts.txt"]
+
+
+def test_a_record_that_was_left_alone_is_replaced(every_feed: Path, texts: Path) -> None:
+    """A run that is killed between its two files can go on; any other file is refused."""
+    run(every_feed, texts, "out.npy")
+    texts.with_name("out.npy").unlink()
+    run(every_feed, texts, "out.npy")
+    texts.with_name("out.npy").unlink()
+    texts.with_name("out.npy.json").write_text('{"mine": 1}')
+    with pytest.raises(InputError, match=r"out\.npy\.json: exists already"):
+        run(every_feed, texts, "out.npy")
+
+
+def test_the_texts_are_never_overwritten(every_feed: Path, tmp_path: Path) -> None:
+    """Neither by their name nor by a link."""
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "a"}\n')
+    (tmp_path / "link.jsonl").symlink_to(path)
+    for name in ("texts.jsonl", "link.jsonl"):
+        with pytest.raises(InputError, match="holds the texts themselves; choose another output"):
+            run(every_feed, path, name, force=True)
+    assert path.read_text() == '{"text": "a"}\n'

@@ -1,0 +1,145 @@
+"""What outlives the process that made it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polybake.base.texts.window import ObjectWindow
+from polybake.bulk.embed.parts import Parts
+from polybake.errors import InputError
+
+JOB = {"model": {"name": "tiny", "fingerprint": "0a"}, "texts": {"sha256": "1b"}}
+WINDOWS = [ObjectWindow([text], [line]) for line, text in enumerate("abc", 1)]
+
+
+def write(parts: Parts, *numbers: int) -> None:
+    for number in numbers:
+        with parts.writing(number, WINDOWS[number]) as file:
+            file.write(b"part")
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A file of which two parts are there."""
+    parts = Parts(tmp_path / "out.npy")
+    with parts.opened(JOB):
+        write(parts, 0, 1)
+    return tmp_path / "out.npy"
+
+
+def test_the_folder_says_what_it_is(out: Path) -> None:
+    """To a person who finds it, and to the next run."""
+    folder = out.with_name("out.npy.parts")
+    job = json.loads((folder / "job.json").read_text())
+    assert job["about"] == (
+        "parts of out.npy, which polybake embed is writing; the same command goes on with them"
+    )
+    assert job.items() >= JOB.items()
+    assert len([*folder.iterdir()]) == 3
+
+
+def test_the_same_job_goes_on(out: Path) -> None:
+    """With what is there; the whole then takes its place, and the folder goes."""
+    parts = Parts(out)
+    with parts.opened(JOB):
+        there = [parts.has(number, window) for number, window in enumerate(WINDOWS)]
+        assert there == [True, True, False]
+        write(parts, 2)
+        assert [path.name[:6] for path in parts.ended(3)] == ["000000", "000001", "000002"]
+        with parts.whole({out.with_name("out.npy.json"): b"record"}) as file:
+            file.write(b"whole")
+    names = {path.name: path.read_bytes() for path in out.parent.iterdir()}
+    assert names == {"out.npy": b"whole", "out.npy.json": b"record"}
+
+
+def test_half_a_part_is_none(out: Path) -> None:
+    """What a process left that was killed while it wrote is thrown away."""
+    folder = out.with_name("out.npy.parts")
+    for name in (".000002-00.npy.x.tmp", ".job.json.x.tmp", ".whole.npy.x.tmp"):
+        (folder / name).write_bytes(b"half")
+    with Parts(out).opened(JOB):
+        assert len([*folder.iterdir()]) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": {"name": "tiny", "fingerprint": "0b"}}, 'model.fingerprint was "0a", and is'),
+        ({"texts": {"sha256": None}}, 'texts.sha256 was "1b", and is null'),
+        ({"device": "cuda"}, 'device was null, and is "cuda"'),
+    ],
+)
+def test_another_job_is_refused(out: Path, change: dict[str, Any], message: str) -> None:
+    """By what differs, and nothing is lost; with force it begins anew."""
+    with (
+        pytest.raises(InputError, match=rf"parts: holds parts of another job: {message}.*--force"),
+        Parts(out).opened(JOB | change),
+    ):
+        pass
+    assert len([*out.with_name("out.npy.parts").iterdir()]) == 3
+    parts = Parts(out, force=True)
+    with parts.opened(JOB | change):
+        assert not parts.has(0, WINDOWS[0])
+        write(parts, 0)
+    with Parts(out).opened(JOB | change):
+        pass
+
+
+def test_other_texts_are_refused(out: Path) -> None:
+    """Force keeps the parts before them."""
+    parts = Parts(out)
+    other = ObjectWindow(["other"], [2])
+    with parts.opened(JOB):
+        assert parts.has(0, WINDOWS[0])
+        with pytest.raises(InputError, match="part 1 was made of other texts than line 2 and"):
+            parts.has(1, other)
+    parts = Parts(out, force=True)
+    with parts.opened(JOB):
+        assert parts.has(0, WINDOWS[0])
+        assert not parts.has(1, other)
+        assert len(parts) == 1
+
+
+def test_fewer_texts_are_refused(out: Path) -> None:
+    """Than parts were made of."""
+    parts = Parts(out)
+    with parts.opened(JOB), pytest.raises(InputError, match="they hold more texts than there are"):
+        parts.ended(1)
+    parts = Parts(out, force=True)
+    with parts.opened(JOB):
+        assert len(parts.ended(1)) == 1
+
+
+def test_a_folder_of_others_stays(tmp_path: Path) -> None:
+    """Also with force."""
+    folder = tmp_path / "out.npy.parts"
+    folder.mkdir()
+    (folder / "mine.txt").touch()
+    for force in (False, True):
+        with (
+            pytest.raises(InputError, match=r"is needed for the parts of out\.npy, and holds mine"),
+            Parts(tmp_path / "out.npy", force).opened(JOB),
+        ):
+            pass
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+
+
+def test_nothing_stays_of_what_was_not_begun(tmp_path: Path) -> None:
+    """A run that fails before its first part leaves no folder."""
+    with pytest.raises(ZeroDivisionError), Parts(tmp_path / "out.npy").opened(JOB):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_processes_do_not_write_one_file(out: Path) -> None:
+    """The second one is refused."""
+    with (
+        Parts(out).opened(JOB),
+        pytest.raises(InputError, match=r"out\.npy\.parts: another process works in it"),
+        Parts(out).opened(JOB),
+    ):
+        pass

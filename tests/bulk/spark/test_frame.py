@@ -1,0 +1,147 @@
+"""A frame has a vector for each row."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polybake
+from polybake.base.modelfile.container import read_head
+from polybake.bulk.embed.model_file import ModelFile
+from polybake.errors import InputError
+from polybake.runtime.prompt import Prompt
+
+pytest.importorskip("pyspark", reason="Spark is missing: run nox -s bulk")
+
+from polybake.spark import embed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+
+TEXTS = [letter * count for count in range(1, 11) for letter in ("a", "b c ", "", "d, e.")]
+
+EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
+
+
+def test_each_row_has_its_vector(
+    spark: SparkSession, every_feed_default: Path, tmp_path: Path
+) -> None:
+    """In the order of the partitions, by the prompt asked for, and files say by which model."""
+    frame = spark.createDataFrame([*enumerate(TEXTS)], ["id", "text"])
+    embedded = embed(frame, every_feed_default, role="query")
+    rows = embedded.collect()
+    assert [(row.id, row.text) for row in rows] == [*enumerate(TEXTS)]
+    expected = polybake.Embedder(every_feed_default).embed(TEXTS, prompt="query")
+    assert np.array([row.embedding for row in rows]) == pytest.approx(expected, abs=1e-6)
+    embedded.write.parquet(str(tmp_path / "out"))
+    metadata = spark.read.parquet(str(tmp_path / "out")).schema["embedding"].metadata
+    record = json.loads(metadata["polybake.embed"])
+    assert record["model"]["prompt"] == "query"
+    assert record["model"]["fingerprint"] == read_head(every_feed_default).manifest.fingerprint
+
+
+@pytest.mark.parametrize("precision", ["int8", "bits"])
+def test_integers_stay_integers(
+    spark: SparkSession, precision: str, request: pytest.FixtureRequest
+) -> None:
+    """Those of uint8, too, of which Spark has none."""
+    model = request.getfixturevalue(f"every_feed_{precision}")
+    rows = embed(spark.createDataFrame([(text,) for text in TEXTS], ["text"]), model).collect()
+    assert [row.embedding for row in rows] == polybake.Embedder(model).embed(TEXTS).tolist()
+
+
+def test_a_wrong_frame_is_refused(spark: SparkSession, every_feed: Path) -> None:
+    """At once where its columns say it, else by the worker that finds it."""
+    frame = spark.createDataFrame([(1, "a", None)], "id int, embedding string, text string")
+    with pytest.raises(InputError, match="has a column 'embedding' already"):
+        embed(frame, every_feed)
+    frame = frame.drop("embedding")
+    with pytest.raises(InputError, match="has no column 'body'; choose one of: id, text"):
+        embed(frame, every_feed, column="body")
+    assert "'text' is null; expected a text" in failure(embed(frame, every_feed))
+
+
+def test_a_model_that_replaces_another_needs_a_name_of_its_own(
+    spark: SparkSession,
+    every_feed: Path,
+    every_feed_default: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Spark sends a file once under its name; executors would go on with the old one."""
+    # Executors that come later want the file, too.
+    model = Path(shutil.copy(every_feed, tmp_path_factory.mktemp("sent") / "replaced.onnx"))
+    frame = spark.createDataFrame([("a",)], ["text"])
+    embed(frame, model)
+    embed(frame, model)
+    shutil.copy(every_feed_default, model)
+    with pytest.raises(InputError, match=r"replaced.onnx: this session has sent another file"):
+        embed(frame, model)
+
+
+def test_an_executor_with_another_file_says_so(
+    spark: SparkSession, every_feed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With both fingerprints; here the driver is the one that is mistaken."""
+    found = ModelFile.read(every_feed, Prompt())
+    mistaken = replace(found, manifest=found.manifest.model_copy(update={"fingerprint": "0a1b"}))
+    monkeypatch.setattr(ModelFile, "read", lambda *_: mistaken)
+    embedded = embed(spark.createDataFrame([("a",)], ["text"]), every_feed)
+    expected = f"has the fingerprint {found.manifest.fingerprint} here, expected 0a1b"
+    assert expected in failure(embedded)
+
+
+def failure(frame: Any) -> str:
+    """What Spark says of a frame that cannot be computed."""
+    from pyspark.errors import PythonException
+
+    with pytest.raises(PythonException) as raised:
+        frame.collect()
+    return str(raised.value)
+
+
+def test_no_row_is_lost_when_an_executor_is_killed(spark: SparkSession, every_feed: Path) -> None:
+    """Nor is one there twice."""
+    texts = [f"{row % 997}" for row in range(4_000)]
+    frame = spark.createDataFrame([*enumerate(texts)], ["id", "text"]).repartition(8)
+    embedded = embed(frame, every_feed)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(embedded.collect)
+        kill_an_executor(spark)
+        rows = sorted(running.result(), key=lambda row: row.id)
+    assert [(row.id, row.text) for row in rows] == [*enumerate(texts)]
+    expected = polybake.Embedder(every_feed).embed(texts)
+    assert np.array([row.embedding for row in rows]) == pytest.approx(expected, abs=1e-6)
+
+
+def kill_an_executor(spark: SparkSession) -> None:
+    """When some tasks of a stage are done, and others are not."""
+    tracker = spark.sparkContext.statusTracker()
+    for _ in range(12_000):
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        if any(stage and 0 < stage.numCompletedTasks < stage.numTasks for stage in stages):
+            break
+        time.sleep(0.01)
+    else:
+        raise AssertionError("no stage was in its middle")
+    application = spark.sparkContext.applicationId
+    for process in Path("/proc").glob("[0-9]*"):
+        words: list[bytes] = []
+        with suppress(OSError):  # it has ended
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        if EXECUTOR in words and application.encode() in words:
+            os.kill(int(process.name), signal.SIGKILL)
+            return
+    raise AssertionError("no executor was at work")

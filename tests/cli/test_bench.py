@@ -1,0 +1,89 @@
+"""``polybake bench`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from polybake.study.bench.figures import Figures
+from support.commandline import polybake, run
+from support.plain_client import write_plain_client
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "texts.txt").write_text("one\ntwo words\n")
+    write_plain_client(tmp_path / "right" / "plain")
+    write_plain_client(tmp_path / "wrong" / "plain", "one-element")
+    write_plain_client(tmp_path / "other" / "plain", "other-contract")
+    return tmp_path
+
+
+OWN = ("--texts", "texts.txt", "--rounds", "1")
+
+
+def test_a_table_and_nothing_else(every_feed: Path, project: Path) -> None:
+    """Without a folder, no file is written; progress is for terminals."""
+    before = {*project.rglob("*")}
+    done = run("bench", every_feed, *OWN, "--threads", 1, cwd=project)
+    assert (done.returncode, done.stderr) == (0, "")
+    for heading in ("2 texts of texts.txt", "one of them at a time", "files", "where the time"):
+        assert heading in done.stdout
+    assert {*project.rglob("*")} == before
+
+
+def test_files_and_json(every_feed: Path, project: Path) -> None:
+    """What is printed is what is written, and beside it lies the page."""
+    options = ("--clients", "right", "--output", "new/folder", "--json")
+    printed = run("bench", every_feed, *OWN, *options, cwd=project).stdout
+    folder = project / "new/folder"
+    assert {path.name for path in folder.iterdir()} == {"bench.json", "report.html"}
+    assert (folder / "bench.json").read_text() == printed
+    figures = Figures.model_validate_json(printed)
+    assert [row.client for row in figures.workloads[0].rows] == [None, "plain"]
+    assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_the_seeded_texts(every_feed: Path, project: Path) -> None:
+    """Without a file of texts it is short ones, long ones and a single one."""
+    printed = run("bench", every_feed, "--rounds", "1", "--json", cwd=project).stdout
+    found = [(one["name"], one["rows"][0]["texts"]) for one in json.loads(printed)["workloads"]]
+    assert found == [("short", 1000), ("long", 200), ("single", 1)]
+
+
+def test_other_vectors_end_with_1(every_feed: Path, project: Path) -> None:
+    """The client has no figure, and the reason is told."""
+    printed = polybake("bench", every_feed, *OWN, "--clients", "wrong", cwd=project, code=1)
+    assert "FAIL every-feed in plain: fail: row 1, element 0: difference 2" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["texts.txt"], "texts.txt: has no polybake.manifest; write the file with"),
+        (["MODEL", "no.onnx"], "no.onnx: "),
+        (["MODEL", "--threads", "100000"], "threads is 100000; expected 1 to "),
+        (["MODEL", "--rounds", "0"], "greater than or equal to 1"),
+        (["MODEL", "--texts", "empty.txt"], "empty.txt: has no texts; give a file with one text"),
+        (["MODEL", "--texts", "no.txt"], "no.txt: cannot be read (no such file)"),
+        (["MODEL", "--clients", "new"], "new: no folder in it has a harness.json; write clients"),
+        (["MODEL", "--clients", "other"], "contract.max_length is 16, this client is for 8; gen"),
+        (["MODEL", "--output", "texts.txt"], "texts.txt: is no folder; choose another place"),
+    ],
+)
+def test_wrong_input_writes_nothing(
+    every_feed: Path, project: Path, arguments: list[str], message: str
+) -> None:
+    """One line with the value and the remedy, before anything is measured."""
+    (project / "empty.txt").write_text("")
+    before = {*project.rglob("*")}
+    given = [every_feed if one == "MODEL" else one for one in arguments]
+    done = run("bench", *given, cwd=project)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {*project.rglob("*")} == before

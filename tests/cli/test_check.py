@@ -1,0 +1,114 @@
+"""polybake check, given a polybake.toml: the file was baked with these settings."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models.tiny_folders import write_bert
+from polybake.base.modelfile.container import read_head, write
+from support.commandline import polybake
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = """
+[model]
+name = "tiny"
+source = "bert"
+output = "build/tiny.onnx"
+[[steps]]
+step = "pool"
+mode = "mean"
+[[steps]]
+step = "normalize"
+[prompts]
+query = "query: "
+"""
+
+
+@pytest.fixture(scope="module")
+def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    write_bert(folder / "bert")
+    (folder / "polybake.toml").write_text(SETTINGS)
+    polybake("build", cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def project(baked: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(baked, tmp_path / "project"))
+
+
+def test_what_was_just_baked_is_current(project: Path) -> None:
+    """And Git does not take the large file."""
+    assert "current: build/tiny.onnx was baked with these settings" in polybake(
+        "check", cwd=project
+    )
+    assert (project / "build" / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "message"),
+    [
+        (
+            'step = "normalize"',
+            'step = "truncate"\ndimension = 4',
+            1,
+            "steps 'pool(mode=mean) -> normalize()', and polybake.toml says 'pool(mode=mean) -> tr",
+        ),
+        ('"query: "', '"q: "', 1, "with prompts {'query': 'query: '}, and polybake.toml says {'q"),
+        ('name = "tiny"', 'name = "small"', 1, "with name 'tiny', and polybake.toml says 'small'"),
+        (
+            '[[steps]]\nstep = "pool"',
+            'precision = "int8"\n[[steps]]\nstep = "pool"',
+            1,
+            "precision",
+        ),
+        ('[[steps]]\nstep = "pool"', 'expose = ["pool"]\n[[steps]]\nstep = "pool"', 1, "expose"),
+        ('step = "normalize"', 'step = "truncate"\ndimensions = 4', 2, "steps[1].dimensions: unkn"),
+    ],
+)
+def test_settings_that_were_edited_since(
+    project: Path, old: str, new: str, code: int, message: str
+) -> None:
+    """The key that differs is named, and so is a step that no bake would take."""
+    config = project / "polybake.toml"
+    config.write_text(config.read_text().replace(old, new, 1))
+    assert message in polybake("check", cwd=project, code=code)
+
+
+def test_without_its_source_the_settings_are_not_compared(project: Path) -> None:
+    """A checkout of a service has the model file alone; what is left out is said."""
+    shutil.rmtree(project / "bert")
+    printed = polybake("check", cwd=project)
+    assert "skipped: the settings, since their source bert is not here" in printed
+
+
+def test_without_the_packages_of_a_bake_neither(project: Path) -> None:
+    """A base install checks what it can."""
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(('onnx', 'onnx_ir', 'onnxscript'));"
+        "sys.argv = ['polybake', 'check']; import polybake.cli.main; polybake.cli.main.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "skipped: the settings, since onnx" in done.stdout
+
+
+def test_a_tokenizer_that_cannot_be_read_is_an_error(every_feed: Path, tmp_path: Path) -> None:
+    """One line, though its digest is right."""
+    head, tail, path = read_head(every_feed), tmp_path / "tail", tmp_path / "sealed.onnx"
+    tail.write_bytes(every_feed.read_bytes()[-head.digests.tail_length :])
+    tokenizer = json.dumps({**json.loads(head.tokenizer), "post_processor": []})
+    write(path, tail, head.digests.tail, head.manifest, tokenizer, head.fixture)
+    printed = polybake("check", path, cwd=tmp_path, code=2)
+    assert "the tokenizer cannot be read by tokenizers" in printed
+    assert "internal error" not in printed

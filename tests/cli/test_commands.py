@@ -1,0 +1,144 @@
+"""The commands on MiniLM's real weights, one after the other, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from support.commandline import polybake
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, minilm: Path) -> Path:
+    """A folder in which init and build have run."""
+    folder = tmp_path_factory.mktemp("project")
+    polybake("init", minilm, "--name", "minilm", cwd=folder)
+    text = (folder / "polybake.toml").read_text()
+    (folder / "texts.txt").write_text("my own text\nund noch einer\n", encoding="utf-8")
+    (folder / "polybake.toml").write_text(text + '\n[fixtures]\ntexts = ["texts.txt"]\n')
+    polybake("build", cwd=folder)
+    return folder
+
+
+def test_init_writes_the_source_s_own_steps(project: Path) -> None:
+    """The written file lists what modules.json says."""
+    settings = tomllib.loads((project / "polybake.toml").read_text())
+    assert settings["steps"] == [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
+    assert settings["model"]["name"] == "minilm"
+
+
+def test_init_overwrites_nothing(project: Path, minilm: Path) -> None:
+    """An existing file is kept unless --force is given."""
+    before = (project / "polybake.toml").read_text()
+    printed = polybake("init", minilm, cwd=project, code=2)
+    assert "polybake.toml: exists already; edit it, or overwrite it with --force" in printed
+    assert (project / "polybake.toml").read_text() == before
+
+
+def test_build_makes_everything(project: Path) -> None:
+    """One command gives the model file, the fixture and four clients."""
+    assert (project / "build/minilm.onnx").stat().st_size > 90_000_000
+    cases = json.loads((project / "fixtures/minilm/cases.json").read_text())["cases"]
+    assert any("my own text" in case["texts"] for case in cases)
+    assert {path.name for path in (project / "clients").iterdir()} == {
+        "python",
+        "node",
+        "ruby",
+        "csharp",
+    }
+
+
+def test_build_again_changes_nothing(project: Path) -> None:
+    """Equal input gives equal bytes, and no generated file is touched."""
+    before = (project / "build/minilm.onnx").read_bytes()
+    printed = polybake("build", cwd=project)
+    assert (project / "build/minilm.onnx").read_bytes() == before
+    assert printed.count(": 0 written") == 4
+
+
+def test_check_passes_and_finds_a_stale_client(project: Path, tmp_path: Path) -> None:
+    """Golden cases are reproduced; a changed client file ends with exit code 1."""
+    printed = polybake("check", cwd=project)
+    assert "whole: " in printed
+    assert "reproduced: every golden case" in printed
+    assert "fresh: python, node, ruby, csharp" in printed
+    polybake("generate", "--clients", tmp_path, "--language", "ruby", cwd=project)
+    (file,) = tmp_path.glob("ruby/lib/*/embedder.rb")
+    file.write_text(file.read_text() + "# mine\n")
+    arguments = ("check", "build/minilm.onnx", "--clients", tmp_path, "--language", "ruby")
+    assert f"not fresh: {file}" in polybake(*arguments, cwd=project, code=1)
+    printed = polybake("generate", "--clients", tmp_path, "--language", "ruby", cwd=project, code=2)
+    assert "was changed by hand" in printed
+    polybake("generate", "--clients", tmp_path, "--language", "ruby", "--force", cwd=project)
+    assert "fresh: ruby" in polybake(*arguments, cwd=project)
+
+
+def test_check_finds_a_changed_graph(project: Path, tmp_path: Path) -> None:
+    """One flipped bit of the graph fails by its digest."""
+    data = bytearray((project / "build/minilm.onnx").read_bytes())
+    data[-1000] ^= 1
+    copy = tmp_path / "copy.onnx"
+    copy.write_bytes(data)
+    assert "the graph does not match its digest" in polybake("check", copy, cwd=tmp_path, code=1)
+
+
+def test_inspect_shows_and_extracts(project: Path, minilm: Path, tmp_path: Path) -> None:
+    """A model file shows what a client would do; its parts come out as files."""
+    printed = polybake("inspect", "build/minilm.onnx", cwd=project)
+    assert "input_ids (input_ids), attention_mask (attention_mask)" in printed
+    assert "at most 256 tokens, padded on the right with 0" in printed
+    polybake("inspect", project / "build/minilm.onnx", "--extract", "parts", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "parts/manifest.json").read_text())
+    assert manifest == json.loads(polybake("inspect", "build/minilm.onnx", "--json", cwd=project))
+    tokenizer = json.loads((tmp_path / "parts/tokenizer.json").read_text())
+    assert tokenizer["truncation"]["max_length"] == 256
+    assert tokenizer["padding"] is None
+    assert json.loads(polybake("inspect", minilm, "--json", cwd=tmp_path))["encoder"] == "bert"
+    printed = polybake("inspect", minilm, "--extract", "x", cwd=tmp_path, code=2)
+    assert "is not a baked model file" in printed
+
+
+def test_a_wrong_step_is_named(project: Path, tmp_path: Path) -> None:
+    """An unknown step names its place and the choices, and leaves no file."""
+    text = (project / "polybake.toml").read_text()
+    text = text.replace('step = "normalize"', 'step = "normalise"').split("[fixtures]")[0]
+    (tmp_path / "polybake.toml").write_text(text)
+    printed = polybake("bake", cwd=tmp_path, code=2)
+    assert "steps[1].step: unknown step 'normalise'; choose one of: " in printed
+    assert not (tmp_path / "build").exists()
+
+
+def test_a_missing_package_is_named(project: Path) -> None:
+    """Without the extra, bake says what to install and ends with 3."""
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None; sys.argv = ['polybake', 'bake'];"
+        "import polybake.cli.main; polybake.cli.main.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert 'pip install ".[bake,cpu]"' in done.stderr
+
+
+def test_a_language_asked_for_may_not_be_skipped(project: Path) -> None:
+    """--language with a missing toolchain ends with 3 and says what is missing."""
+    command = [sys.executable, "-m", "polybake.cli.main", "verify", "--language", "ruby"]
+    done = subprocess.run(
+        command,
+        cwd=project,
+        env={"PATH": str(project), "NO_COLOR": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "missing-toolchain" in done.stdout
+    assert "ruby is required" in done.stdout

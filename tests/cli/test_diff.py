@@ -1,0 +1,154 @@
+"""``polybake diff`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.varied import change_weight, write_varied
+from support.commandline import polybake, run
+
+pytestmark = pytest.mark.slow
+
+
+def cased(words: dict[str, Any]) -> None:
+    words["normalizer"]["lowercase"] = False
+
+
+@pytest.fixture
+def varied(every_feed: Path, tmp_path: Path) -> Path:
+    """Another tokenizer, by which capitals are unknown."""
+    return write_varied(every_feed, tmp_path / "b.onnx", tokenizer=cased)
+
+
+def test_a_copy_is_the_same(every_feed: Path, tmp_path: Path) -> None:
+    """Exit code 0, and nothing is written."""
+    done = run("diff", every_feed, every_feed, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\nRe-index: no. Contract, tokenizer and graph are the same.\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_what_differs_is_named(every_feed: Path, varied: Path, tmp_path: Path) -> None:
+    """The part, the place in it, the stage, the text, the neighbours and the answer."""
+    lines = polybake("diff", every_feed, varied, cwd=tmp_path, code=1).splitlines()
+    for line in (
+        "tokenizer  normalizer.lowercase: true -> false",
+        "graph      the same",
+        '           the first: "Hello, world"',
+        "embed_ids  424 texts have the same vectors, an element by at most 0",
+    ):
+        assert line in lines
+    assert re.fullmatch(r"tokenize   \d+ of 424 texts have other token ids", lines[7])
+    assert lines[-1].startswith("Re-index: yes. Old vectors beside new ones find ")
+    assert lines[-1].endswith(" of 424 texts other ids.")
+
+
+def test_json(every_feed: Path, varied: Path, tmp_path: Path) -> None:
+    """The same as data, and nothing beside it."""
+    done = run("diff", every_feed, varied, "--json", cwd=tmp_path)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["verdict"]["answer"]) == (1, "yes")
+    assert [one for one, same in found["parts"].items() if not same] == ["tokenizer"]
+    assert found["stages"][0]["differing"] > 200
+    assert found["stages"][1]["differing"] == 0
+    assert 0 < found["neighbours"]["old_index"] < 1
+
+
+def test_own_texts_decide(every_feed: Path, varied: Path, tmp_path: Path) -> None:
+    """By this tokenizer, texts without capitals are the same, and so are their neighbours."""
+    (tmp_path / "texts.txt").write_text("".join(f"text {number}\n" for number in range(99)))
+    options = ("--texts", "texts.txt", "--prompt", "document", "--json")
+    found = json.loads(run("diff", every_feed, varied, *options, cwd=tmp_path).stdout)
+    assert found["stages"][0]["differing"] == 1  # a golden one
+    assert (found["neighbours"]["texts"], found["neighbours"]["alone"]) == (99, 1)
+    assert found["verdict"]["answer"] == "no, for now"
+
+
+def test_few_texts_are_said_to_be_few(every_feed: Path, varied: Path, tmp_path: Path) -> None:
+    """Ten have no neighbours, and twelve have few."""
+    for number, shown in ((10, "too few texts to have 10 each"), (12, "too few to say much")):
+        (tmp_path / "texts.txt").write_text("".join(f"A {one}\n" for one in range(number)))
+        options = ("--texts", "texts.txt")
+        assert shown in polybake("diff", every_feed, varied, *options, cwd=tmp_path, code=1)
+
+
+def test_vectors_of_another_type(every_feed: Path, every_feed_int8: Path, tmp_path: Path) -> None:
+    """Neighbours of each, and none together."""
+    printed = polybake("diff", every_feed, every_feed_int8, cwd=tmp_path, code=1)
+    assert "\nneighbours " in printed
+    assert "\ntogether " not in printed
+    assert printed.endswith("Re-index: yes. Another type (float32, int8).\n")
+
+
+def test_a_picture(every_feed: Path, varied: Path, tmp_path: Path) -> None:
+    """It is written where it was asked for, and nothing else is."""
+    printed = polybake("diff", every_feed, varied, "--picture", "out/a.svg", cwd=tmp_path, code=1)
+    assert "wrote out/a.svg" in printed
+    assert {one.name for one in tmp_path.rglob("*")} == {"b.onnx", "out", "a.svg"}
+    assert (
+        "Neighbours of 10 that each text finds, old and new vectors mixed"
+        in (tmp_path / "out/a.svg").read_text()
+    )
+
+
+def test_scores_have_answers_and_no_index(tiny_rerank: Path, tmp_path: Path) -> None:
+    """Another weight gives others."""
+    name = "embeddings.word_embeddings.weight"
+    change = change_weight(name, lambda rows: rows[:, ::-1].copy())
+    other = write_varied(tiny_rerank, tmp_path / "b.onnx", graph=change)
+    printed = polybake("diff", tiny_rerank, other, cwd=tmp_path, code=1)
+    assert "neighbours" not in printed
+    assert "\nOther answers: yes. The graphs give " in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (("--prompt", "query"), "--prompt is the prompt of own texts; give them with --texts"),
+        (("--texts", "none.txt"), "none.txt: cannot be read (no such file)"),
+        (
+            ("--texts", "texts.txt", "--prompt", "x"),
+            "unknown prompt 'x'; choose one of: query, document",
+        ),
+        (("--picture", "a.png"), "a.png: a picture is an .svg file; give it such a name"),
+    ],
+)
+def test_wrong_options(
+    every_feed: Path, tmp_path: Path, options: tuple[str, ...], shown: str
+) -> None:
+    """They are judged before anything is printed, also of files that are the same."""
+    (tmp_path / "texts.txt").write_text("a\n")
+    done = run("diff", every_feed, every_feed, *options, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert shown in done.stderr
+
+
+def test_pairs_have_no_file_of_texts(tiny_rerank: Path, tmp_path: Path) -> None:
+    """The golden cases have pairs."""
+    (tmp_path / "texts.txt").write_text("a\n")
+    options = ("--texts", "texts.txt")
+    printed = polybake("diff", tiny_rerank, tiny_rerank, *options, cwd=tmp_path, code=2)
+    assert "takes pairs of texts; leave --texts out" in printed
+
+
+def test_the_base_install_compares_parts(every_feed: Path, varied: Path, tmp_path: Path) -> None:
+    """Which suffices for equal files; for others it says what to install, below the parts."""
+    code = (
+        "import sys\n"
+        "for name in ('onnx', 'onnxruntime', 'tokenizers'): sys.modules[name] = None\n"
+        "from polybake.cli.main import main; main()"
+    )
+    renamed = write_varied(every_feed, tmp_path / "c.onnx", name="renamed")
+    for after, exit_code, shown in ((renamed, 0, "Re-index: no."), (varied, 3, "pip install")):
+        command = [sys.executable, "-c", code, "diff", str(every_feed), str(after)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == exit_code, done.stderr
+        assert shown in done.stdout + done.stderr
+        assert "contract   the same" in done.stdout

@@ -1,0 +1,111 @@
+"""``polybake fit`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.tiny_folders import write_bert
+from polybake.runtime.embedder import Embedder
+from support.commandline import polybake, run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    texts = [f"{first} {second}" for first in "abcdef" for second in ("boat", "river", "")]
+    (tmp_path / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
+    return tmp_path
+
+
+def test_writes_arrays_and_shows_their_steps(every_feed: Path, project: Path) -> None:
+    """The tables that are printed name the files that were written; progress is plain lines."""
+    arguments = ("--pca", "3", "--remove-components", "1", "--output", "out")
+    done = run("fit", every_feed, "corpus.txt", *arguments, cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "embedding texts: 18 of 18\n"
+    first, tables = done.stdout.split("\n", 1)
+    assert first == "fitted mean.npy, components.npy, top.npy to 18 texts, in out"
+    pca, remove = tomllib.loads(tables)["steps"]
+    assert (pca["step"], remove["step"]) == ("pca", "remove_components")
+    assert np.load(project / pca["mean"]).shape == (7,)
+    assert np.load(project / pca["components"]).shape == (3, 7)
+    assert np.load(project / remove["components"]).shape == (1, 7)
+
+
+def test_a_mean_stands_behind_the_steps_that_it_was_fitted_to(project: Path) -> None:
+    """The table says where; put where it is printed, the mean of the corpus is 0 behind it."""
+    write_bert(project / "bert")
+    (project / "polybake.toml").write_text(
+        '[model]\nname = "tiny"\nsource = "bert"\noutput = "one.onnx"\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n[[steps]]\nstep = "normalize"\n'
+    )
+    polybake("bake", cwd=project)
+    tables = run("fit", "one.onnx", "corpus.txt", cwd=project).stdout.split("\n", 1)[1]
+    assert "# directly behind: pool(mode=mean) -> normalize()\n" in tables
+    assert [step["step"] for step in tomllib.loads(tables)["steps"]] == ["subtract", "normalize"]
+    settings = (project / "polybake.toml").read_text()
+    (project / "right.toml").write_text(settings + tables)
+    polybake("bake", "right.toml", "--output", "two.onnx", cwd=project)
+    texts = (project / "corpus.txt").read_text().split("\n")
+    vectors = Embedder(project / "one.onnx").embed(texts) - np.load(project / "fitted" / "mean.npy")
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(Embedder(project / "two.onnx").embed(texts), vectors, atol=1e-5)
+    pool = settings.split('[[steps]]\nstep = "normalize"')[0]
+    (project / "wrong.toml").write_text(pool + tables)
+    shown = polybake("bake", "wrong.toml", "--output", "three.onnx", cwd=project, code=2)
+    assert (
+        "steps[1].vector: fitted/mean.npy was fitted to the vectors behind pool(mode=mean) -> "
+        "normalize(), and stands behind pool(mode=mean); move the step"
+    ) in shown
+    assert not (project / "three.onnx").exists()
+
+
+def test_ranges_show_the_step_that_takes_them(every_feed: Path, project: Path) -> None:
+    """The table of quantize is printed, and names the file."""
+    done = run("fit", every_feed, "corpus.txt", "--ranges", cwd=project)
+    assert done.returncode == 0, done.stderr
+    (quantize,) = tomllib.loads(done.stdout.split("\n", 1)[1])["steps"]
+    assert quantize == {"step": "quantize", "precision": "int8", "ranges": "fitted/ranges.npy"}
+    assert np.load(project / quantize["ranges"]).shape == (2, 7)
+
+
+def test_the_prompt_counts(every_feed: Path, project: Path) -> None:
+    """Another prompt gives another mean, and the record names it."""
+    for prompt in ("query", "document"):
+        arguments = ("--prompt", prompt, "--output", prompt, "--json")
+        done = run("fit", every_feed, "corpus.txt", *arguments, cwd=project)
+        record = json.loads(done.stdout)
+        assert record == json.loads((project / prompt / "fit.json").read_text())
+        assert record["model"]["prompt"] == prompt
+    means = [np.load(project / prompt / "mean.npy") for prompt in ("query", "document")]
+    assert np.abs(means[0] - means[1]).max() > 0.01
+
+
+def test_wrong_input_writes_nothing(every_feed: Path, project: Path) -> None:
+    """Too many components end with 2 and one line."""
+    done = run("fit", every_feed, "corpus.txt", "--whiten", "8", cwd=project)
+    assert done.returncode == 2
+    assert "--whiten 8: 18 texts of 7 elements give 1 to 7 components" in done.stderr
+    assert not (project / "fitted").exists()
+
+
+def test_a_missing_package_is_named(project: Path) -> None:
+    """Without ONNX Runtime the remedy is an extra, and the exit code 3."""
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None;"
+        "sys.argv = ['polybake', 'fit', 'm.onnx', 'corpus.txt'];"
+        "import polybake.cli.main; polybake.cli.main.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert 'pip install ".[bake,cpu]"' in done.stderr

@@ -1,0 +1,151 @@
+"""polybake inspect: shapes and pictures, from the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models.every_feed import write_every_feed_model
+from models.task_models import write_tagger
+from models.tiny_folders import write_bert, write_sentence_transformers
+from models.tiny_onnx import encoder, write_encoder
+from support.commandline import polybake, run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model file, baked as functions with outputs for debugging."""
+    folder = tmp_path_factory.mktemp("project")
+    model = write_bert(folder / "model")
+    (folder / "polybake.toml").write_text(
+        f'[model]\nname = "tiny"\nsource = "{model.name}"\noutput = "out.onnx"\n'
+        'functions = true\nexpose = ["pool"]\n'
+        '[[steps]]\nstep = "pool"\nmode = "mean"\n[[steps]]\nstep = "normalize"\n'
+    )
+    polybake("bake", cwd=folder)
+    return folder
+
+
+def test_shapes(project: Path) -> None:
+    """A line for each value, or the same as JSON."""
+    lines = polybake("inspect", "out.onnx", "--shapes", cwd=project).splitlines()
+    assert lines[0] == "inputs"
+    assert lines[1].split() == ["input_ids", "int64", "[batch,", "sequence]"]
+    assert "encoder/layer.0/attention/self" in lines
+    facts = json.loads(polybake("inspect", "out.onnx", "--shapes", "--json", cwd=project))
+    assert [value["name"] for value in facts["outputs"]] == ["sentence_embedding", "pool"]
+    assert facts["nodes"][-2]["values"][0]["operator"] == "Pool"
+
+
+def test_the_file_decides_functions_and_outputs(project: Path) -> None:
+    """polybake.toml's keys are baked; options of the command add to or replace them."""
+    shown = polybake("inspect", "out.onnx", cwd=project)
+    assert "exposed         pool" in shown
+    polybake("bake", "--output", "other.onnx", "--expose", "normalize", cwd=project, code=2)
+    options = ("--expose", "steps.0", "--expose", "token_embeddings")
+    polybake("bake", "--output", "other.onnx", *options, cwd=project)
+    facts = json.loads(polybake("inspect", "other.onnx", "--json", cwd=project))
+    assert facts["exposed"] == ["steps.0", "token_embeddings"]
+
+
+def test_functions_from_the_command_line(project: Path) -> None:
+    """--functions makes the steps of a plain source functions."""
+    steps = (project / "polybake.toml").read_text().replace("functions = true\n", "")
+    (project / "flat.toml").write_text(steps)
+    for options, expected in (((), "Div"), (("--functions",), "Normalize")):
+        polybake("bake", "flat.toml", "--output", "one.onnx", *options, cwd=project)
+        facts = json.loads(polybake("inspect", "one.onnx", "--shapes", "--json", cwd=project))
+        assert facts["nodes"][-1]["values"][-1]["operator"] == expected
+
+
+def test_graph(project: Path, tmp_path: Path) -> None:
+    """A picture of a baked or any other ONNX file is written, beside what else is asked for."""
+    printed = polybake("inspect", "out.onnx", "--graph", tmp_path / "g.svg", cwd=project)
+    assert printed == f"wrote {tmp_path / 'g.svg'}\n"
+    path = write_encoder(tmp_path / "model", encoder())
+    printed = polybake("inspect", path, "--graph", "g.html", "--shapes", cwd=tmp_path)
+    assert printed.startswith("wrote g.html\ninputs\n")
+    assert (tmp_path / "g.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_json_stands_alone(project: Path, tmp_path: Path) -> None:
+    """What else was written is said beside it."""
+    arguments = ("out.onnx", "--shapes", "--json", "--graph", str(tmp_path / "g.svg"))
+    done = run("inspect", *arguments, cwd=project)
+    assert json.loads(done.stdout)["inputs"]
+    assert done.stderr == f"wrote {tmp_path / 'g.svg'}\n"
+
+
+def test_a_source_is_described_for_people(tmp_path: Path) -> None:
+    """Steps as the manifest has them and no Python; --json has the data."""
+    folder = write_sentence_transformers(
+        tmp_path / "model", ("Pooling", {"pooling_mode": "cls"}), ("Normalize", {})
+    )
+    prompts = {"prompts": {"query": "query: ", "evil\x1b[2J": "\x07"}}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    shown = polybake("inspect", "model", cwd=tmp_path)
+    assert "steps           pool(mode=cls) -> normalize()\n" in shown
+    assert 'query "query: "' in shown
+    assert "default prompt  none\n" in shown
+    assert not re.search(r"[\[\]{}']|None", shown.replace(r"evil\x1b[2J", ""))
+    facts = json.loads(polybake("inspect", "model", "--json", cwd=tmp_path))
+    assert facts["steps"] == [{"step": "pool", "mode": "cls"}, {"step": "normalize"}]
+    assert facts["prompts"]["query"] == "query: "
+    assert facts["default_prompt"] is None
+
+
+def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
+    """Prompts are anyone's: their names and texts are shown escaped, of a source and of a bake."""
+    model = write_every_feed_model(tmp_path / "m.onnx", prompts={"evil\x1b[2J": "a\nb\x07"})
+    shown = polybake("inspect", model, cwd=tmp_path)
+    assert r'prompts         evil\x1b[2J "a\nb\x07"' in shown
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
+
+
+def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
+    """Nothing is said of prompts, or of how its numbers are compared."""
+    shown = polybake("inspect", write_tagger(tmp_path / "tag.onnx"), cwd=tmp_path)
+    assert re.search(r"^task +tag$", shown, re.MULTILINE)
+    assert re.search(r"^labels +O, B-PER, I-PER, ", shown, re.MULTILINE)
+    assert not re.search("prompt|similarity", shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["out.onnx", "--graph", "g.png"], "g.png: a picture has the extension .svg or .html"),
+        (["model", "--graph", "g.svg"], "model: cannot be read (Is a directory)"),
+        (["polybake.toml", "--shapes"], "polybake.toml: is not a valid ONNX file"),
+        (["none.onnx", "--shapes"], "none.onnx: cannot be read (No such file or directory)"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: list[str], shown: str, project: Path) -> None:
+    """It is named, with exit code 2, and nothing is written."""
+    printed = polybake("inspect", *arguments, cwd=project, code=2)
+    assert shown in printed
+    assert len(printed.splitlines()) == 1
+    assert not list(project.glob("g.*"))
+
+
+def test_needs_the_packages_that_read_graphs(project: Path) -> None:
+    """Without them the extra is named, and the exit code is 3."""
+    for option in ("'--shapes'", "'--graph', 'g.svg'"):
+        code = (
+            "import sys; sys.modules['onnx'] = None;"
+            f"sys.argv = ['polybake', 'inspect', 'out.onnx', {option}];"
+            "import polybake.cli.main; polybake.cli.main.main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 3, done.stderr
+        assert (
+            'the package onnx; in a checkout of polybake: pip install ".[bake,cpu]"' in done.stderr
+        )

@@ -1,0 +1,109 @@
+"""polybake verify: what is printed where, and what polybake.toml decides."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from faulty.subject import SubjectFiles
+from support.commandline import polybake, run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def project(subject: SubjectFiles, tmp_path: Path) -> Path:
+    """A folder with two clients, of which ruby's fails, where polybake.toml says."""
+    subject.write_client(tmp_path / "here", language="python")
+    subject.write_client(tmp_path / "there", "OneFloatOff", language="ruby")
+    (tmp_path / "polybake.toml").write_text(
+        f'[model]\nname = "tiny-model"\nsource = "none"\noutput = "{subject.model}"\n'
+        '[clients.python]\noutput = "here"\n[clients.ruby]\noutput = "there"\n'
+    )
+    return tmp_path
+
+
+def test_polybake_toml_says_where_clients_are(project: Path) -> None:
+    """Each client is looked for at its own output; a failure is told at once, and ends with 1."""
+    done = run("verify", cwd=project)
+    assert done.returncode == 1
+    assert "FAIL ruby on cpu, case one, stage embed and " in done.stdout
+    told = ["python on cpu", "ruby on cpu", "ruby on cpu one embed: fail"]
+    assert done.stderr.splitlines()[:3] == told
+    printed = polybake("verify", "--language", "python", cwd=project)
+    assert "14 of 14 stages executed" in printed
+
+
+def test_failures_that_say_the_same_are_told_once(project: Path, subject: SubjectFiles) -> None:
+    """Those of a client that never starts are all one failure."""
+    subject.write_client(project / "down", "CrashesAlways", language="ruby")
+    settings = project / "polybake.toml"
+    settings.write_text(settings.read_text().replace('"there"', '"down"'))
+    done = run("verify", "--language", "ruby", cwd=project)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["ruby on cpu", "ruby on cpu one tokenize: crash"]
+
+
+def test_a_service_whose_vectors_differ_is_diagnosed_next(subject: SubjectFiles) -> None:
+    """The command is told, and only where there are other vectors to explain."""
+    pytest.importorskip("uvicorn", reason="the server's packages are missing: polybake[serve]")
+    from faulty.web import Web, web
+
+    shown = {}
+    for fault in ("", "unnormalised", "garbage"):
+        with web(Web(subject.fixture, fault)) as url:
+            shown[fault] = run("verify", str(subject.model), "--harness", f"{url}/embed").stdout
+    model = shlex.quote(str(subject.model))
+    diagnose = f"note: why they differ: polybake diagnose {model} --harness http://127"
+    assert [fault for fault, text in shown.items() if diagnose in text] == ["unnormalised"]
+
+
+def test_json_is_all_that_is_printed(project: Path) -> None:
+    """Neither failures nor progress stand beside it."""
+    done = run("verify", "--json", "--junit", "verify.xml", cwd=project)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [one["language"] for one in json.loads(done.stdout)["runs"]] == ["python", "ruby"]
+    assert (project / "verify.xml").read_bytes().startswith(b"<?xml")
+
+
+def test_a_terminal_shows_how_far_it_is(project: Path) -> None:
+    """On standard error, so that what is printed can still be read by a program."""
+    shown, terminal = pty.openpty()
+    command = [sys.executable, "-m", "polybake.cli.main", "verify", "--json"]
+    process = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=terminal)
+    os.close(terminal)
+    text = b""
+    while chunk := _read(shown):
+        text += chunk
+    printed, _ = process.communicate()
+    assert json.loads(printed)["exit_code"] == process.returncode == 1
+    assert b"python on cpu" in text
+    assert b"ruby on cpu" in text
+
+
+def _read(terminal: int) -> bytes:
+    """What a terminal shows, until nobody writes to it: Linux says so by an error."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("seconds", ["0", "-3", "nan"])
+def test_an_impossible_timeout_is_refused(project: Path, seconds: str) -> None:
+    """Before any client starts, in one line."""
+    printed = polybake("verify", "--timeout", seconds, cwd=project, code=2)
+    assert printed.startswith("polybake: timeout ")
+
+
+def test_an_unknown_language_is_named(project: Path) -> None:
+    """--language lists the clients that are here."""
+    printed = polybake("verify", "--language", "cobol", cwd=project, code=2)
+    assert "language 'cobol': there is no client of it; choose among: python, ruby" in printed

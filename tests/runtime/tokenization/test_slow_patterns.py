@@ -1,0 +1,92 @@
+"""Patterns that a text can make search forever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.tiny_folders import write_tokenizer
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+from polybake.runtime.tokenization.slow_patterns import slow_pattern, texts
+from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
+
+pytestmark = pytest.mark.slow
+
+_REST = r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+
+#: What models in use have.
+KNOWN = [
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    rf"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+{_REST}",
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|{_UPPER}+{_LOWER}*{_REST}",
+    " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+",
+    r" {2,}",
+    r"\s+$",
+    r"(?m)\A(?:.{100}){15}.{36}\K.+",
+]
+
+
+def test_patterns_in_use_get_through() -> None:
+    """None of them takes a second."""
+    assert slow_pattern(KNOWN) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+$",
+        r"x(a+)+y",
+        r"(?:ab|ab)*c",
+        r"(\w+\s?)*$",
+        r"([a-z0-9]+-?)*:",
+        r"^(\p{L}+)*\d",
+        r"(\s+)+x",
+        r"(\d+\.?)+%",
+        r"(.+)+\z",
+        r".*.*=x",
+    ],
+)
+def test_finds_repetitions_of_repetitions(pattern: str) -> None:
+    """The first one is found, whatever stands before it in the pattern, and among others."""
+    assert slow_pattern([r"\s+", pattern, r"(b+)+$"]) == pattern
+
+
+_SPLIT = '"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": false'
+_REPLACE = '"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""'
+
+
+@pytest.mark.parametrize(
+    ("place", "part"),
+    [
+        ("normalizer", f'{{"type": "Sequence", "normalizers": [{{{_REPLACE}}}]}}'),
+        ("normalizer", f'{{{_REPLACE}, "normalizers": [{{"type": "NFC"}}]}}'),
+        ("pre_tokenizer", f'{{"type": "Sequence", "pretokenizers": [{{{_SPLIT}}}]}}'),
+    ],
+)
+def test_refuses_a_tokenizer_with_one(place: str, part: str, tmp_path: Path) -> None:
+    """It would end a client at some text; the file, the pattern and the remedy are named."""
+    write_tokenizer(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    path.write_text(path.read_text().replace(f'"{place}": ', f'"{place}": {part}, "was": '))
+    with pytest.raises(InputError, match=r"json: the pattern '\(a\+\)\+\$' takes too long"):
+        read_tokenizer(ModelFolder.at(tmp_path))
+
+
+def test_searches_nothing_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever stands in a model's folder runs none of its files."""
+    (tmp_path / "tokenizers.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert slow_pattern([r"\s+"]) is None
+    assert not (tmp_path / "ran").exists()
+
+
+def test_texts_hold_all_that_a_pattern_needs() -> None:
+    """Each part repeats behind what stands before it, with all of it once more at the end."""
+    assert "x" + "a" * 40 + "!xay" in set(texts("x(a+)+y"))
+    assert " " * 40 + "\n a" in set(texts(r"\s+\w"))
+    assert len(list(texts("a" * 10_000))) < 50_000

@@ -1,0 +1,57 @@
+"""The page: one file that asks for no other."""
+
+from __future__ import annotations
+
+import re
+
+from polybake.study.bench.report import report
+from support.hostile import HOSTILE
+from support.sample_figures import sample_figures
+
+
+def headings(page: str) -> list[str]:
+    return re.findall(r"<h2>(.*?)</h2>", page)
+
+
+def test_has_every_chart() -> None:
+    """A chart for each workload, the files, the batches, the parts."""
+    page = report(sample_figures())
+    assert headings(page) == [
+        "1,000 texts",
+        "One text",
+        "Files",
+        "Precision and size",
+        "Tokens of a batch",
+        "Where the time goes",
+    ]
+    assert page.count("<svg") == page.count("</svg>") == 6
+    assert "333 texts/s  (1.00 x)" in page
+    assert "exact in node" in page
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_one_model_has_nothing_to_compare() -> None:
+    """Precision and size are told beside those of others."""
+    assert "Precision and size" not in headings(report(sample_figures(second=None)))
+
+
+def test_a_client_that_failed_is_told() -> None:
+    """Above the charts."""
+    page = report(sample_figures(message="row 3, element 0: difference 2"))
+    assert '<p class="fail">FAIL exact in node: fail: row 3, element 0: difference 2' in page
+
+
+def test_asks_for_no_other_file() -> None:
+    """There is no script, link, image or import."""
+    page = report(sample_figures())
+    assert not re.search(r"<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:", page)
+
+
+def test_hostile_names_are_text() -> None:
+    """A file's name makes no element."""
+    tags = re.compile(r"<(\w+)")
+    plain = {*tags.findall(report(sample_figures()))}
+    for name in (HOSTILE, "</td><script>alert(1)</script><b>"):
+        page = report(sample_figures(name, f"{name}2", message=name))
+        assert {*tags.findall(page)} == plain
+        assert "\u202e" not in page

@@ -1,0 +1,43 @@
+"""A model whose texts, prompts and limits matter, and texts that tell departures apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.prompted import write_prompted
+from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.way import Ways
+
+WORDS = [
+    *("the", "water", "river", "boat", "boats", "sails,", "on", "Water.", "RIVER"),
+    *("Über", "cafe\u0301", "Naïve", "\ufb01ne"),
+]
+
+
+@pytest.fixture(scope="session")
+def prompted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model file."""
+    return write_prompted(tmp_path_factory.mktemp("model") / "model.onnx")
+
+
+@pytest.fixture(scope="session")
+def dissected(prompted: Path) -> Dissected:
+    """The same, taken apart."""
+    return Dissected.read(prompted)
+
+
+@pytest.fixture(scope="session")
+def texts() -> list[str]:
+    """Short ones, and three that are cut."""
+    random = np.random.default_rng(0)
+    counts = [*random.integers(2, 12, 12), 40, 60, 90]
+    return [" ".join(random.choice(WORDS, count)) for count in counts]
+
+
+@pytest.fixture(scope="session")
+def ways(dissected: Dissected, texts: list[str]) -> Ways:
+    """What ways give of these texts, as documents."""
+    return Ways(dissected, texts, "document")

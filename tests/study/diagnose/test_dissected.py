@@ -1,0 +1,72 @@
+"""A model taken apart gives what it gives whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polybake
+from models.tiny_folders import write_bert
+from models.tiny_onnx import POOLED, encoder, write_encoder
+from polybake.runtime.embedder import Embedder
+from polybake.study.diagnose.dissected import Dissected
+from polybake.study.diagnose.way import Way, Ways
+
+TEXTS = ["a boat", "the river", "water, the boat."]
+
+MEAN = {"step": "pool", "mode": "mean"}
+UNIT = {"step": "normalize"}
+STEPS: dict[str, list[dict[str, Any]]] = {
+    "one": [MEAN],
+    "several": [
+        MEAN,
+        {"step": "scale", "factor": 3},
+        {"step": "dropout"},
+        {"step": "truncate", "dimension": 8},
+        UNIT,
+    ],
+    "ids": [{"step": "leave_out", "ids": [5, 6]}, {"step": "pool", "mode": ["mean", "max"]}, UNIT],
+    "prompt": [{"step": "pool", "mode": "mean", "include_prompt": False}, UNIT],
+    "routes": [
+        MEAN,
+        {"step": "route", "default": "query", "routes": {"query": [], "document": [UNIT]}},
+    ],
+}
+
+
+@pytest.mark.parametrize("functions", [False, True], ids=["nodes", "functions"])
+@pytest.mark.parametrize("kind", STEPS)
+def test_step_by_step_is_the_whole(kind: str, functions: bool, tmp_path: Path) -> None:
+    """Whatever a step reads besides its embeddings, and however it is written."""
+    model = tmp_path / "m.onnx"
+    prompts = {"query": "the ", "document": "water "}
+    folder = write_bert(tmp_path / "bert")
+    polybake.bake(folder, model, steps=STEPS[kind], prompts=prompts, functions=functions)
+    apart = Dissected.read(model)
+    for prompt in (None, *prompts):
+        own = Embedder(model).embed(TEXTS, prompt=prompt)
+        np.testing.assert_allclose(Ways(apart, TEXTS, prompt).vectors(Way()), own, atol=1e-6)
+
+
+def test_its_parts_have_names(dissected: Dissected) -> None:
+    """Two layers, of which the last one's output is the encoder's; and what each step gives."""
+    assert len(dissected.layers) == 1
+    assert len(dissected.states) == 3
+    assert dissected.pooled_at == 0
+
+
+@pytest.mark.parametrize("pooled", [False, True], ids=["tokens", "pooled"])
+def test_an_exported_encoder(pooled: bool, tmp_path: Path) -> None:
+    """Its nodes have no names that say what they are."""
+    write_encoder(tmp_path / "source", *([encoder(outputs=POOLED)] if pooled else []))
+    steps = [UNIT] if pooled else [MEAN, UNIT]
+    model = tmp_path / "m.onnx"
+    polybake.bake(tmp_path / "source/model.onnx", model, name="m", steps=steps)
+    apart = Dissected.read(model)
+    assert apart.layers == ()
+    assert apart.pooled_at == (None if pooled else 0)
+    own = Embedder(model).embed(TEXTS)
+    np.testing.assert_allclose(Ways(apart, TEXTS, None).vectors(Way()), own, atol=1e-6)

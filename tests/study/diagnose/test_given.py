@@ -1,0 +1,96 @@
+"""Vectors of others, in the files that they come in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polybake.errors import InputError
+from polybake.study.diagnose.given import read_given
+
+TEXTS = ["one", "two, and more", "ü"]
+VECTORS = np.array([[1, 2], [3, 4.5], [-1e-7, 6]], np.float32)
+
+
+def read(vectors: Path, texts: Path | None = None, **names: str) -> tuple[list[str], np.ndarray]:
+    columns = {"column": "embedding", "text_column": "text"} | names
+    return read_given(vectors, texts, **columns)
+
+
+def check(found: tuple[list[str], np.ndarray]) -> None:
+    assert found[0] == TEXTS
+    assert found[1].dtype == np.float32
+    np.testing.assert_array_equal(found[1], VECTORS)
+
+
+def test_an_array_with_a_file_of_texts(tmp_path: Path) -> None:
+    """Of any type of numbers, and in any order of bytes that NumPy knows."""
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    for kind in (np.float32, np.float64, ">f4"):
+        np.save(tmp_path / "v.npy", VECTORS.astype(kind))
+        check(read(tmp_path / "v.npy", tmp_path / "texts.txt"))
+
+
+def test_tables(tmp_path: Path) -> None:
+    """JSON Lines; CSV as pgvector and as PostgreSQL's own arrays print it; Parquet."""
+    import pyarrow
+    from pyarrow import parquet
+
+    rows = [
+        {"text": text, "embedding": [float(str(one)) for one in row]}
+        for text, row in zip(TEXTS, VECTORS, strict=True)
+    ]
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (tmp_path / "v.jsonl").write_text(lines, encoding="utf-8")
+    check(read(tmp_path / "v.jsonl"))
+    for opened, closed in ("[]", "{}"):
+        printed = "".join(
+            f'"{row["text"]}","{opened}{",".join(map(str, row["embedding"]))}{closed}"\n'
+            for row in rows
+        )
+        (tmp_path / "v.csv").write_text(f"text,embedding\n{printed}", encoding="utf-8")
+        check(read(tmp_path / "v.csv"))
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "v.parquet")
+    check(read(tmp_path / "v.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("v.npy", b"no", r"v\.npy: cannot be read"),
+        ("v.bin", b"", "is of no kind that is known; choose one of: .npy"),
+        ("v.jsonl", b'{"text": "a", "vector": [1]}', "no column 'embedding'; choose by --column"),
+        ("v.jsonl", b'{"text": "a", "embedding": "x"}', "row 1: 'embedding' is no list of numbers"),
+        ("v.jsonl", b'{"embedding": [1]}', "a row has no text in 'text'; name the column"),
+        ("v.jsonl", b"[1]", "no column 'embedding'"),
+        ("v.jsonl", b"", "has no vectors"),
+        ("v.jsonl", b"{", "cannot be read"),
+        (
+            "v.jsonl",
+            b'{"text": "a", "embedding": [1]}\n{"text": "b", "embedding": [1, 2]}',
+            "has vectors of 1 and of 2 elements",
+        ),
+    ],
+)
+def test_wrong_files(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    """Each is named with what was expected."""
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "texts.txt").write_text("a")
+    with pytest.raises(InputError, match=message):
+        read(tmp_path / name, tmp_path / "texts.txt" if name == "v.npy" else None)
+
+
+def test_one_vector_for_each_text(tmp_path: Path) -> None:
+    """Else nobody knows which is whose."""
+    np.save(tmp_path / "v.npy", VECTORS)
+    (tmp_path / "texts.txt").write_text("a\nb")
+    with pytest.raises(InputError, match="has 3 vectors for 2 texts; give one for each"):
+        read(tmp_path / "v.npy", tmp_path / "texts.txt")
+    with pytest.raises(InputError, match="holds no texts; give them by --texts FILE"):
+        read(tmp_path / "v.npy")
+    np.save(tmp_path / "v.npy", VECTORS[0])
+    with pytest.raises(InputError, match=r"holds \(2,\); expected numbers \[texts, dimension\]"):
+        read(tmp_path / "v.npy", tmp_path / "texts.txt")

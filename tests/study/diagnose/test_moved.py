@@ -1,0 +1,113 @@
+"""What became of an order, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polybake.runtime.embedder import Embedder
+from polybake.runtime.prompt import Prompt
+from polybake.study.diagnose.diagnose import diagnose
+from polybake.study.diagnose.diagnosis import Diagnosis
+from polybake.study.diagnose.moved import described
+
+ROWS = np.arange(400)
+NONE = ROWS[:0]
+BATCHES = np.concatenate([ROWS[first : first + 32][::-1] for first in range(0, 400, 32)])
+SWAPPED = ROWS.copy()
+SWAPPED[[299, 301]] = [301, 299]
+
+#: The text that each row holds, and what is said of it.
+CASES = {
+    "shifted": (
+        [*range(301), *range(300, 399)],
+        (
+            "from row 302 on, each is the previous text's",
+            "the vector of text 301 stands in rows 301 and 302",
+            "the vector of text 400 is lost",
+        ),
+    ),
+    "lost": (
+        [*range(140), *range(141, 400), -1],
+        (
+            "rows 141 to 399 are each the next text's",
+            "row 400 is none of these texts'",
+            "the vector of text 141 is lost",
+        ),
+    ),
+    "rolled": (
+        np.roll(ROWS, 1),
+        ("row 1 is text 400's", "from row 2 on, each is the previous text's"),
+    ),
+    "reversed batches": (BATCHES, ("batches of 32 are reversed",)),
+    "reversed": (ROWS[::-1], ("all rows are in reverse order",)),
+    "swapped": (SWAPPED, ("rows 300 and 302 are swapped",)),
+    "far": (
+        [*range(100), *range(97, 397)],
+        (
+            "from row 101 on, each is that of the text 3 places before",
+            "the vectors of texts 98, 99 and 100 stand in several rows",
+            "the vectors of texts 398, 399 and 400 are lost",
+        ),
+    ),
+    "in order": (ROWS, ()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_order_is_named(name: str) -> None:
+    """By rows and texts, from 1."""
+    found, lines = CASES[name]
+    assert described(np.asarray(found), NONE) == lines
+
+
+def test_any_other_order_is_shown() -> None:
+    """By its first rows."""
+    found = np.random.default_rng(0).permutation(400)
+    (line,) = described(found, NONE)
+    assert line.endswith("and so on")
+    assert f"row 1 is text {found[0] + 1}'s" in line
+
+
+@pytest.fixture(scope="module")
+def many() -> list[str]:
+    """Texts of which no two have one vector."""
+    words = ["water", "river", "boat", "sails,", "on", "boats"]
+    return [" ".join(words[one // 6**place % 6] for place in range(4)) for one in range(400)]
+
+
+@pytest.mark.parametrize("name", [one for one in CASES if one != "in order"])
+def test_vectors_in_another_order_are_named(name: str, many: list[str], prompted: Path) -> None:
+    """Wherever they begin to be, they are explained, and by nothing else."""
+    found = _diagnosed(prompted, many, np.asarray(CASES[name][0]))
+    assert (found.verdict, found.astray, found.found) == ("explained", CASES[name][1], ())
+
+
+def test_the_same_is_said_of_all_rows(many: list[str], prompted: Path) -> None:
+    """Not of a sample."""
+    assert _diagnosed(prompted, many, ROWS).verdict == "same"
+
+
+@pytest.mark.parametrize(
+    ("zeros", "line"),
+    [
+        ([12], "row 13 is zeros"),
+        ([3, 300], "rows 4 and 301 are zeros"),
+        (ROWS, "all rows are zeros"),
+    ],
+    ids=["one", "two", "all"],
+)
+def test_zeros_are_called_so(zeros: list[int], line: str, many: list[str], prompted: Path) -> None:
+    """Whatever is known of the rest."""
+    own = Embedder(prompted).embed(many, prompt="document")
+    own[zeros] = 0
+    found = diagnose(prompted, many, own, Prompt(role="document"))
+    assert (found.verdict, found.astray, found.found) == ("explained", (line,), ())
+
+
+def _diagnosed(model: Path, many: list[str], rows: np.ndarray) -> Diagnosis:
+    """Of vectors in such an order; where it says -1, the vector of another text."""
+    own = Embedder(model).embed([*many, "the river the boat"], prompt="document")
+    return diagnose(model, many, own[rows], Prompt(role="document"))

@@ -1,0 +1,84 @@
+"""The parts of two model files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.varied import change_weight, write_varied
+from polybake.errors import CheckFailed
+from polybake.study.diff.parts import compare_parts
+
+
+def test_a_name_decides_no_vector(every_feed: Path, tmp_path: Path) -> None:
+    """What the manifest says is shown, and the files are the same."""
+    renamed = write_varied(every_feed, tmp_path / "b.onnx", name="other", precision="int8")
+    parts = compare_parts(every_feed, renamed)
+    assert parts.same
+    assert [f"{one.place}: {one.change}" for one in parts.changes_of("manifest")] == [
+        'manifest.name: "every-feed" -> "other"',
+        'manifest.precision: "float32" -> "int8"',
+    ]
+
+
+def test_each_deciding_part_is_seen(every_feed: Path, tmp_path: Path) -> None:
+    """Graph, tokenizer and contract, each by itself."""
+    changes = {
+        "graph": {"graph": change_weight("type_rows", lambda rows: rows * 2)},
+        "tokenizer": {"tokenizer": lambda words: words["normalizer"].update(lowercase=False)},
+        "contract": {"contract": lambda terms: terms["prompts"].update(query="Query: ")},
+    }
+    for part, change in changes.items():
+        varied = write_varied(every_feed, tmp_path / f"{part}.onnx", **change)
+        parts = compare_parts(every_feed, varied)
+        assert [one for one in changes if parts.differs(one)] == [part]
+        assert not parts.same
+        assert parts.obstacle is None
+
+
+def test_a_graph_that_was_changed_is_not_compared(every_feed: Path, tmp_path: Path) -> None:
+    """Its digest would say that it is the same."""
+    data = bytearray(every_feed.read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "b.onnx").write_bytes(data)
+    with pytest.raises(CheckFailed, match="the graph does not match its digest"):
+        compare_parts(every_feed, tmp_path / "b.onnx")
+
+
+@pytest.mark.parametrize(
+    ("other", "shown", "searchable"),
+    [
+        ("every_feed_int8", "another type (float32, int8)", True),
+        ("every_feed_bits", "another dimension (7, 56)", True),
+        ("tiny_rerank", "another task (embed, rerank)", False),
+        ("tiny_multi_vector", "another task (embed, multi-vector)", False),
+    ],
+)
+def test_what_gives_other_things_cannot_be_compared(
+    every_feed: Path, other: str, shown: str, searchable: bool, request: pytest.FixtureRequest
+) -> None:
+    """Texts are searched all the same, where both files take them for one purpose."""
+    parts = compare_parts(every_feed, request.getfixturevalue(other))
+    assert parts.obstacle == shown
+    assert parts.runnable == parts.searchable == searchable
+
+
+def test_an_index_keeps_vectors_and_no_scores(
+    every_feed: Path, tiny_multi_vector: Path, tiny_rerank: Path
+) -> None:
+    """Several of each text have no ten neighbours here."""
+    found = {
+        model: compare_parts(model, model) for model in (every_feed, tiny_multi_vector, tiny_rerank)
+    }
+    assert [one.indexed for one in found.values()] == [True, True, False]
+    assert [one.searchable for one in found.values()] == [True, False, False]
+
+
+def test_a_prompt_that_is_gone_is_named(every_feed: Path, tmp_path: Path) -> None:
+    """One that is added is none."""
+    fewer = write_varied(
+        every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].pop("query")
+    )
+    assert compare_parts(every_feed, fewer).prompts_gone == ["query"]
+    assert compare_parts(fewer, every_feed).prompts_gone == []

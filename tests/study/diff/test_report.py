@@ -1,0 +1,138 @@
+"""A comparison in lines."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from models.varied import write_varied
+from polybake.study.diff.module_change import ModuleChange
+from polybake.study.diff.neighbours import Neighbours
+from polybake.study.diff.parts import compare_parts
+from polybake.study.diff.report import (
+    modules_lines,
+    neighbours_lines,
+    parts_lines,
+    stages_lines,
+)
+from polybake.study.diff.seen import Seen
+from polybake.study.diff.weights import WeightChange
+from polybake.verification.verdict import Stage
+
+
+def test_each_part_has_a_line(every_feed: Path, tmp_path: Path) -> None:
+    """And each change one of its own, below the first."""
+    varied = write_varied(every_feed, tmp_path / "b.onnx", name="other", opset=17)
+    lines = list(parts_lines(compare_parts(every_feed, varied)))
+    assert lines[2:] == [
+        "contract   the same",
+        "tokenizer  the same",
+        "graph      the same",
+        'manifest   name: "every-feed" -> "other"',
+        "           opset: 18 -> 17",
+        "fixture    the same",
+    ]
+    assert lines[0].startswith(f"before     {every_feed}, fingerprint ")
+
+
+def test_nothing_of_a_model_steers_the_terminal(every_feed: Path, tmp_path: Path) -> None:
+    """Names and texts may hold any character."""
+    varied = write_varied(every_feed, tmp_path / "b.onnx", steps=("\x1b[2J",))
+    seen = Seen(Stage.TOKENIZE, texts=1, differing=1, worst="\x1b[2J")
+    modules = [ModuleChange("\x1b[2J", 0, [WeightChange("\x1b[2J", "gone")])]
+    parts = parts_lines(compare_parts(every_feed, varied))
+    assert all("\x1b" not in line for line in (*parts, *modules_lines(modules)))
+    assert all("\x1b" not in line for line in stages_lines([seen]))
+
+
+def test_modules() -> None:
+    """Layers of one kind have a line, and the weight that differs most its figures."""
+    layers = [
+        ModuleChange(
+            f"layer.{at}",
+            3,
+            [WeightChange(f"w{at}", "changed", largest=at / 4, cosine=1 - at / 8)],
+            nodes_added=Counter(Add=2),
+        )
+        for at in range(3)
+    ]
+    assert list(modules_lines(layers)) == [
+        (
+            "modules    layer.0-2: 3 weights changed (most in w2, an element by 0.5, cosine "
+            "0.750000 at least); 9 equal; operators added: 6 Add"
+        )
+    ]
+    weights = [
+        WeightChange("a", "retyped", "float32 [2]", "float16 [2]", None, 1e-9, 1 - 2e-12),
+        WeightChange("b", "retyped", "float32 [2]", "int8 [2]", "int8.b"),
+        WeightChange("c", "renamed", "float32 [2]", "float32 [2]", "d", 0.0),
+        WeightChange("e", "new", None, "float32 [2]"),
+        WeightChange("f", "changed", largest=0.5),
+    ]
+    (line,) = modules_lines([ModuleChange("m", 0, weights)])
+    assert line == (
+        "modules    m: 1 weight changed (most in f, an element by 0.5); 2 weights of another type "
+        "(most in a: float32 [2] -> float16 [2], an element by 1e-09, cosine 1 - 2e-12 at least); "
+        "1 weight equal under another name (c -> d); 1 weight new (e)"
+    )
+    change = ModuleChange("", nodes_removed=Counter(Add=2, Mul=1), nodes_added=Counter(Add=3))
+    assert list(modules_lines([change])) == [
+        (
+            "modules    graph: operators changed: 2 Add; operators removed: 1 Mul; "
+            "operators added: 1 Add"
+        )
+    ]
+    assert list(modules_lines([])) == ["modules    equal operators and weights, joined otherwise"]
+
+
+def test_a_long_list_ends_with_how_many_more() -> None:
+    """Modules of a list of one each."""
+    lines = list(
+        modules_lines([ModuleChange(f"m{at}x", 1, [WeightChange("w", "gone")]) for at in range(20)])
+    )
+    assert len(lines) == 13
+    assert lines[-1].strip() == "and 8 more, which --json lists"
+
+
+@pytest.mark.parametrize(
+    ("worst", "shown"), [("", "the empty text"), ("\t ", "white space alone"), ("a", '"a"')]
+)
+def test_a_text_that_shows_nothing_is_named(worst: str, shown: str) -> None:
+    """Not by empty quotation marks."""
+    seen = Seen(Stage.EMBED, texts=1, differing=1, largest=0.5, worst=worst)
+    assert [*stages_lines([seen])][-1].strip() == f"most: {shown}"
+
+
+def test_stages() -> None:
+    """What differs has its text, and vectors have their figures."""
+    ids = Seen(Stage.TOKENIZE, texts=9, differing=1, worst=("one", "x" * 80))
+    same = Seen(Stage.EMBED_IDS, texts=9, largest=1e-7, distances=array("d", [0.0]))
+    other = Seen(
+        Stage.EMBED, texts=9, differing=1, largest=0.5, distances=array("d", [0.9, *[1e-9] * 200])
+    )
+    bits = Seen(Stage.EMBED, integers=True, packed_bits=True, texts=9, differing=1, largest=3)
+    assert list(stages_lines([ids, same, other, bits])) == [
+        "tokenize   1 of 9 texts have other token ids",
+        f'           the first: "one | {"x" * 53}…"',
+        "embed_ids  9 texts have the same vectors, an element by at most 1e-07",
+        (
+            "embed      1 of 9 texts have other vectors, an element by at most 0.5; cosine "
+            "0.100000 at least, 1 - 1e-09 at 1 %, 1 - 1e-09 in the median"
+        ),
+        "embed      1 of 9 texts have other vectors, an element by at most 3 bits",
+    ]
+
+
+def test_neighbours() -> None:
+    """By each file alone, then together where their vectors fit; few texts are said to be few."""
+    found = Neighbours(246, 0.99996, 0.5, 0.975, 1.0, ())
+    assert list(neighbours_lines(found)) == [
+        "neighbours 99.99 % of the 10 nearest of each of 246 texts stay; rank correlation 0.5000",
+        "together   97.5 % by new queries among old vectors, 100 % where every second one is new",
+    ]
+    (line,) = neighbours_lines(Neighbours(49, 0.5, 0.5, None, None, ()))
+    assert "(of 49 texts, too few to say much: give --texts)" in line
+    assert list(neighbours_lines(None)) == ["neighbours too few texts to have 10 each"]

@@ -1,0 +1,144 @@
+"""Any ONNX file read for looking at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper
+import onnx.parser
+import pytest
+from onnxscript import ir
+
+from polybake.errors import InputError
+from polybake.study.inspect.graph import dtype_text, namespace, read_graph, shape_sizes
+
+TEXT = """
+<ir_version: 8, opset_import: ["" : 18]>
+tiny (float[N, 7] x) => (y) { h = MatMul (x, w)  y = Cast <to = 10> (h) }
+"""
+
+
+def write(path: Path, model: onnx.ModelProto) -> Path:
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def tiny() -> onnx.ModelProto:
+    model = onnx.parser.parse_model(TEXT)
+    weight = onnx.numpy_helper.from_array(np.ones((7, 300), np.float32), "w")
+    model.graph.initializer.append(weight)
+    return model
+
+
+def test_infers_what_is_not_stated(tmp_path: Path) -> None:
+    """Values between input and output, and the output, have dtype and shape."""
+    graph = read_graph(write(tmp_path / "m.onnx", tiny())).graph
+    (y,) = graph.outputs
+    h = graph[0].outputs[0]
+    assert (dtype_text(h), shape_sizes(h)) == ("float32", ["N", 300])
+    assert (dtype_text(y), shape_sizes(y)) == ("float16", ["N", 300])
+
+
+def test_needs_no_weights(tmp_path: Path) -> None:
+    """A file whose weights lie beside it is read without them, wherever they are said to be."""
+    model = tiny()
+    (weight,) = model.graph.initializer
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value="/nowhere/at/all")
+    graph = read_graph(write(tmp_path / "m.onnx", model)).graph
+    assert shape_sizes(graph.outputs[0]) == ["N", 300]
+
+
+def test_a_small_weight_still_decides_a_shape(tmp_path: Path) -> None:
+    """The target of a Reshape is read; a size that stays unknown is a question mark."""
+    text = """
+        <ir_version: 8, opset_import: ["" : 18]>
+        tiny (float[N, 6] x) => (y, z) { y = Reshape (x, to)  z = NonZero (x) }
+    """
+    model = onnx.parser.parse_model(text)
+    to = onnx.numpy_helper.from_array(np.array([-1, 2, 3]), "to")
+    model.graph.initializer.append(to)
+    y, z = read_graph(write(tmp_path / "m.onnx", model)).graph.outputs
+    assert shape_sizes(y) == ["?", 2, 3]
+    assert shape_sizes(z) == [2, "?"]
+
+
+def test_a_wrong_graph_is_shown_as_it_stands(tmp_path: Path) -> None:
+    """Where shapes contradict each other inference gives up, and the graph is read."""
+    model = tiny()
+    model.graph.initializer[0].dims[0] = 5
+    model.graph.initializer[0].raw_data = np.ones((5, 300), np.float32).tobytes()
+    graph = read_graph(write(tmp_path / "m.onnx", model)).graph
+    assert [node.op_type for node in graph] == ["MatMul", "Cast"]
+    assert shape_sizes(graph[0].outputs[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (b"", "has no graph"),
+        (b"not a model at all", "is not a valid ONNX file"),
+        (b"\x3a\x7fgraph", "is not a valid ONNX file"),
+    ],
+)
+def test_refuses_what_is_no_model(content: bytes, shown: str, tmp_path: Path) -> None:
+    """One line names the file."""
+    path = tmp_path / "m.onnx"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"m.onnx: {shown}") as raised:
+        read_graph(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_refuses_a_folder_and_nothing(tmp_path: Path) -> None:
+    """What cannot be opened says why."""
+    with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)"):
+        read_graph(tmp_path)
+    with pytest.raises(InputError, match=r"cannot be read \(No such file or directory\)"):
+        read_graph(tmp_path / "no.onnx")
+
+
+def test_a_hostile_graph_is_refused(tmp_path: Path) -> None:
+    """Two nodes that give one value are no graph; the error is a line, and no traceback."""
+    model = tiny()
+    model.graph.node.add(op_type="Cast", input=["missing"], output=["h"])
+    path = write(tmp_path / "m.onnx", model)
+    with pytest.raises(InputError, match=r"is not a valid ONNX graph .*'missing'"):
+        read_graph(path)
+
+
+def test_a_function_that_calls_itself_is_refused(tmp_path: Path) -> None:
+    """Inference would never end; the error says which function it is."""
+    text = """
+        <ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+        tiny (float[N, 3] x) => (y) { y = own.again (x) }
+        <domain: "own", opset_import: ["" : 18, "own" : 1]>
+        again (v) => (r) { r = own.again (v) }
+    """
+    path = write(tmp_path / "m.onnx", onnx.parser.parse_model(text))
+    with pytest.raises(InputError, match=r"is not a valid ONNX graph .*own::again.*; down") as one:
+        read_graph(path)
+    assert "\n" not in str(one.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "expected"),
+    [
+        ("encoder/layer.0/MatMul_1", None, ("encoder", "layer.0")),
+        ("/layers.3/mlp/Add", None, ("layers.3", "mlp")),
+        ("node_1", ": Bert/encoder: Stack/layer.0: Layer", ("encoder", "layer.0")),
+        ("n", ": Bert/encoder: Stack/encoder.layer.0: Layer", ("encoder", "layer.0")),
+        ("a/b", "steps.0: Pool", ("steps.0",)),
+        ("MatMul", None, ()),
+        (None, None, ()),
+    ],
+)
+def test_namespace(name: str | None, stated: str | None, expected: tuple[str, ...]) -> None:
+    """Metadata of a builder comes first, then the path in the node's name."""
+    node = ir.node("Add", [], name=name, num_outputs=1)
+    if stated:
+        node.metadata_props["namespace"] = stated
+    assert namespace(node) == expected

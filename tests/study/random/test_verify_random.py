@@ -1,0 +1,163 @@
+"""Random calls, judged by the core: what passes, and what a client's fault is boiled down to."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import polybake
+from faulty.subject import SubjectFiles
+from models.tiny_folders import write_bert
+from polybake.errors import InputError
+from polybake.study.random.verify_random import verify_random
+from polybake.verification.verdict import Stage, Status
+from support.commandline import polybake as run
+from support.python_client import write_python_client
+
+pytestmark = pytest.mark.slow
+
+#: A text ends at its first joiner, as where a language's strings end at one.
+ENDS_AT_A_JOINER = ("prefix + text for", 'prefix + text.split("\\u200d")[0] for')
+
+#: The process ends at a joiner.
+DIES_AT_A_JOINER = (
+    "prefix = ",
+    'if any("\\u200d" in text for text in texts):\n        raise SystemExit(7)\n    prefix = ',
+)
+
+
+@pytest.fixture(scope="module")
+def integers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model whose vectors are bits, of which those at an edge may differ."""
+    folder = tmp_path_factory.mktemp("a model")
+    steps = [
+        {"step": "pool", "mode": "mean"},
+        {"step": "truncate", "dimension": 8},
+        {"step": "quantize", "precision": "ubinary"},
+    ]
+    polybake.bake(write_bert(folder / "bert"), folder / "bits.onnx", name="bits", steps=steps)
+    return folder / "bits.onnx"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("every_feed", "integers", "tiny_sparse", "tiny_multi_vector"),
+        *("tiny_rerank", "tiny_zero_shot", "tiny_tag", "tiny_answer"),
+    ],
+)
+def test_a_client_of_any_task_agrees_with_the_core(
+    model: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Every stage of every call is asked, and the report says how to repeat it."""
+    path = request.getfixturevalue(model)
+    write_python_client(tmp_path, path)
+    report = verify_random(path, tmp_path, number=6, seed=5)
+    assert report.exit_code() == 0, [one.message for one in report.failures]
+    assert report.executed == report.asked >= 3 * 5
+    assert f"{report.cases} random cases of seed 5" in report.notes
+    assert {one.case for one in report.verdicts} <= {"session"} | {f"random-{n}" for n in range(7)}
+
+
+def test_a_fault_is_boiled_down_to_its_character(every_feed: Path, tmp_path: Path) -> None:
+    """One text, no prompt, the joiner with what it cannot do without, and the ids of both."""
+    write_python_client(tmp_path, every_feed, ENDS_AT_A_JOINER)
+    report = verify_random(every_feed, tmp_path, number=60, seed=1)
+    first, *others = report.failures
+    assert (first.status, first.stage) == (Status.FAIL, Stage.TOKENIZE)
+    found = re.search(
+        r"smallest: texts (\[.*?\]), prompt null: row 0\b.*; "
+        r"ids expected (\[\[[\d, ]+\]\]), found (\[\[[\d, ]*\]\])$",
+        first.message,
+    )
+    assert found, first.message
+    assert found[1].isascii()
+    (text,) = json.loads(found[1])
+    assert text.count("\u200d") == 1
+    assert len(text) < 8
+    assert json.loads(found[2]) != json.loads(found[3])
+    assert not any("smallest" in one.message for one in others)
+
+
+def test_a_run_says_how_to_repeat_it_and_leaves_nothing(every_feed: Path, tmp_path: Path) -> None:
+    """The seed is one of its own where none was given; no folder of hypothesis is written."""
+    write_python_client(tmp_path / "clients", every_feed)
+    printed = run("verify", every_feed, "--random", "2", cwd=tmp_path)
+    (again,) = re.findall(r"^note: repeat with: polybake (.*)$", printed, re.MULTILINE)
+    words = shlex.split(again)
+    assert words[:-1] == ["verify", str(every_feed), "--random", "2", "--seed"]
+    assert f"note: 2 random cases of seed {words[-1]}\n" in printed
+    assert [path.name for path in tmp_path.iterdir()] == ["clients"]
+
+
+def test_a_client_that_dies_is_asked_on(
+    every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though each smaller call costs a process, and six would give it up; but not for ever."""
+    monkeypatch.setattr("polybake.study.random.smallest_case.PATIENCE", 6.0)
+    write_python_client(tmp_path, every_feed, DIES_AT_A_JOINER)
+    report = verify_random(every_feed, tmp_path, number=60, seed=1)
+    first = report.failures[0]
+    assert (first.status, first.stage) == (Status.CRASH, Stage.TOKENIZE)
+    (texts,) = re.findall(r"; smallest: texts (\[.*\]), prompt .*: ended with exit", first.message)
+    assert any("\u200d" in text for text in json.loads(texts))
+    assert first.message.endswith("found none (crash)")
+
+
+def test_a_client_that_never_starts_has_no_smallest_call(
+    subject: SubjectFiles, every_feed: Path, tmp_path: Path
+) -> None:
+    """Nothing is asked of it again and again."""
+    subject.write_client(tmp_path / "clients", "CrashesAlways")
+    report = verify_random(every_feed, tmp_path / "clients", number=3, seed=1)
+    assert {one.status for one in report.verdicts} == {Status.CRASH}
+    assert not any("smallest" in one.message for one in report.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("number", "seed", "says"),
+    [(0, 1, "random 0: expected 1 to 10000"), (1, -1, "seed -1: expected 0 to 4294967295")],
+)
+def test_numbers_out_of_range_are_refused(
+    every_feed: Path, tmp_path: Path, number: int, seed: int, says: str
+) -> None:
+    """Before anything runs."""
+    with pytest.raises(InputError, match=says):
+        verify_random(every_feed, tmp_path, number=number, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--seed", "4"], "--seed 4 is of random cases; give --random N, too"),
+        (["--random", "4", "--fixture", "f"], "--random makes cases of its own; leave --fixture f"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(
+    every_feed: Path, tmp_path: Path, options: list[str], says: str
+) -> None:
+    """In one line."""
+    assert says in run("verify", every_feed, *options, cwd=tmp_path, code=2)
+
+
+def test_a_missing_package_is_named(every_feed: Path, tmp_path: Path) -> None:
+    """With the extra that brings it, before a client is prepared."""
+    (tmp_path / "hypothesis.py").write_text("raise ModuleNotFoundError(name='hypothesis')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "polybake.cli.main", "verify", str(every_feed), "--random", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert (
+        'needs the package hypothesis; in a checkout of polybake: pip install ".[bake,cpu,random]"'
+        in done.stderr
+    )

@@ -1,0 +1,57 @@
+"""Every combination of every table, once."""
+
+from __future__ import annotations
+
+from polybake.config import MatrixTable
+from polybake.verification.matrix.combination import Combination, combinations
+
+
+def test_every_list_is_combined_with_every_other() -> None:
+    """The last list changes first, so that rows of one environment follow each other."""
+    table = MatrixTable(language="python", runtimes=("1.24.3", "newest"), threads=(1, 2))
+    assert [(one.runtime, one.threads) for one in combinations([table])] == [
+        ("1.24.3", 1),
+        ("1.24.3", 2),
+        ("newest", 1),
+        ("newest", 2),
+    ]
+    full = MatrixTable(
+        language="node",
+        runtimes=("1.29.0", "1.30.0"),
+        tokenizers=("0.13.3", "0.23.2"),
+        devices=("cpu", "cuda"),
+        threads=(1, 2),
+        instructions=("Haswell", "Nehalem"),
+    )
+    assert len(set(combinations([full]))) == 2**5
+
+
+def test_an_empty_list_leaves_things_as_they_are() -> None:
+    """A table of a language alone is one row: the client as it stands."""
+    assert combinations([MatrixTable(language="ruby")]) == (Combination("ruby"),)
+
+
+def test_what_two_tables_ask_for_is_done_once() -> None:
+    """In the order of the first."""
+    tables = [
+        MatrixTable(language="python", runtimes=("newest", "1.24.3")),
+        MatrixTable(language="python", runtimes=("1.24.3", "1.24.3", "1.25.0")),
+    ]
+    assert [one.runtime for one in combinations(tables)] == ["newest", "1.24.3", "1.25.0"]
+
+
+def test_only_what_is_installed_names_an_environment() -> None:
+    """Rows that differ in threads or processors share the packages; those of devices do not."""
+    one = Combination("python", runtime="1.24.3", tokenizer="0.22.2", threads=1)
+    other = Combination("python", runtime="1.24.3", tokenizer="0.22.2", instructions="Haswell")
+    assert one.environment == other.environment == "python-cpu-runtime-1.24.3-tokenizer-0.22.2"
+    assert Combination("python", "cuda").environment == "python-cuda"
+
+
+def test_a_combination_is_told_in_full() -> None:
+    """What is left as it is goes without saying."""
+    assert str(Combination("node")) == "node on cpu"
+    full = Combination("node", "cuda", "1.30.0", "newest", 2, "Haswell")
+    assert str(full) == (
+        "node on cuda, runtime 1.30.0, tokenizer newest, threads 2, instructions Haswell"
+    )

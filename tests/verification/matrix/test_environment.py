@@ -1,0 +1,92 @@
+"""A copy of a client with packages of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from polybake.errors import InputError
+from polybake.verification.harness_file import Client, read_client
+from polybake.verification.matrix.combination import Combination
+from polybake.verification.matrix.environment import MARK, installed
+from polybake.verification.verdict import HarnessError, Status
+
+#: Adds a line to a file beside the client's own, as npm adds node_modules.
+INSTALL = "open('installed', 'a').write('x'); import sys; sys.exit({code})"
+ROW = Combination("tiny")
+
+
+def client(folder: Path, code: int = 0) -> Client:
+    """One whose prepare command shows how often it ran."""
+    folder.mkdir(exist_ok=True)
+    prepare = [sys.executable, "-S", "-c", INSTALL.format(code=code)]
+    harness = {"language": "tiny", "prepare": [prepare], "run": ["x"]}
+    (folder / "harness.json").write_text(json.dumps(harness))
+    return read_client(folder)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def times(copy: Client) -> int:
+    return len((copy.folder / "installed").read_text())
+
+
+def test_the_client_itself_stays_as_it_is(tmp_path: Path) -> None:
+    """What is installed lies in the copy, which has nothing of what was installed before."""
+    (tmp_path / "client" / "node_modules").mkdir(parents=True)
+    copy = installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
+    assert copy.folder == tmp_path / "matrix" / "tiny-cpu"
+    assert names(tmp_path / "client") == ["harness.json", "node_modules"]
+    assert names(copy.folder) == [MARK, "harness.json", "installed"]
+
+
+def test_it_is_found_again(tmp_path: Path) -> None:
+    """A second run installs nothing."""
+    for _ in range(2):
+        copy = installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
+        assert times(copy) == 1
+
+
+def test_another_client_is_installed_anew(tmp_path: Path) -> None:
+    """A file that changed is in the copy, and one that left is not."""
+    (tmp_path / "client").mkdir()
+    (tmp_path / "client" / "old").write_text("1")
+    installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
+    (tmp_path / "client" / "old").rename(tmp_path / "client" / "new")
+    copy = installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
+    assert names(copy.folder) == [MARK, "harness.json", "installed", "new"]
+    assert times(copy) == 1
+
+
+def test_what_was_not_finished_is_begun_anew(tmp_path: Path) -> None:
+    """A command that fails is a missing toolchain, and leaves nothing that passes for finished."""
+    for _ in range(2):
+        with pytest.raises(HarnessError, match="exit code 5") as caught:
+            installed(client(tmp_path / "client", code=5), ROW, tmp_path / "matrix", 60)
+        assert caught.value.status is Status.MISSING_TOOLCHAIN
+    copy = installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
+    assert times(copy) == 1
+
+
+def test_a_folder_of_the_users_is_not_touched(tmp_path: Path) -> None:
+    """Only what a matrix made is removed."""
+    own = tmp_path / "matrix" / "tiny-cpu" / "thesis.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("years of work")
+    with pytest.raises(InputError, match="choose another place with --folder"):
+        installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
+    assert own.read_text() == "years of work"
+
+
+def test_a_missing_program_is_no_environment(tmp_path: Path) -> None:
+    """Nothing is copied for a language that this machine does not have."""
+    folder = tmp_path / "client"
+    lacking = client(folder).model_copy(update={"requires": ("no-such-program",)})
+    with pytest.raises(HarnessError, match="no-such-program"):
+        installed(lacking, ROW, tmp_path / "matrix", 60)
+    assert not (tmp_path / "matrix").exists()

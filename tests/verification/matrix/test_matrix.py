@@ -1,0 +1,125 @@
+"""The judge in every combination."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from faulty.subject import SubjectFiles
+from polybake.config import MatrixTable
+from polybake.errors import InputError
+from polybake.verification.harness_file import Client, find_clients
+from polybake.verification.matrix.matrix import run_matrix
+from polybake.verification.matrix.report import MatrixReport
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def clients(subject: SubjectFiles, tmp_path: Path) -> list[Client]:
+    """Python passes, node gives one number that is off."""
+    subject.write_client(tmp_path / "clients" / "python", language="python")
+    subject.write_client(tmp_path / "clients" / "node", "OneFloatOff", language="node")
+    return list(find_clients(tmp_path / "clients"))
+
+
+def break_prepare(client: Client, script: str) -> None:
+    path = client.folder / "harness.json"
+    prepare = {"prepare": [[sys.executable, "-S", "-c", script]]}
+    path.write_text(json.dumps(json.loads(path.read_text()) | prepare))
+
+
+def judged(
+    subject: SubjectFiles, clients: list[Client], folder: Path, *languages: str, **fields
+) -> MatrixReport:
+    tables = [MatrixTable(language=language, threads=(1,)) for language in languages]
+    return run_matrix([subject.model] * 2, clients, tables, folder / "matrix", **fields)
+
+
+def test_every_model_is_judged_in_every_row(
+    subject: SubjectFiles, clients: list[Client], tmp_path: Path
+) -> None:
+    """Each cell has all verdicts of the judge, and its row the client's own versions."""
+    told: list[str] = []
+    report = judged(subject, clients, tmp_path, "python", progress=told.append)
+    (row,) = report.rows
+    assert row.versions is not None
+    assert [(cell.status, cell.executed, cell.difference) for cell in row.cells] == [
+        ("pass", 14, 0.0)
+    ] * 2
+    assert report.exit_code() == 0
+    assert told[0] == "python on cpu, threads 1: installs"
+    assert len(told) == 3
+
+
+def test_one_cell_that_fails_is_enough(
+    subject: SubjectFiles, clients: list[Client], tmp_path: Path
+) -> None:
+    """Its verdict is told, whatever else passed."""
+    report = judged(subject, clients, tmp_path, "python", "node")
+    assert [cell.status for cell in report.cells] == ["pass", "pass", "fail", "fail"]
+    assert report.cells[2].first.message.startswith("row ")
+    assert report.exit_code() == 1
+
+
+def test_what_cannot_be_installed_is_a_status(
+    subject: SubjectFiles, clients: list[Client], tmp_path: Path
+) -> None:
+    """The rows after it are judged; where the language is required, that is exit code 3."""
+    break_prepare(clients[0], "1/0")
+    fixed = list(find_clients(tmp_path / "clients"))
+    report = judged(subject, fixed, tmp_path, "node", "python")
+    assert [cell.status for cell in report.cells] == [
+        "missing-toolchain", "missing-toolchain", "pass", "pass",
+    ]  # fmt: skip
+    assert report.exit_code() == 0
+    required = judged(subject, fixed, tmp_path, "node", "python", require=["node"])
+    assert required.exit_code() == 3
+    assert "ZeroDivisionError" in required.missing[0]
+    assert judged(subject, fixed, tmp_path, "node").exit_code() == 1
+
+
+def test_rows_of_one_environment_install_it_once(
+    subject: SubjectFiles, clients: list[Client], tmp_path: Path
+) -> None:
+    """Also where that fails, which may take minutes a time."""
+    break_prepare(clients[0], "open('tries', 'a').write('x'); 1/0")
+    tables = [MatrixTable(language="node", threads=(1, len(os.sched_getaffinity(0)), 9999))]
+    report = run_matrix(
+        [subject.model], find_clients(tmp_path / "clients"), tables, tmp_path / "matrix"
+    )
+    assert {cell.status for cell in report.cells} == {"missing-toolchain"}
+    assert (tmp_path / "matrix" / "node-cpu" / "tries").read_text() == "x"
+
+
+def test_a_language_without_a_client_is_named(
+    subject: SubjectFiles, clients: list[Client], tmp_path: Path
+) -> None:
+    """Before anything is installed."""
+    with pytest.raises(InputError, match="'ruby': there is no client of it; choose among: node, p"):
+        judged(subject, clients, tmp_path, "python", "ruby")
+    assert not (tmp_path / "matrix").exists()
+
+
+def test_a_missing_model_is_named(clients: list[Client], tmp_path: Path) -> None:
+    """Before anything is installed, too."""
+    tables = [MatrixTable(language="python")]
+    with pytest.raises(InputError, match=r"none\.onnx"):
+        run_matrix([tmp_path / "none.onnx"], clients, tables, tmp_path / "matrix")
+    assert not (tmp_path / "matrix").exists()
+
+
+@pytest.mark.parametrize("change", [{"instructions": ("Haswell",)}, {"runtimes": ("1.30.0",)}])
+def test_what_a_language_cannot_have_is_refused_first(
+    subject: SubjectFiles, tmp_path: Path, change: dict[str, tuple[str, ...]]
+) -> None:
+    """Before the rows that could be run are installed."""
+    subject.write_client(tmp_path / "clients" / "ruby", language="ruby")
+    tables = [MatrixTable(language="ruby"), MatrixTable(language="ruby", **change)]
+    with pytest.raises(InputError, match="ruby with "):
+        run_matrix([subject.model], find_clients(tmp_path / "clients"), tables, tmp_path / "matrix")
+    assert not (tmp_path / "matrix").exists()

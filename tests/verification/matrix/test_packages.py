@@ -1,0 +1,83 @@
+"""Other versions for a prepared client."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from models.search_model import write_search_model
+from polybake.config import MatrixTable
+from polybake.errors import InputError
+from polybake.generation.generate import generate
+from polybake.verification.harness_file import Client, find_clients, read_client
+from polybake.verification.matrix.combination import Combination
+from polybake.verification.matrix.matrix import run_matrix
+from polybake.verification.matrix.packages import install_commands
+
+CLIENTS = Path(__file__).parents[3] / "clients"
+
+
+def client(language: str, device: str = "cpu") -> Client:
+    return read_client(CLIENTS / language).on(device)
+
+
+@pytest.mark.parametrize("language", ["python", "node", "ruby", "csharp"])
+def test_without_versions_nothing_is_added(language: str) -> None:
+    """Every language may be limited in threads."""
+    assert install_commands(client(language), Combination(language, threads=1)) == ()
+
+
+def test_python_has_both_packages_in_one_command() -> None:
+    """By the client's own interpreter, so that pip sees both requests at once."""
+    (command,) = install_commands(
+        client("python"), Combination("python", "cpu", "1.24.3", "newest")
+    )
+    assert command[:4] == (".venv/bin/python", "-m", "pip", "install")
+    assert command[-2:] == ("onnxruntime==1.24.3", "tokenizers")
+    assert "--upgrade" in command
+
+
+def test_on_cuda_it_is_the_package_for_gpus() -> None:
+    """In the environment that the client has for that device."""
+    one = Combination("python", "cuda", "newest")
+    (command,) = install_commands(client("python", "cuda"), one)
+    assert (command[0], command[-1]) == (".venv-cuda/bin/python", "onnxruntime-gpu[cuda,cudnn]")
+
+
+def test_node_runs_no_script_on_a_cpu() -> None:
+    """Those of older versions would download CUDA; on that device it is what is wanted."""
+    commands = install_commands(client("node"), Combination("node", "cpu", "1.21.1", "newest"))
+    assert commands[0][-2:] == ("onnxruntime-node@1.21.1", "tokenizers@latest")
+    assert "--ignore-scripts" in commands[0]
+    assert len(commands) == 1
+    on_cuda = install_commands(client("node", "cuda"), Combination("node", "cuda", "newest"))
+    assert on_cuda[1:] == (("npm", "rebuild", "onnxruntime-node"),)
+
+
+def test_a_language_without_versions_is_refused() -> None:
+    """With those that have them."""
+    with pytest.raises(InputError, match="can be chosen for: python, node; leave both out"):
+        install_commands(client("ruby"), Combination("ruby", tokenizer="0.7.0"))
+
+
+@pytest.mark.python
+@pytest.mark.skipif(
+    "POLYBAKE_VERSIONS" not in os.environ, reason="installs packages: nox -s runtimes runs it"
+)
+def test_each_row_runs_the_versions_that_it_names(tmp_path: Path) -> None:
+    """Real packages: a version that is pinned, and the newest."""
+    model = write_search_model(tmp_path / "search.onnx")
+    generate(model, tmp_path / "clients", languages=["python"])
+    clients = find_clients(tmp_path / "clients")
+    table = MatrixTable(language="python", runtimes=("1.24.3", "newest"), tokenizers=("0.22.2",))
+    report = run_matrix([model], clients, [table], tmp_path / "environments")
+    old, new = report.rows
+    assert old.versions is not None
+    assert new.versions is not None
+    assert old.versions.runtime_version == "1.24.3"
+    assert new.versions.runtime_version != "1.24.3"
+    assert new.versions.tokenizer_version == old.versions.tokenizer_version == "0.22.2"
+    assert [cell.status for cell in report.cells] == ["pass", "pass"]
+    assert report.exit_code() == 0

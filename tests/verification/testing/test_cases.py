@@ -1,0 +1,132 @@
+"""The golden cases against a user's own service."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polybake.testing
+from faulty.subject import CASES, SubjectFiles
+from polybake.base.modelfile.fixture_folder import write_fixture
+from polybake.errors import InputError
+from support.inner_pytest import inner_pytest
+
+SERVICE = """
+import pytest
+import polybake.testing
+
+CASES = polybake.testing.golden_cases({model!r})
+ANSWERS = {{str(case): case.golden.vectors.tolist() for case in CASES}}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_our_service(case):
+    case.check([[x * {factor} for x in row] for row in ANSWERS[str(case)]])
+"""
+
+
+def test_a_case_says_what_to_ask(subject: SubjectFiles) -> None:
+    """Its name, texts and prompt, and why it is there."""
+    cases = {str(case): case for case in polybake.testing.golden_cases(subject.model)}
+    assert list(cases) == list(CASES)
+    assert (cases["query"].texts, cases["query"].prompt) == (["a"], "query")
+    assert (cases["two"].texts, cases["two"].prompt) == (["b", "c d"], None)
+    assert cases["two"].why == "shows what the judge does with it"
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, np.ndarray.tolist, list, np.float64])
+def test_the_right_vectors_pass(subject: SubjectFiles, as_given) -> None:
+    """As an array of any float, as rows, or as the numbers of a JSON answer."""
+    for case in polybake.testing.golden_cases(subject.model):
+        case.check(as_given(case.golden.vectors))
+
+
+def test_a_wrong_vector_is_told(subject: SubjectFiles) -> None:
+    """Row, element, difference, limit, and what that points at."""
+    case = polybake.testing.golden_cases(subject.model)[1]
+    found = np.array(case.golden.vectors)
+    found[1, 3] += 0.5
+    with pytest.raises(AssertionError) as raised:
+        case.check(found)
+    assert str(raised.value) == (
+        "case two, stage embed: row 1, element 3: difference 0.5 exceeds 1e-05; compare token ids "
+        "first (check_ids): where they are equal, it is the graph or what follows"
+    )
+
+
+def test_what_is_no_vector_is_told(subject: SubjectFiles) -> None:
+    """In the words of `found_vectors`, behind the case."""
+    case = polybake.testing.golden_cases(subject.model)[1]
+    with pytest.raises(AssertionError, match="case two, stage embed: 1 vectors, expected 2"):
+        case.check(case.golden.vectors[:1])
+
+
+def test_ids_are_equal_or_wrong(subject: SubjectFiles) -> None:
+    """They tell the tokenizer from all that follows it."""
+    case = polybake.testing.golden_cases(subject.model)[1]
+    case.check_ids([[2, 11, 3], [2, 12, 13, 3]])
+    case.check_ids([np.array([2, 11, 3]), np.array([2, 12, 13, 3])])
+    message = "case two, stage tokenize: row 1, position 2: id 14, expected 13"
+    with pytest.raises(AssertionError, match=message):
+        case.check_ids([[2, 11, 3], [2, 12, 14, 3]])
+
+
+def test_the_limit_is_the_device_s(subject: SubjectFiles) -> None:
+    """What is too far on a CPU may be near enough on CUDA."""
+    [on_cpu, *_] = polybake.testing.golden_cases(subject.model)
+    [on_cuda, *_] = polybake.testing.golden_cases(subject.model, device="cuda")
+    found = np.array(on_cpu.golden.vectors)
+    found[0, 0] += 1.5e-5
+    on_cuda.check(found)
+    with pytest.raises(AssertionError, match="element 0: difference"):
+        on_cpu.check(found)
+    with pytest.raises(InputError, match="device 'gpu': choose among: cpu, cuda"):
+        polybake.testing.golden_cases(subject.model, device="gpu")  # type: ignore[arg-type]
+
+
+def test_a_fixture_folder_may_take_their_place(subject: SubjectFiles, tmp_path: Path) -> None:
+    """It has a user's own texts, which do not go into the file."""
+    fixture = subject.fixture.model_copy(update={"cases": subject.fixture.cases[:1]})
+    write_fixture(fixture, tmp_path)
+    (case,) = polybake.testing.golden_cases(subject.model, fixture=tmp_path)
+    assert str(case) == "one"
+
+
+def test_several_vectors_a_text_may_come_text_by_text(tiny_multi_vector: Path) -> None:
+    """As a client of such a model gives them."""
+    for case in polybake.testing.golden_cases(tiny_multi_vector):
+        ends = np.cumsum([len(ids) for ids in case.golden.case.input_ids])
+        if ends[-1] == len(case.golden.vectors):  # a vector a token
+            case.check(np.split(case.golden.vectors, ends[:-1]))
+            with pytest.raises(AssertionError, match=f"vectors, expected {ends[-1]}"):
+                case.check(np.split(case.golden.vectors, ends[:-1])[:-1])
+            break
+    else:
+        pytest.fail("the model has no case with a vector a token")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("factor", "failed"), [(1, 0), (2, len(CASES))])
+def test_it_is_a_test_of_pytest(
+    subject: SubjectFiles, tmp_path: Path, factor: int, failed: int
+) -> None:
+    """Named by its case; a service that does not normalize fails, without polybake's own lines."""
+    code = SERVICE.format(model=str(subject.model), factor=factor)
+    (tmp_path / "test_service.py").write_text(code)
+    _, printed = inner_pytest(tmp_path, "-v")
+    assert f"{failed or len(CASES)} {'failed' if failed else 'passed'}" in printed
+    assert f"test_service.py::test_our_service[query] {'FAILED' if failed else 'PASSED'}" in printed
+    assert ("2 long, expected 1: is it normalized" in printed) == bool(failed)
+    assert "cases.py" not in printed
+
+
+@pytest.mark.slow
+def test_it_needs_neither_pytest_nor_onnx() -> None:
+    """Other test runners have golden cases, too."""
+    hidden = "sys.modules.update(dict.fromkeys(['pytest', 'onnx', 'onnxruntime', 'tokenizers']))"
+    code = f"import sys; {hidden}; from polybake.testing import golden_cases"
+    subprocess.run([sys.executable, "-c", code], check=True)
