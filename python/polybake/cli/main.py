@@ -1,4 +1,4 @@
-"""The command line: one command per verb, each in its own file below ``commands``."""
+"""The command line: one command per verb, each in its own file beside this one."""
 
 import signal
 import sys

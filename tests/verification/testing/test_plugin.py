@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from polybake.testing import plugin
+from polybake.verification.testing import plugin
 from support.inner_pytest import inner_pytest
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,7 @@ def test_several_processes_do_not_prepare_one_client(project: Path) -> None:
 def test_the_plugin_alone_imports_nothing_large() -> None:
     """Every run of pytest in an environment that has polybake loads it."""
     code = (
-        "import sys, polybake.testing.plugin\n"
+        "import sys, polybake.verification.testing.plugin\n"
         "print(*(name for name in ('numpy', 'pydantic', 'typer', 'rich') if name in sys.modules))"
     )
     command = [sys.executable, "-c", code]
