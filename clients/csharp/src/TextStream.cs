@@ -18,20 +18,25 @@ internal sealed class TextStream(
     internal IEnumerable<ModelVector> Each(IEnumerable<ModelText> texts)
     {
         using var windows = texts.Chunk(size).GetEnumerator();
-        var next = TokenizeNextAsync();
-        while (next.GetAwaiter().GetResult() is { Length: > 0 } rows)
+        var next = TokenizeNext();
+        while (next.GetAwaiter().GetResult().GetAwaiter().GetResult() is { Length: > 0 } rows)
         {
-            next = TokenizeNextAsync();
+            next = TokenizeNext();
             foreach (var vector in run(rows, CancellationToken.None))
             {
                 yield return vector;
             }
         }
 
-        // It is asynchronous so that what a text or its source throws waits for the vectors before it.
-        async Task<int[][]> TokenizeNextAsync() => windows.MoveNext()
-            ? await TokenizeAsync(windows.Current, TaskCreationOptions.LongRunning, CancellationToken.None).ConfigureAwait(false)
-            : [];
+        // A task holds what the source throws until the vectors before it are out. Awaiting it could need a thread of the pool.
+        Task<Task<int[][]>> TokenizeNext()
+        {
+            Task<Task<int[][]>> taken = new(() => windows.MoveNext()
+                ? TokenizeAsync(windows.Current, TaskCreationOptions.LongRunning, CancellationToken.None)
+                : Task.FromResult<int[][]>([]));
+            taken.RunSynchronously(TaskScheduler.Default);
+            return taken;
+        }
     }
 
     /// <summary>Take texts as they come, and run them on threads of the pool.</summary>
