@@ -349,7 +349,9 @@ def runtimes(session: nox.Session, runtime: str) -> None:
     """Reproduce the golden cases on the oldest and the newest ONNX Runtime."""
     install(session, "bake,cpu", *TEST_TOOLS)
     # Clients in environments of their own, which must not depend on the runtime that is here.
-    session.run("pytest", "tests/verification/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"})
+    session.run(
+        "pytest", "tests/verification/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"}
+    )
     model = bake_minilm(session, BUILD / "runtimes")
     session.install("--upgrade", runtime)
     session.run("polybake", "check", str(model))

@@ -4,7 +4,7 @@ from polybake.errors import missing_package
 
 try:
     from polybake.bulk.ray.batches import Embed
-    from polybake.bulk.ray.files import embed_files
+    from polybake.bulk.ray.embed_files import embed_files
 except ModuleNotFoundError as error:
     raise missing_package(error) or error from error
 

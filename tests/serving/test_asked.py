@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from pydantic import Field, ValidationError
 
-from polybake.serving.asked import Asked, Batch, RowOrRows, Rows, Texts
+from polybake.serving.asked import Asked, Batch, InputRows, RowOrRows, Texts
 
 
 class Body(Asked):
     """One field of each kind."""
 
-    rows: Rows = ""
+    rows: InputRows = ""
     row: RowOrRows = ""
     batch: Batch = ""
     texts: Texts = Field(default_factory=list)

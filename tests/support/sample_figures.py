@@ -9,8 +9,8 @@ from polybake.study.bench.figures import (
     Environment,
     Figures,
     ModelFigures,
-    Parts,
     Row,
+    TimeParts,
 )
 from polybake.study.bench.profile import PARTS
 from polybake.study.bench.turns import Timing
@@ -36,7 +36,7 @@ def model(name: str, deviation: Deviation | None = None) -> ModelFigures:
             for tokens in (128, 256, 512)
         ),
         parts=tuple(
-            Parts(
+            TimeParts(
                 workload=workload,
                 seconds={part: 1.0 + place for place, part in enumerate(PARTS)},
             )

@@ -31,7 +31,7 @@ from polybake.baking.prove.invariance import (
 from polybake.baking.prove.lowered import exact_golden, lowered_golden, rounding_golden
 from polybake.baking.prove.proof import prove_steps
 from polybake.baking.prove.rebuilt import measure_rebuilt
-from polybake.baking.sources.source import Encoder, Reference, Source
+from polybake.baking.sources.source import Encoder, Source, SourceReference
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Embed, Task
 from polybake.base.files.scratch import Scratch
@@ -216,7 +216,7 @@ def _prove(
     exact: GraphRun,
     contract: Contract,
     encoder: Encoder,
-    found: Reference,
+    found: SourceReference,
     steps: Sequence[Step],
 ) -> float:
     """Compare with the encoder alone; the largest difference of the steps.

@@ -45,7 +45,7 @@ def bench(
     from polybake.cli.progress import stages
     from polybake.errors import InputError
     from polybake.study.bench.bench import bench as measure
-    from polybake.study.bench.report import report
+    from polybake.study.bench.bench_report import report
     from polybake.study.bench.table import print_figures
     from polybake.study.bench.workload import own_workloads, workloads
     from polybake.verification.harness_file import find_clients

@@ -15,7 +15,7 @@ from polybake.errors import InputError
 if TYPE_CHECKING:
     from polybake.study.diff.module_change import ModuleChange
     from polybake.study.diff.neighbours import Neighbours
-    from polybake.study.diff.parts import Parts
+    from polybake.study.diff.parts import ModelParts
     from polybake.study.diff.samples import Sample
     from polybake.study.diff.seen import Seen
 
@@ -50,10 +50,10 @@ def diff(
 
     Example: polybake diff build/minilm.onnx build/minilm-int8.onnx
     """
+    from polybake.study.diff.diff_report import modules_lines, parts_lines, stages_lines
     from polybake.study.diff.facts import facts
     from polybake.study.diff.parts import compare_parts
     from polybake.study.diff.picture import check_picture, write_picture
-    from polybake.study.diff.report import modules_lines, parts_lines, stages_lines
     from polybake.study.diff.verdict import verdict
 
     check_picture(picture)
@@ -77,7 +77,7 @@ def diff(
         stages, neighbours, shorter = run(parts, samples(parts, windows, prompt))
         show(stages_lines(stages))
         if parts.searchable:
-            from polybake.study.diff.report import neighbours_lines
+            from polybake.study.diff.diff_report import neighbours_lines
 
             show(neighbours_lines(neighbours))
     answer = verdict(parts, stages, neighbours, shorter)
@@ -92,7 +92,7 @@ def diff(
 
 
 def own_texts(
-    parts: Parts, path: Path | None, column: str, prompt: str | None
+    parts: ModelParts, path: Path | None, column: str, prompt: str | None
 ) -> Iterator[list[str]] | None:
     """The windows of a user's file, judged before anything runs; None where there is none.
 
@@ -122,7 +122,7 @@ def own_texts(
 
 
 def samples(
-    parts: Parts, windows: Iterable[list[str]] | None, prompt: str | None
+    parts: ModelParts, windows: Iterable[list[str]] | None, prompt: str | None
 ) -> Iterator[Sample]:
     """The golden texts, then own ones or those that the package has."""
     from polybake.study.diff.samples import built_in_texts, golden_samples, search_samples
@@ -135,7 +135,7 @@ def samples(
 
 
 def run(
-    parts: Parts, samples: Iterable[Sample]
+    parts: ModelParts, samples: Iterable[Sample]
 ) -> tuple[tuple[Seen, ...], Neighbours | None, str | None]:
     """Take texts through both files, saying on a terminal how far it is."""
     from polybake.cli.progress import stages

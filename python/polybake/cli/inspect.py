@@ -15,7 +15,7 @@ from polybake.errors import InputError
 
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
-    from polybake.base.modelfile.container import Head
+    from polybake.base.modelfile.container import FileHead
 
 
 def inspect(
@@ -78,7 +78,7 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None
         typer.echo(json.dumps(facts, indent=2) if as_json else shape_table(facts))
 
 
-def describe_model(head: Head, path: Path) -> str:
+def describe_model(head: FileHead, path: Path) -> str:
     """A baked model file, for a person."""
     manifest, contract = head.manifest, head.manifest.contract
     prompted = {
@@ -146,7 +146,7 @@ def describe_source(source: Source) -> str:
     )
 
 
-def extract_parts(head: Head, folder: Path) -> list[str]:
+def extract_parts(head: FileHead, folder: Path) -> list[str]:
     """Write the parts of the head as files; their paths."""
     from polybake.base.files.atomic import replacing
 

@@ -75,7 +75,7 @@ _ROW_OR_ROWS = str | list[str] | list[int] | list[list[int]]
 _BATCH = str | list[list[str]]
 
 #: A text, texts, or rows of token ids.
-Rows = Annotated[_ROWS, *_judged(_ROWS, "a text, texts, or rows of token ids", flat=(str,))]
+InputRows = Annotated[_ROWS, *_judged(_ROWS, "a text, texts, or rows of token ids", flat=(str,))]
 
 #: The same, or one row of token ids.
 RowOrRows = Annotated[

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from polybake import __version__
 from polybake.runtime.prompt import Prompt
 from polybake.serving.answer import answer
-from polybake.serving.asked import Asked, Batch, Rows, Texts
+from polybake.serving.asked import Asked, Batch, InputRows, Texts
 from polybake.serving.json_body import JsonRoute
 from polybake.serving.models import Served
 from polybake.serving.ranking import ranking
@@ -32,7 +32,7 @@ class _Asked(Asked):
 class EmbedRequest(_Asked):
     """Texts, or rows of token ids; whether vectors have unit length the file decides."""
 
-    inputs: Rows
+    inputs: InputRows
     normalize: StrictBool | None = None
     prompt_name: StrictStr | None = None
 

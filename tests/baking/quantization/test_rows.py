@@ -8,9 +8,9 @@ import pytest
 from onnxscript import ir
 
 from polybake.baking.quantization.nodes import Nodes
-from polybake.baking.quantization.rows import Rows, round_gelu, round_symmetric
+from polybake.baking.quantization.rows import RoundedRows, round_gelu, round_symmetric
 
-Round = Callable[[Nodes, ir.Value], Rows]
+Round = Callable[[Nodes, ir.Value], RoundedRows]
 
 
 def rounded(how: Round, x: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from models.every_feed import expected, tokenizer
 from polybake.base.texts import open_corpus, window
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.bulk.embed.embed import embed
 from polybake.bulk.embed.machine import Machine
 from polybake.errors import CheckFailed, InputError
@@ -183,16 +183,16 @@ def test_another_job_s_parts_are_refused(
 @pytest.mark.parametrize("lines", [3, 99])
 def test_a_file_that_changes_is_refused(every_feed: Path, tmp_path: Path, lines: int) -> None:
     """Rows in are rows out; one that grows for ever ends, too."""
-    texts, through = tmp_path / "texts.txt", Source.sha256
+    texts, through = tmp_path / "texts.txt", TextSource.sha256
     texts.write_text("a\n" * 32)
 
-    def changing(source: Source) -> str:
+    def changing(source: TextSource) -> str:
         digest = through(source)
         texts.write_text("a\n" * lines)
         return digest
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Source, "sha256", changing)
+        patch.setattr(TextSource, "sha256", changing)
         with pytest.raises(InputError, match=r"had 32 rows and then \d+; give a file that nobody"):
             run(every_feed, texts, "out.npy")
     assert not texts.with_name("out.npy").exists()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polybake.runtime.tokenization.windows import OVERLAP, Window, windows
+from polybake.runtime.tokenization.windows import OVERLAP, ChunkWindow, windows
 from polybake.runtime.tokenization.words import Chunk
 
 
@@ -17,15 +17,15 @@ def of(*tokens: int) -> list[Chunk]:
 
 def test_a_text_that_fits_is_one_window() -> None:
     """And a blank one is none."""
-    assert windows(of(2, 3, 5), 10) == [Window(0, 3)]
+    assert windows(of(2, 3, 5), 10) == [ChunkWindow(0, 3)]
     assert windows([], 10) == []
 
 
 def test_windows_overlap_by_half_their_room() -> None:
     """By whole chunks; there is no more in common than fits."""
-    assert windows(of(*[1] * 10), 6) == [Window(0, 6), Window(3, 9), Window(6, 10)]
-    assert windows(of(4, 4, 4), 8) == [Window(0, 2), Window(1, 3)]
-    assert windows(of(5, 5, 5), 8) == [Window(0, 1), Window(1, 2), Window(2, 3)]
+    assert windows(of(*[1] * 10), 6) == [ChunkWindow(0, 6), ChunkWindow(3, 9), ChunkWindow(6, 10)]
+    assert windows(of(4, 4, 4), 8) == [ChunkWindow(0, 2), ChunkWindow(1, 3)]
+    assert windows(of(5, 5, 5), 8) == [ChunkWindow(0, 1), ChunkWindow(1, 2), ChunkWindow(2, 3)]
 
 
 def test_a_piece_is_a_window() -> None:
@@ -33,17 +33,21 @@ def test_a_piece_is_a_window() -> None:
     pieces = [chunk._replace(inner=chunk.start) for chunk in of(2, 2)]
     (after,) = of(1)
     assert windows([*of(1, 1), *pieces, after], 10) == [
-        Window(0, 2),
-        Window(2, 3),
-        Window(3, 4),
-        Window(4, 5),
+        ChunkWindow(0, 2),
+        ChunkWindow(2, 3),
+        ChunkWindow(3, 4),
+        ChunkWindow(4, 5),
     ]
 
 
 def test_a_chunk_that_is_too_long_is_a_window() -> None:
     """Whatever stands beside it."""
-    assert windows(of(1, 30, 1), 6) == [Window(0, 1), Window(1, 2), Window(2, 3)]
-    assert windows(of(*[1] * 5, 6, 1), 6) == [Window(0, 5), Window(5, 6), Window(6, 7)]
+    assert windows(of(1, 30, 1), 6) == [ChunkWindow(0, 1), ChunkWindow(1, 2), ChunkWindow(2, 3)]
+    assert windows(of(*[1] * 5, 6, 1), 6) == [
+        ChunkWindow(0, 5),
+        ChunkWindow(5, 6),
+        ChunkWindow(6, 7),
+    ]
 
 
 @given(st.lists(st.integers(0, 12)), st.integers(1, 600))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from polybake.base.modelfile.container import Head, read_head
+from polybake.base.modelfile.container import FileHead, read_head
 from polybake.base.modelfile.manifest import Deviation, Provenance
 from polybake.shipping.card.bill_of_materials import bill_of_materials
 
@@ -16,15 +16,15 @@ DIGEST = "0" * 64
 
 
 @pytest.fixture
-def head(every_feed: Path) -> Head:
+def head(every_feed: Path) -> FileHead:
     return read_head(every_feed)
 
 
-def changed(head: Head, **values: object) -> Head:
+def changed(head: FileHead, **values: object) -> FileHead:
     return dataclasses.replace(head, manifest=head.manifest.model_copy(update=values))
 
 
-def stated(head: Head) -> Head:
+def stated(head: FileHead) -> FileHead:
     """One whose file says all that a file can say."""
     return changed(
         head,
@@ -36,7 +36,7 @@ def stated(head: Head) -> Head:
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_cyclonedx_takes_it(head: Head, full: bool) -> None:
+def test_cyclonedx_takes_it(head: FileHead, full: bool) -> None:
     """By the schema that the standard's own library carries, which knows no further keys."""
     reason = "cyclonedx-python-lib[validation] is not installed"
     validation = pytest.importorskip("cyclonedx.validation.json", reason=reason)
@@ -45,7 +45,7 @@ def test_cyclonedx_takes_it(head: Head, full: bool) -> None:
     assert validator.validate_str(bill_of_materials(stated(head) if full else head, DIGEST)) is None
 
 
-def test_what_the_file_says_is_there(head: Head) -> None:
+def test_what_the_file_says_is_there(head: FileHead) -> None:
     """Digests of the parts, the steps in their order, and the figures."""
     bill = json.loads(bill_of_materials(stated(head), DIGEST))
     model = bill["metadata"]["component"]
@@ -63,7 +63,7 @@ def test_what_the_file_says_is_there(head: Head) -> None:
     assert graph["hashes"][0]["content"] == head.digests.tail
 
 
-def test_what_the_file_does_not_say_is_left_out(head: Head) -> None:
+def test_what_the_file_does_not_say_is_left_out(head: FileHead) -> None:
     """No licence, revision or figure is invented."""
     text = bill_of_materials(head, DIGEST)
     assert "licenses" not in text
@@ -72,7 +72,7 @@ def test_what_the_file_does_not_say_is_left_out(head: Head) -> None:
     assert "None" not in text
 
 
-def test_a_licence_without_an_spdx_name_keeps_its_own(head: Head) -> None:
+def test_a_licence_without_an_spdx_name_keeps_its_own(head: FileHead) -> None:
     """A name of the hub's that SPDX does not know is no id."""
     source = Provenance(identifier="a-folder", licence="gemma")
     bill = json.loads(bill_of_materials(changed(head, source=source), DIGEST))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from polybake.base.modelfile.container import Head, read_head
+from polybake.base.modelfile.container import FileHead, read_head
 from polybake.base.modelfile.manifest import Deviation, Provenance
 from polybake.shipping.card.model_card import model_card
 
@@ -15,11 +15,11 @@ DIGEST = "0" * 64
 
 
 @pytest.fixture
-def head(every_feed: Path) -> Head:
+def head(every_feed: Path) -> FileHead:
     return read_head(every_feed)
 
 
-def changed(head: Head, **values: object) -> Head:
+def changed(head: FileHead, **values: object) -> FileHead:
     return dataclasses.replace(head, manifest=head.manifest.model_copy(update=values))
 
 
@@ -29,7 +29,7 @@ def front_matter(card: str) -> list[str]:
     return yaml.splitlines()
 
 
-def test_what_the_file_says_is_there(head: Head) -> None:
+def test_what_the_file_says_is_there(head: FileHead) -> None:
     """Source, steps, prompts, proofs, limits and digests."""
     card = model_card(head, DIGEST, "feature-extraction")
     manifest = head.manifest
@@ -48,7 +48,7 @@ def test_what_the_file_says_is_there(head: Head) -> None:
         assert fact in card
 
 
-def test_what_the_file_does_not_say_is_left_out(head: Head) -> None:
+def test_what_the_file_does_not_say_is_left_out(head: FileHead) -> None:
     """No licence, no base model and no deviation are invented."""
     card = model_card(head, DIGEST, None)
     assert front_matter(card) == ['library_name: "onnx"', 'tags: ["polybake"]']
@@ -57,7 +57,7 @@ def test_what_the_file_does_not_say_is_left_out(head: Head) -> None:
     assert "beside the float32 graph" not in card
 
 
-def test_the_hub_s_own_words(head: Head) -> None:
+def test_the_hub_s_own_words(head: FileHead) -> None:
     """A repository is a base model, whatever its revision; a licence is a name, or left out."""
     source = Provenance(identifier="hub:owner/some-model@0a1b", licence="apache-2.0")
     card = model_card(changed(head, source=source), DIGEST, "feature-extraction")
@@ -72,7 +72,7 @@ def test_the_hub_s_own_words(head: Head) -> None:
     assert "license" not in model_card(changed(head, source=odd), DIGEST, None)
 
 
-def test_what_a_precision_gave_up_is_there(head: Head) -> None:
+def test_what_a_precision_gave_up_is_there(head: FileHead) -> None:
     """The figures of the manifest, over the golden cases."""
     deviation = Deviation(max_abs=0.012, mean_cosine=0.998, min_cosine=0.994)
     card = model_card(changed(head, precision="int8", deviation=deviation), DIGEST, None)
@@ -80,7 +80,7 @@ def test_what_a_precision_gave_up_is_there(head: Head) -> None:
     assert "at most 0.012 in each element, cosine 0.998 on average and 0.994 at least" in card
 
 
-def test_a_text_from_outside_stays_a_text(head: Head) -> None:
+def test_a_text_from_outside_stays_a_text(head: FileHead) -> None:
     """Backticks, tags, line breaks and escapes of a terminal are shown, not obeyed."""
     hostile = "``<script>\n# heading\x1b[31m`"
     card = model_card(changed(head, description=hostile), DIGEST, None)

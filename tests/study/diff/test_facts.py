@@ -12,7 +12,7 @@ from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import compare_parts
 from polybake.study.diff.seen import Seen
-from polybake.study.diff.verdict import Verdict
+from polybake.study.diff.verdict import DiffVerdict
 from polybake.study.diff.weights import WeightChange
 from polybake.verification.verdict import Stage
 
@@ -26,7 +26,7 @@ def test_it_is_json(every_feed: Path) -> None:
     ]
     modules = [ModuleChange("a", 2, [WeightChange("w", "changed", largest=math.nan)])]
     neighbours = Neighbours(99, 0.5, 0.25, None, None, (0.5,) * 99)
-    answer = Verdict("Re-index", "yes", "Why.")
+    answer = DiffVerdict("Re-index", "yes", "Why.")
     found = facts(parts, modules, stages, neighbours, "cut", answer)
     found = json.loads(json.dumps(found, allow_nan=False))
     assert found["verdict"] == {

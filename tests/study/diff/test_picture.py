@@ -13,11 +13,11 @@ from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import compare_parts
 from polybake.study.diff.picture import check_picture, write_picture
 from polybake.study.diff.seen import Seen
-from polybake.study.diff.verdict import Verdict
+from polybake.study.diff.verdict import DiffVerdict
 from polybake.verification.verdict import Stage
 
 SVG = "{http://www.w3.org/2000/svg}"
-YES = Verdict("Re-index", "yes", "Old <vectors>.")
+YES = DiffVerdict("Re-index", "yes", "Old <vectors>.")
 
 
 def drawn(

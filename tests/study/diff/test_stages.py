@@ -15,7 +15,7 @@ from models.varied import change_weight, write_varied
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Tolerance
 from polybake.runtime.embedder import Embedder
-from polybake.study.diff.parts import Parts, compare_parts
+from polybake.study.diff.parts import ModelParts, compare_parts
 from polybake.study.diff.samples import golden_samples, search_samples
 from polybake.study.diff.search_vectors import SearchVectors
 from polybake.study.diff.stages import compare_stages, repacked, strictest
@@ -186,6 +186,6 @@ def test_the_narrower_tolerance_holds(every_feed: Path) -> None:
     wide = Tolerance(max_abs=1.0, one_minus_cosine=1e-9)
     fixture = before.fixture.model_copy(update={"tolerances": {"cpu": wide}})
     after = replace(before, fixture_json=fixture.model_dump_json().encode("ascii"))
-    found = strictest(Parts(before, after))
+    found = strictest(ModelParts(before, after))
     assert found == Tolerance(max_abs=1e-5, one_minus_cosine=1e-9)
-    assert strictest(Parts(after, before)) == found
+    assert strictest(ModelParts(after, before)) == found

@@ -10,7 +10,7 @@ import pytest
 
 from models.varied import change_weight, write_varied
 from polybake.study.diff.neighbours import Neighbours
-from polybake.study.diff.parts import Parts, compare_parts
+from polybake.study.diff.parts import ModelParts, compare_parts
 from polybake.study.diff.seen import Seen
 from polybake.study.diff.verdict import reasons, verdict
 from polybake.verification.verdict import Stage
@@ -48,7 +48,7 @@ def test_a_part_is_blamed_where_vectors_differ(
 
 
 @pytest.fixture
-def parts(every_feed: Path, tmp_path: Path) -> Parts:
+def parts(every_feed: Path, tmp_path: Path) -> ModelParts:
     """Of two graphs."""
     other = write_varied(
         every_feed, tmp_path / "b.onnx", graph=change_weight("type_rows", lambda rows: rows * 2)
@@ -101,7 +101,7 @@ def share(alone: float, texts: int = 200) -> Neighbours:
     ],
 )
 def test_the_line(
-    parts: Parts, differing: tuple[int, int, int], neighbours: Neighbours | None, line: str
+    parts: ModelParts, differing: tuple[int, int, int], neighbours: Neighbours | None, line: str
 ) -> None:
     """By the tolerance first, then by what is found together, whatever each finds alone."""
     assert str(verdict(parts, stages(*differing), neighbours)) == line

@@ -14,7 +14,7 @@ from polybake.config import MatrixTable
 from polybake.errors import InputError
 from polybake.verification.harness_file import Client, find_clients
 from polybake.verification.matrix.matrix import run_matrix
-from polybake.verification.matrix.report import MatrixReport
+from polybake.verification.matrix.matrix_report import MatrixReport
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from pydantic import model_validator
 from polybake.baking.encoders.architecture import Architecture, Epsilon, HiddenAct, Size
 from polybake.baking.encoders.rotary_config import OneThetaConfig, RotaryConfig
 from polybake.baking.layers.attention import attend, split_heads
-from polybake.baking.layers.attention_window import Window, window_bias
+from polybake.baking.layers.attention_window import AttentionWindow, window_bias
 from polybake.baking.layers.embedding import Embedding
 from polybake.baking.layers.gated_mlp import GatedMLP
 from polybake.baking.layers.linear import Linear
@@ -72,14 +72,16 @@ class DecoderConfig(OneThetaConfig, GroupedConfig):
         """Each layer's sliding window; None where there is none."""
         return [None] * self.num_hidden_layers
 
-    def attention_windows(self) -> list[Window]:
+    def attention_windows(self) -> list[AttentionWindow]:
         """How far tokens attend in each layer.
 
         A causal window counts the token itself, one to both sides does not.
         """
         if self.is_causal:
-            return [Window(before=window and window - 1, after=0) for window in self.windows()]
-        return [Window(before=window, after=window) for window in self.windows()]
+            return [
+                AttentionWindow(before=window and window - 1, after=0) for window in self.windows()
+            ]
+        return [AttentionWindow(before=window, after=window) for window in self.windows()]
 
 
 class GroupedAttention(nn.Module):

@@ -14,7 +14,7 @@ from polybake.baking.encoders.architecture import Architecture, HiddenAct, Size
 from polybake.baking.encoders.decoder import GroupedAttention, GroupedConfig
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
-from polybake.baking.layers.attention_window import Window, window_bias
+from polybake.baking.layers.attention_window import AttentionWindow, window_bias
 from polybake.baking.layers.embedding import Embedding
 from polybake.baking.layers.gated_mlp import GatedMLP
 from polybake.baking.layers.rms_norm import RMSNorm
@@ -79,13 +79,16 @@ class Gemma3Config(GroupedConfig, TwoThetasConfig):
             "sliding_attention": self.theta("sliding_attention", self.rope_local_base_freq),
         }
 
-    def attention_windows(self) -> dict[LayerType, Window]:
+    def attention_windows(self) -> dict[LayerType, AttentionWindow]:
         """How far tokens attend in each type of layer; to both sides, half the window each."""
         if self.use_bidirectional_attention:
             half = self.sliding_window // 2
-            return {"full_attention": Window(), "sliding_attention": Window(half, half)}
-        window = Window(before=self.sliding_window - 1, after=0)
-        return {"full_attention": Window(after=0), "sliding_attention": window}
+            return {
+                "full_attention": AttentionWindow(),
+                "sliding_attention": AttentionWindow(half, half),
+            }
+        window = AttentionWindow(before=self.sliding_window - 1, after=0)
+        return {"full_attention": AttentionWindow(after=0), "sliding_attention": window}
 
 
 class Layer(nn.Module):

@@ -18,7 +18,7 @@ from polybake.baking.encoders.architecture import (
 )
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
-from polybake.baking.layers.attention_window import Window, window_bias
+from polybake.baking.layers.attention_window import AttentionWindow, window_bias
 from polybake.baking.layers.embedding import Embedding
 from polybake.baking.layers.gated_mlp import gated
 from polybake.baking.layers.layer_norm import LayerNorm
@@ -72,10 +72,13 @@ class ModernBertConfig(TwoThetasConfig):
             "sliding_attention": self.theta("sliding_attention", self.local_rope_theta),
         }
 
-    def attention_windows(self) -> dict[LayerType, Window]:
+    def attention_windows(self) -> dict[LayerType, AttentionWindow]:
         """How far tokens attend in each type of layer: half the window to each side."""
         half = self.sliding_window or self.local_attention // 2
-        return {"full_attention": Window(), "sliding_attention": Window(half, half)}
+        return {
+            "full_attention": AttentionWindow(),
+            "sliding_attention": AttentionWindow(half, half),
+        }
 
 
 class Embeddings(nn.Module):

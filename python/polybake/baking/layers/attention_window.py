@@ -8,14 +8,14 @@ from polybake.baking.layers.attention import SMALLEST, padding_bias
 from polybake.baking.layers.positions import distances
 
 
-class Window(NamedTuple):
+class AttentionWindow(NamedTuple):
     """How many tokens before and after itself a token attends to; None is all of them."""
 
     before: int | None = None
     after: int | None = None
 
 
-def window_bias(op: OpBuilder, attention_mask: ir.Value, window: Window) -> ir.Value:
+def window_bias(op: OpBuilder, attention_mask: ir.Value, window: AttentionWindow) -> ir.Value:
     """Map int64 ``[batch, sequence]`` to the bias of a token's attention to the others.
 
     Returns:
@@ -23,7 +23,7 @@ def window_bias(op: OpBuilder, attention_mask: ir.Value, window: Window) -> ir.V
         smallest float32 where the other is masked or out of it.
     """
     bias = padding_bias(op, attention_mask)
-    if window == Window():
+    if window == AttentionWindow():
         return bias
     ahead = distances(op, attention_mask)
     for bound, beyond in ((window.after, ahead), (window.before, op.Neg(ahead))):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.baking.sources.source import Reference
+from polybake.baking.sources.source import SourceReference
 from polybake.base.modelfile.manifest import SOUGHT, Contract
 
 
@@ -27,7 +27,7 @@ class Taken(NamedTuple):
 
 
 def expanded(
-    contract: Contract, fed: Mapping[str, NDArray[np.int64]], reference: Reference
+    contract: Contract, fed: Mapping[str, NDArray[np.int64]], reference: SourceReference
 ) -> Taken:
     """The rows of a baked graph as its encoder takes them.
 

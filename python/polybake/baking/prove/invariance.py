@@ -6,7 +6,7 @@ import numpy as np
 import onnxruntime as ort
 
 from polybake.baking.prove.expanded import expanded
-from polybake.baking.sources.source import Reference
+from polybake.baking.sources.source import SourceReference
 from polybake.baking.steps import Step
 from polybake.baking.tasks import TASKS
 from polybake.base.modelfile.compare import LIMIT, relative_difference
@@ -52,7 +52,9 @@ def baked_run(runner: Runner) -> Run:
     return run
 
 
-def encoder_run(contract: Contract, session: ort.InferenceSession, reference: Reference) -> Run:
+def encoder_run(
+    contract: Contract, session: ort.InferenceSession, reference: SourceReference
+) -> Run:
     """Run the encoder without the steps; of token embeddings, those of padding are dropped."""
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:

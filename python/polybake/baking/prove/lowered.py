@@ -18,7 +18,7 @@ from polybake.base.modelfile.manifest import Deviation, Precision
 
 
 @dataclass(frozen=True)
-class Golden:
+class Expectation:
     """What clients are held to.
 
     Attributes:
@@ -34,15 +34,15 @@ class Golden:
     deviation: Deviation | None = None
 
 
-def exact_golden(exact: GraphRun) -> Golden:
+def exact_golden(exact: GraphRun) -> Expectation:
     """Of a graph in float32, that nothing was changed in."""
-    return Golden(exact.golden, exact.invariance, TOLERANCES)
+    return Expectation(exact.golden, exact.invariance, TOLERANCES)
 
 
-def rounding_golden(exact: GraphRun, graph: Path, texts: GoldenTexts) -> Golden:
+def rounding_golden(exact: GraphRun, graph: Path, texts: GoldenTexts) -> Expectation:
     """Of a proven graph whose source rounds within."""
     tolerances = rounding_tolerances(_moved(exact, graph, texts))
-    return Golden(texts.grant(exact, graph, tolerances), exact.invariance, tolerances)
+    return Expectation(texts.grant(exact, graph, tolerances), exact.invariance, tolerances)
 
 
 def lowered_golden(
@@ -52,7 +52,7 @@ def lowered_golden(
     exact: GraphRun,
     texts: GoldenTexts,
     steps: Sequence[Step],
-) -> Golden:
+) -> Expectation:
     """Of a graph that was lowered.
 
     Args:
@@ -81,7 +81,9 @@ def lowered_golden(
     elif precision == "int8" or texts.built.rounds:
         tolerances = rounding_tolerances(_moved(found, graph, texts), deviation)
     check_invariance(found.invariance, lambda: found.invariance, steps, limit)
-    return Golden(texts.grant(found, graph, tolerances), found.invariance, tolerances, deviation)
+    return Expectation(
+        texts.grant(found, graph, tolerances), found.invariance, tolerances, deviation
+    )
 
 
 def _moved(found: GraphRun, other: Path, texts: GoldenTexts) -> Deviation:

@@ -6,7 +6,7 @@ import numpy as np
 import onnxruntime as ort
 
 from polybake.baking.prove.expanded import expanded
-from polybake.baking.sources.source import Reference
+from polybake.baking.sources.source import SourceReference
 from polybake.baking.steps import Arrays, Floats, State, Step
 from polybake.baking.tasks import TASKS
 from polybake.base.modelfile.compare import LIMIT, relative_difference
@@ -29,7 +29,7 @@ def prove_steps(
     golden: Sequence[Case],
     contract: Contract,
     session: ort.InferenceSession,
-    reference: Reference,
+    reference: SourceReference,
     steps: Sequence[Step],
 ) -> float:
     """Compare golden vectors with the encoder alone followed by the steps in NumPy.
@@ -78,7 +78,7 @@ def telling_cases(golden: Sequence[Case], contract: Contract) -> list[Case]:
 
 
 def encoded(
-    case: Case, contract: Contract, session: ort.InferenceSession, reference: Reference
+    case: Case, contract: Contract, session: ort.InferenceSession, reference: SourceReference
 ) -> Arrays:
     """What the encoder alone makes of a case, in float64."""
     prompt = contract.default_prompt if case.prompt is None else case.prompt

@@ -7,7 +7,7 @@ import numpy as np
 from polybake.baking.golden.golden import THREADS
 from polybake.baking.prove.deviation import deviation
 from polybake.baking.prove.proof import encoded
-from polybake.baking.sources.source import RebuiltFrom, Reference
+from polybake.baking.sources.source import RebuiltFrom, SourceReference
 from polybake.baking.steps import Step
 from polybake.base.modelfile.fixture import Case, decode_vectors
 from polybake.base.modelfile.manifest import Contract, Dequantized
@@ -17,7 +17,7 @@ from polybake.runtime.session import open_session
 def measure_rebuilt(
     floats: Sequence[Case],
     contract: Contract,
-    reference: Reference,
+    reference: SourceReference,
     source: RebuiltFrom,
     steps: Sequence[Step],
 ) -> Dequantized:

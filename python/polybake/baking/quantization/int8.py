@@ -20,7 +20,7 @@ from polybake.baking.quantization.calibration import Calibration, Floats, Statis
 from polybake.baking.quantization.nodes import Nodes
 from polybake.baking.quantization.products import Group, Product, groups, is_weight
 from polybake.baking.quantization.rounding import error_factor, round_rows, round_weights, smoothing
-from polybake.baking.quantization.rows import Rows, round_gelu, round_symmetric
+from polybake.baking.quantization.rows import RoundedRows, round_gelu, round_symmetric
 from polybake.base.modelfile.manifest import Contract
 
 #: Bytes of the statistics that are held at a time; each window runs all texts.
@@ -105,7 +105,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics) -> No
 def _multiply(
     nodes: Nodes,
     layer: Sequence[Product],
-    rows: Rows,
+    rows: RoundedRows,
     integers: NDArray[np.int8],
     scales: Floats,
     shift: Floats,

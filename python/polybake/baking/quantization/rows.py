@@ -20,7 +20,7 @@ _LEAST_RANGE = 1e-20
 
 
 @dataclass(frozen=True)
-class Rows:
+class RoundedRows:
     """``x`` is close to ``(integers - zero) * range / steps``.
 
     Attributes:
@@ -36,20 +36,22 @@ class Rows:
     steps: int
 
 
-def round_symmetric(nodes: Nodes, x: ir.Value) -> Rows:
+def round_symmetric(nodes: Nodes, x: ir.Value) -> RoundedRows:
     """On both sides of 0, as far as the largest element of each row."""
     return _round(nodes, x, nodes.op("Abs", x), _LEAST_RANGE, _STEPS, zero=_STEPS + 1)
 
 
-def round_gelu(nodes: Nodes, x: ir.Value) -> Rows:
+def round_gelu(nodes: Nodes, x: ir.Value) -> RoundedRows:
     """What GELU gives: between its lowest value and the largest element of each row."""
     least = _GELU_LOWEST / _GELU_ZERO * _GELU_STEPS
     return _round(nodes, x, x, least, _GELU_STEPS, zero=_GELU_ZERO)
 
 
-def _round(nodes: Nodes, x: ir.Value, sizes: ir.Value, least: float, steps: int, zero: int) -> Rows:
+def _round(
+    nodes: Nodes, x: ir.Value, sizes: ir.Value, least: float, steps: int, zero: int
+) -> RoundedRows:
     largest = nodes.op("Max", nodes.largest_of_rows(sizes), nodes.number(least))
     origin = nodes.constant(f"zero.{zero}", np.array(zero, np.uint8))
     parts = nodes.op("Div", x, largest)
     integers = nodes.op("QuantizeLinear", parts, nodes.number(1 / steps), origin)
-    return Rows(integers, origin, largest, steps)
+    return RoundedRows(integers, origin, largest, steps)

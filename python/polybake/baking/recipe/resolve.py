@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from polybake.baking.recipe.files import read_files
+from polybake.baking.recipe.step_files import read_files
 from polybake.baking.sources.source import Source
 from polybake.baking.steps import STEPS, Route, Step
 from polybake.base.files.validation import expected, first, key_path, unknown_key

@@ -21,7 +21,7 @@ from polybake.baking.sources.sentence_transformers.stanford_colbert import (
     is_stanford_colbert,
     open_stanford_colbert,
 )
-from polybake.baking.sources.source import Encoder, EncoderGraph, Reference, Source
+from polybake.baking.sources.source import Encoder, EncoderGraph, Source, SourceReference
 from polybake.baking.sources.torch.export import open_torch
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import ModelFolder
@@ -30,7 +30,7 @@ from polybake.errors import InputError
 
 _GLINER = "gliner_config.json"
 
-__all__ = ["Encoder", "EncoderGraph", "Reference", "Source", "open_source"]
+__all__ = ["Encoder", "EncoderGraph", "Source", "SourceReference", "open_source"]
 
 
 def open_source(

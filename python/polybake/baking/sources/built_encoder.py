@@ -9,7 +9,7 @@ from onnxscript import GraphBuilder, ir
 
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.layers.network import new_model
-from polybake.baking.sources.source import EncoderGraph, Reference
+from polybake.baking.sources.source import EncoderGraph, SourceReference
 from polybake.baking.steps.state import State
 from polybake.base.modelfile.manifest import Feed, Input
 
@@ -71,7 +71,7 @@ class BuiltEncoder(abc.ABC):
             pad_side="right",
         )
 
-    def reference(self, folder: Path) -> Reference:
+    def reference(self, folder: Path) -> SourceReference:
         """Write it without any step to ``folder``; its hidden states are outputs, too."""
         graph = self.place()
         embeddings, states = graph.state.x, graph.state.hidden_states
@@ -80,4 +80,4 @@ class BuiltEncoder(abc.ABC):
         graph.model.graph.outputs.extend([embeddings, *others])
         path = folder / "encoder.onnx"
         write_to_run(graph.model, path)
-        return Reference(path, _ENCODER_OUTPUT, tuple(str(state.name) for state in states))
+        return SourceReference(path, _ENCODER_OUTPUT, tuple(str(state.name) for state in states))

@@ -8,7 +8,7 @@ from onnxscript import GraphBuilder, ir
 
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.expansion import Expansion
-from polybake.baking.sources.source import EncoderGraph, Reference
+from polybake.baking.sources.source import EncoderGraph, SourceReference
 from polybake.base.modelfile.manifest import Feed
 
 
@@ -48,7 +48,7 @@ class ExpandedEncoder(BuiltEncoder):
             builder, {"input_ids": tokens.ids, "attention_mask": tokens.attended}
         )
 
-    def reference(self, folder: Path) -> Reference:
+    def reference(self, folder: Path) -> SourceReference:
         """The encoder alone; a proof expands its rows in NumPy."""
         return replace(self.body.reference(folder), expansion=self.expansion)
 

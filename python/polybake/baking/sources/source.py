@@ -58,7 +58,7 @@ class RebuiltFrom:
 
 
 @dataclass(frozen=True)
-class Reference:
+class SourceReference:
     """A file whose output is what the steps begin with, to prove a bake by.
 
     Attributes:
@@ -91,7 +91,7 @@ class Encoder(Protocol):
     def place(self) -> EncoderGraph:
         """Build or load the encoder's graph, anew at each call."""
 
-    def reference(self, folder: Path) -> Reference:
+    def reference(self, folder: Path) -> SourceReference:
         """Give the encoder as a file of its own, written to ``folder`` where need be."""
 
 
@@ -110,7 +110,7 @@ HeadKind = Literal[
 
 
 @dataclass(frozen=True)
-class Head:
+class TaskHead:
     """The layers that a checkpoint has behind its encoder, where it was trained for a task.
 
     Attributes:
@@ -157,7 +157,7 @@ class Source:
     default_prompt: str | None = None
     similarity: Similarity = "cosine"
     pooled: Encoder | None = None
-    head: Head | None = None
+    head: TaskHead | None = None
     saved_as: str | None = None
     labels: tuple[str, ...] = ()
 

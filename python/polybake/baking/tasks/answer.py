@@ -9,7 +9,7 @@ from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import needed_head, trained_head
 from polybake.baking.tasks.task import Found, Known, Task
-from polybake.baking.tasks.text_words import Rows, parts, room, word_settings, words_of
+from polybake.baking.tasks.text_words import NumberRows, parts, room, word_settings, words_of
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.runtime.tokenization.pairs import pair_of
@@ -96,7 +96,9 @@ class Answer(Task):
         return given
 
 
-def best_spans(found: Sequence[tuple[Sequence[Chunk], Rows]], *, no_answer: bool) -> list[Span]:
+def best_spans(
+    found: Sequence[tuple[Sequence[Chunk], NumberRows]], *, no_answer: bool
+) -> list[Span]:
     """Spans of whole words, best first; of equal ones the first.
 
     A span has the score of the likeliest tokens that begin and end in its words, in any window.

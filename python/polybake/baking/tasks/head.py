@@ -2,7 +2,7 @@
 
 import re
 
-from polybake.baking.sources.source import Head, HeadKind, Source
+from polybake.baking.sources.source import HeadKind, Source, TaskHead
 from polybake.errors import InputError
 
 LABELS: HeadKind = "ForSequenceClassification"
@@ -11,7 +11,7 @@ LABELS: HeadKind = "ForSequenceClassification"
 _NUMBERED = re.compile(r"LABEL_[0-9]+")
 
 
-def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> Head:
+def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> TaskHead:
     """The head of a source, by default one that gives a number for each label.
 
     Raises:
@@ -61,7 +61,7 @@ def checked_labels(
     return labels
 
 
-def trained_head(source: Source, kind: HeadKind = LABELS) -> Head | None:
+def trained_head(source: Source, kind: HeadKind = LABELS) -> TaskHead | None:
     """The head of this kind; None where a source has none, or lists steps of its own."""
     head = source.head
     return head if head is not None and head.kind == kind and not source.recipe else None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.baking.tasks.text_words import Rows
+from polybake.baking.tasks.text_words import NumberRows
 
 #: How the scores of a word's tokens become the word's.
 AGGREGATIONS = ("first", "mean", "max")
@@ -36,7 +36,7 @@ class WordRows(NamedTuple):
 
     start: int
     end: int
-    rows: Rows
+    rows: NumberRows
 
 
 class Span(NamedTuple):
@@ -85,7 +85,7 @@ def spans_of(marks: Sequence[Mark], words: Sequence[WordRows], aggregation: str)
         yield Span(name, float(np.mean(scores)), start, end)
 
 
-def aggregated(rows: Rows, aggregation: str) -> NDArray[np.float64]:
+def aggregated(rows: NumberRows, aggregation: str) -> NDArray[np.float64]:
     """A word's scores, ``[labels]``: its first token's, the mean, or those of the surest token.
 
     Source: transformers ``TokenClassificationPipeline.aggregate_word``.

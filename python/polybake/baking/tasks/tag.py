@@ -11,7 +11,7 @@ from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import checked_labels, needed_head, trained_head
 from polybake.baking.tasks.spans import AGGREGATIONS, Mark, WordRows, mark_of, spans_of
 from polybake.baking.tasks.task import Found, Known, Task
-from polybake.baking.tasks.text_words import Rows, parts, room, word_settings, words_of
+from polybake.baking.tasks.text_words import NumberRows, parts, room, word_settings, words_of
 from polybake.base.modelfile.fixture import Text
 from polybake.runtime.tokenization.windows import windows
 from polybake.runtime.tokenization.words import Chunk
@@ -93,7 +93,7 @@ class Tag(Task):
         ]
 
 
-def _words(found: Sequence[Chunk], held: int, rows: Iterator[Rows]) -> Iterator[WordRows]:
+def _words(found: Sequence[Chunk], held: int, rows: Iterator[NumberRows]) -> Iterator[WordRows]:
     """The words of a text; of what two windows share, each gives the half that is further within.
 
     A word that is longer than a piece of its chunk is one in each.

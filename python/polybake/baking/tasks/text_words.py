@@ -16,7 +16,7 @@ from polybake.runtime.tokenization.windows import windows
 from polybake.runtime.tokenization.word_rule import Rule, word_rule
 from polybake.runtime.tokenization.words import Chunk, chunks
 
-Rows = NDArray[np.number[Any]]
+NumberRows = NDArray[np.number[Any]]
 
 
 class PlacedWord(NamedTuple):

@@ -37,7 +37,7 @@ LARGEST_FILE = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Head:
+class FileHead:
     """What stands before the graph.
 
     Attributes:
@@ -77,7 +77,7 @@ class Digests(BaseModel):
     fixture: str
 
 
-def read_head(path: Path | str) -> Head:
+def read_head(path: Path | str) -> FileHead:
     """Read and check the head without loading the graph.
 
     Raises:
@@ -104,7 +104,7 @@ def read_head(path: Path | str) -> Head:
             raise InputError(f"{path}: {key} does not match its digest; copy the file again")
         if not values[key].isascii():
             raise _damaged(path, key)
-    return Head(
+    return FileHead(
         path=path,
         manifest=parse_manifest(values[MANIFEST].decode("ascii"), str(path)),
         tokenizer=values[TOKENIZER].decode("ascii"),
@@ -114,7 +114,7 @@ def read_head(path: Path | str) -> Head:
     )
 
 
-def check_tail(head: Head) -> None:
+def check_tail(head: FileHead) -> None:
     """Hash the graph and compare.
 
     Raises:

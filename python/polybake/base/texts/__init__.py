@@ -4,18 +4,18 @@ from pathlib import Path
 
 from polybake.base.texts.csv_file import CsvFile
 from polybake.base.texts.json_lines import JsonLines
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.base.texts.text_lines import TextLines
 from polybake.errors import InputError, RequirementMissing, install
 
 #: As a path: the texts come from standard input, one a line.
 STANDARD_INPUT = Path("-")
 
-_FILES: dict[str, type[Source]] = {".txt": TextLines, ".jsonl": JsonLines, ".csv": CsvFile}
+_FILES: dict[str, type[TextSource]] = {".txt": TextLines, ".jsonl": JsonLines, ".csv": CsvFile}
 _PARQUET = ".parquet"
 
 
-def open_corpus(path: Path, column: str = "text") -> Source:
+def open_corpus(path: Path, column: str = "text") -> TextSource:
     """What reads the texts of a file; which kind it is says the suffix.
 
     Args:
@@ -44,7 +44,7 @@ def open_corpus(path: Path, column: str = "text") -> Source:
     return kind(path, column)
 
 
-def _parquet(path: Path) -> type[Source]:
+def _parquet(path: Path) -> type[TextSource]:
     try:
         from polybake.base.texts.parquet_file import ParquetFile
     except ModuleNotFoundError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polybake.base.texts.lines import LONGEST_LINE, text_lines
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.base.texts.window import ObjectWindow, cut
 from polybake.errors import InputError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CsvFile(Source):
+class CsvFile(TextSource):
     """A UTF-8 file as RFC 4180 has it. Every value is a text: ``007`` is not the number 7."""
 
     def windows(self, *, whole: bool = False) -> Iterator[ObjectWindow]:  # noqa: ARG002

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polybake.base.texts.lines import text_lines
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.base.texts.window import ObjectWindow, cut
 from polybake.errors import InputError
 
@@ -23,7 +23,7 @@ class _Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JsonLines(Source):
+class JsonLines(TextSource):
     """A UTF-8 file of JSON objects, each of which has the texts' key."""
 
     def windows(self, *, whole: bool = False) -> Iterator[ObjectWindow]:  # noqa: ARG002

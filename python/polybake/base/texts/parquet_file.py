@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.base.texts.window import Window, cut
 from polybake.errors import InputError
 
@@ -75,7 +75,7 @@ class ParquetWindow(Window):
 
 
 @dataclass(frozen=True)
-class ParquetFile(Source):
+class ParquetFile(TextSource):
     """A Parquet file; rows are counted from 1."""
 
     def windows(self, *, whole: bool = False) -> Iterator[ParquetWindow]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source(ABC):
+class TextSource(ABC):
     """A file of texts, which may be larger than memory and may be read again and again.
 
     Attributes:

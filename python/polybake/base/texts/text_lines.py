@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polybake.base.texts.lines import text_lines, without_break
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.base.texts.window import ObjectWindow, cut
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TextLines(Source):
+class TextLines(TextSource):
     """A UTF-8 file, or standard input, with one text a line; an empty line is the empty text."""
 
     def windows(self, *, whole: bool = False) -> Iterator[ObjectWindow]:  # noqa: ARG002

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from polybake.base.modelfile.container import read_head
 from polybake.base.texts.progress import tracked
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.base.texts.window import Window
 from polybake.bulk.embed.machine import Machine
 from polybake.bulk.embed.outputs import output_for
@@ -29,7 +29,7 @@ from polybake.runtime.runner import Runner
 
 def embed(
     model: Path,
-    source: Source,
+    source: TextSource,
     out: Path,
     *,
     prompt: Prompt,
@@ -95,7 +95,7 @@ def embed(
     return whole
 
 
-def _check_places(out: Path, source: Source, kind: type[Output], force: bool) -> None:
+def _check_places(out: Path, source: TextSource, kind: type[Output], force: bool) -> None:
     """Refuse to overwrite what is there, and always the texts."""
     if not source.once and out.exists() and source.path.exists() and out.samefile(source.path):
         raise InputError(f"{out}: holds the texts themselves; choose another output")
@@ -110,14 +110,14 @@ def _check_places(out: Path, source: Source, kind: type[Output], force: bool) ->
             )
 
 
-def _surveyed(source: Source, output: Output) -> tuple[int | None, str | None]:
+def _surveyed(source: TextSource, output: Output) -> tuple[int | None, str | None]:
     """The rows of the corpus and its SHA-256; finds a damaged row before the long run."""
     if source.once:
         return None, None
     return sum(map(len, _windows(source, output, check=True))), source.sha256()
 
 
-def _windows(source: Source, output: Output, *, check: bool = False) -> Iterator[Window]:
+def _windows(source: TextSource, output: Output, *, check: bool = False) -> Iterator[Window]:
     """The corpus's windows, each with a text in every row."""
     for window in source.windows(whole=output.carries):
         if None in window.texts:
@@ -135,7 +135,7 @@ def _windows(source: Source, output: Output, *, check: bool = False) -> Iterator
         yield window
 
 
-def _unchanged(windows: Iterator[Window], source: Source, rows: int) -> Iterator[Window]:
+def _unchanged(windows: Iterator[Window], source: TextSource, rows: int) -> Iterator[Window]:
     """Give the windows of as many rows as were counted, neither fewer nor more."""
     found = 0
     for window in windows:

@@ -9,7 +9,7 @@ from typing import Any
 
 from polybake import __version__
 from polybake.base.modelfile.manifest import Manifest
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 
 #: The key of the record in the metadata of a table's schema, or of its column of vectors.
 RECORD = "polybake.embed"
@@ -19,7 +19,7 @@ _DECIDES = ("model", "embedding", "texts")
 
 
 def record(
-    manifest: Manifest, prompt: str | None, device: str, source: Source, digest: str | None
+    manifest: Manifest, prompt: str | None, device: str, source: TextSource, digest: str | None
 ) -> dict[str, Any]:
     """All that the vectors depend on; ``rows`` is added to ``texts`` when they are known."""
     texts = {"file": source.path.name, "sha256": digest, "column": source.column}

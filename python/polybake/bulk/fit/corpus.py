@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polybake.base.texts import open_corpus
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.errors import InputError
 
 
@@ -39,7 +39,7 @@ class Corpus:
         """
         return self._source().sha256()
 
-    def _source(self) -> Source:
+    def _source(self) -> TextSource:
         source = open_corpus(self.path, self.column)
         if source.once:
             raise InputError("-: texts are read more than once to fit arrays to them; give a file")

@@ -22,7 +22,7 @@ from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.processors import processors
 
-Arrays = dict[str, NDArray[np.float32]]
+FittedArrays = dict[str, NDArray[np.float32]]
 
 #: Texts that are embedded at once, so that memory does not grow with the corpus.
 _WINDOW = 4096
@@ -114,7 +114,7 @@ def _embedded(
         yield embedder.runner.embed(rows, prompt, progress=advance)
 
 
-def fitted(moments: Moments, wanted: Wanted) -> Arrays:
+def fitted(moments: Moments, wanted: Wanted) -> FittedArrays:
     """Compute the arrays of the steps.
 
     Returns:
@@ -195,7 +195,7 @@ def _ranges(moments: Moments) -> NDArray[np.float64]:
 
 
 def _record(
-    manifest: Manifest, prompt: str | None, corpus: Corpus, texts: int, arrays: Arrays
+    manifest: Manifest, prompt: str | None, corpus: Corpus, texts: int, arrays: FittedArrays
 ) -> dict[str, object]:
     return {
         "model": {
@@ -210,7 +210,7 @@ def _record(
     }
 
 
-def _write(out: Path, arrays: Arrays, record: dict[str, object]) -> None:
+def _write(out: Path, arrays: FittedArrays, record: dict[str, object]) -> None:
     # Those of an earlier fit do not go with a new mean.
     known = {"components.npy", "matrix.npy", "top.npy", "ranges.npy"}
     left = sorted(known & arrays_of(out) - set(arrays))

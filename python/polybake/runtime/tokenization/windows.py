@@ -11,7 +11,7 @@ from polybake.runtime.tokenization.words import Chunk
 OVERLAP = 128
 
 
-class Window(NamedTuple):
+class ChunkWindow(NamedTuple):
     """A part of a text.
 
     Attributes:
@@ -23,7 +23,7 @@ class Window(NamedTuple):
     last: int
 
 
-def windows(chunks: Sequence[Chunk], room: int) -> list[Window]:
+def windows(chunks: Sequence[Chunk], room: int) -> list[ChunkWindow]:
     """Cut a text between chunks, into as few windows as hold no more tokens than there is room.
 
     Two of them share as many chunks as have up to `OVERLAP` tokens, or half the room, as far as the
@@ -33,13 +33,13 @@ def windows(chunks: Sequence[Chunk], room: int) -> list[Window]:
     sizes = (chunk.tokens if chunk.inner is None else room + 1 for chunk in chunks)
     ends = [0, *accumulate(sizes)]
     shared = min(OVERLAP, room // 2)
-    found: list[Window] = []
+    found: list[ChunkWindow] = []
     first = last = 0
     while last < len(chunks):
         last = first + 1
         while last < len(chunks) and ends[last + 1] - ends[first] <= room:
             last += 1
-        found.append(Window(first, last))
+        found.append(ChunkWindow(first, last))
         first += 1
         while first < last and (
             ends[last] - ends[first] > shared

@@ -6,7 +6,7 @@ Source: CycloneDX 1.6, https://cyclonedx.org/docs/1.6/json/.
 import json
 from typing import Any
 
-from polybake.base.modelfile.container import Head
+from polybake.base.modelfile.container import FileHead
 from polybake.base.modelfile.manifest import Manifest
 
 #: SPDX's spelling of what the Hugging Face hub writes in lower case; other licences go by name.
@@ -29,7 +29,7 @@ _SPDX = {
 _MODEL, _SOURCE, _TOKENIZER, _GRAPH = "model", "source", "tokenizer", "graph"
 
 
-def bill_of_materials(head: Head, digest: str) -> str:
+def bill_of_materials(head: FileHead, digest: str) -> str:
     """The bill as CycloneDX JSON; equal files have equal bills.
 
     Args:
@@ -56,7 +56,7 @@ def bill_of_materials(head: Head, digest: str) -> str:
     return json.dumps(bill, indent=2, ensure_ascii=True) + "\n"
 
 
-def _model(head: Head, digest: str) -> dict[str, Any]:
+def _model(head: FileHead, digest: str) -> dict[str, Any]:
     manifest = head.manifest
     described = {"description": manifest.description} if manifest.description else {}
     return {
@@ -91,7 +91,7 @@ def _analysis(manifest: Manifest) -> dict[str, Any]:
     return {"quantitativeAnalysis": {"performanceMetrics": metrics}}
 
 
-def _properties(head: Head) -> list[dict[str, str]]:
+def _properties(head: FileHead) -> list[dict[str, str]]:
     manifest, contract, made_by = head.manifest, head.manifest.contract, head.fixture.made_by
     facts = [
         ("fingerprint", manifest.fingerprint),

@@ -9,7 +9,7 @@ import re
 
 from polybake.base.files.printable import code_span
 from polybake.base.files.templates import template_environment, templates_folder
-from polybake.base.modelfile.container import Head
+from polybake.base.modelfile.container import FileHead
 
 _REPOSITORY = re.compile(r"(?:hub:)?(?P<name>[\w.-]+/[\w.-]+)(?:@.+)?", re.ASCII)
 _LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -22,7 +22,7 @@ _PROVEN = {
 }
 
 
-def model_card(head: Head, digest: str, hub_tag: str | None) -> str:
+def model_card(head: FileHead, digest: str, hub_tag: str | None) -> str:
     """The card as Markdown; equal files have equal cards.
 
     Args:
@@ -49,7 +49,7 @@ def model_card(head: Head, digest: str, hub_tag: str | None) -> str:
     )
 
 
-def _front_matter(head: Head, hub_tag: str | None) -> dict[str, str]:
+def _front_matter(head: FileHead, hub_tag: str | None) -> dict[str, str]:
     """Keys and values of the hub's YAML; JSON strings are YAML, too."""
     source = head.manifest.source
     repository = _REPOSITORY.fullmatch(source.identifier)

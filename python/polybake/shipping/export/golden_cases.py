@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from polybake.base.modelfile.compare import compare_vectors, largest_difference
-from polybake.base.modelfile.container import Head
+from polybake.base.modelfile.container import FileHead
 from polybake.base.modelfile.fixture import Case, decode_slack, decode_vectors
 from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import CheckFailed
 
 
-def reproduced(head: Head, vectors: Callable[[Case], Embeddings]) -> float:
+def reproduced(head: FileHead, vectors: Callable[[Case], Embeddings]) -> float:
     """Compare what ``vectors`` gives for each golden case with what the file holds.
 
     Returns:

@@ -15,7 +15,7 @@ from onnxruntime import InferenceSession
 from polybake import __version__
 from polybake.base.files.atomic import creating
 from polybake.base.files.templates import template_environment, templates_folder
-from polybake.base.modelfile.container import Head, check_tail, read_head
+from polybake.base.modelfile.container import FileHead, check_tail, read_head
 from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.slack import Embeddings
@@ -73,7 +73,7 @@ def export_triton(model: Path, repository: Path) -> float:
         return reproduced(head, _vectors(tokenize, session, contract))
 
 
-def _write_tokenize(head: Head, folder: Path) -> None:
+def _write_tokenize(head: FileHead, folder: Path) -> None:
     for file in (_ROWS, "model.py"):
         shutil.copyfile(_templates() / file, folder / file)
     contract = json.dumps(head.manifest.contract.model_dump(mode="json"), indent=2)
@@ -82,7 +82,7 @@ def _write_tokenize(head: Head, folder: Path) -> None:
 
 
 def _write_configs(
-    folder: Path, names: Mapping[str, str], head: Head, output_dims: list[int]
+    folder: Path, names: Mapping[str, str], head: FileHead, output_dims: list[int]
 ) -> None:
     contract = head.manifest.contract
     # A prompt's number is one for the whole batch, which Triton's batches have no place for.

@@ -15,7 +15,7 @@ from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.study.bench.comparison import Candidate, compare
 from polybake.study.bench.environment import environment
-from polybake.study.bench.figures import BatchTokens, Figures, ModelFigures, Parts
+from polybake.study.bench.figures import BatchTokens, Figures, ModelFigures, TimeParts
 from polybake.study.bench.profile import where_time_goes
 from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.turns import in_turns
@@ -162,7 +162,7 @@ def _models(
                     for budget in tried
                 ),
                 parts=tuple(
-                    Parts(workload=one.name, seconds=where_time_goes(embedder, one, threads))
+                    TimeParts(workload=one.name, seconds=where_time_goes(embedder, one, threads))
                     for one in workloads
                 ),
             )

@@ -40,7 +40,7 @@ class BatchTokens(Figure):
     timing: Timing
 
 
-class Parts(Figure):
+class TimeParts(Figure):
     """Where the time of one workload goes, in seconds; together they are all of it."""
 
     workload: str = Field(description="Its name.")
@@ -63,7 +63,7 @@ class ModelFigures(Figure):
     opening: Timing
     bare_opening: Timing = Field(description="A session and a tokenizer, and nothing else.")
     batch_tokens: tuple[BatchTokens, ...]
-    parts: tuple[Parts, ...]
+    parts: tuple[TimeParts, ...]
 
     @property
     def kind(self) -> str:

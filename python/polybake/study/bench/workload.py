@@ -8,7 +8,7 @@ from itertools import cycle, islice
 from typing import Self
 
 from polybake.base.modelfile.fixture import Text
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.errors import InputError
 
 #: Words of a short text: their logarithm is normal. With two special tokens it has 34 in the mean.
@@ -60,7 +60,7 @@ def workloads() -> list[Workload]:
     ]
 
 
-def own_workloads(source: Source) -> list[Workload]:
+def own_workloads(source: TextSource) -> list[Workload]:
     """The texts of a corpus, at once and one by one; missing ones are left out.
 
     Raises:

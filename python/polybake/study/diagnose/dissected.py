@@ -21,7 +21,7 @@ from polybake.runtime.session import open_session, run
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 #: Values of a graph by their names.
-Arrays = Mapping[str, NDArray[Any]]
+NamedArrays = Mapping[str, NDArray[Any]]
 
 #: What makes another graph of the model's own.
 Changed = Callable[[onnx.ModelProto], onnx.ModelProto]
@@ -65,8 +65,8 @@ class Dissected:
         return cls(head.manifest, tokenizer, onnx.load(path))
 
     def values(
-        self, feed: Arrays, changed: Changed | None = None, *, layers: bool = False
-    ) -> Arrays:
+        self, feed: NamedArrays, changed: Changed | None = None, *, layers: bool = False
+    ) -> NamedArrays:
         """What the graph gives a batch: what the encoder gives, and what steps read.
 
         Args:
@@ -78,7 +78,7 @@ class Dissected:
         names = [one.name for one in session.get_outputs()]
         return {**feed, **dict(zip(names, run(session, names, feed), strict=True))}
 
-    def step(self, place: int, values: Arrays, x: NDArray[Any]) -> NDArray[Any]:
+    def step(self, place: int, values: NamedArrays, x: NDArray[Any]) -> NDArray[Any]:
         """What a step makes of ``x``; all else that it reads are values of the same batch."""
         session = self._steps[place]
         if session is None:

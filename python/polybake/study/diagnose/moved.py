@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 #: Runs of rows, texts and single rows that are named; of more their number is said.
 _NAMED = 4
 
-Rows = NDArray[np.intp]
+RowPlaces = NDArray[np.intp]
 
 
-def described(found: Rows, zeros: Rows) -> tuple[str, ...]:
+def described(found: RowPlaces, zeros: RowPlaces) -> tuple[str, ...]:
     """What became of the rows, a line each; nothing where each is its own text's.
 
     Args:
@@ -32,7 +32,7 @@ def described(found: Rows, zeros: Rows) -> tuple[str, ...]:
     return (*said, *_pattern(found, rows), *_foreign(found), *_counts(found))
 
 
-def _pattern(found: Rows, rows: Rows) -> Iterator[str]:
+def _pattern(found: RowPlaces, rows: RowPlaces) -> Iterator[str]:
     known = found >= 0
     for size in {int(one) + 1 for one in found[:1] if one > 0}:
         first = rows // size * size
@@ -56,7 +56,7 @@ def _pattern(found: Rows, rows: Rows) -> Iterator[str]:
     yield f"{len(moved)} rows are in another order: {shown}, and so on"
 
 
-def _runs(found: Rows, rows: Rows) -> list[tuple[int, int, int]]:
+def _runs(found: RowPlaces, rows: RowPlaces) -> list[tuple[int, int, int]]:
     """The first row, the one behind the last, and how far behind their own texts these are."""
     key = np.where(found < 0, 0, found - rows)
     ends = [*np.flatnonzero(np.diff(key)) + 1, len(rows)]
@@ -79,14 +79,14 @@ def _run(first: int, last: int, by: int, count: int) -> str:
     return f"rows {first + 1} to {last} are each {whose}"
 
 
-def _foreign(found: Rows) -> Iterator[str]:
+def _foreign(found: RowPlaces) -> Iterator[str]:
     """Rows of no text that was given."""
     rows = np.flatnonzero(found < 0)
     if len(rows):
         yield f"{listed('row', rows)} {'is' if len(rows) == 1 else 'are'} none of these texts'"
 
 
-def _counts(found: Rows) -> Iterator[str]:
+def _counts(found: RowPlaces) -> Iterator[str]:
     """Texts of several rows, and texts of none."""
     times = Counter(found[found >= 0].tolist())
     twice = [text for text, count in times.items() if count > 1]
@@ -102,7 +102,7 @@ def _counts(found: Rows) -> Iterator[str]:
         yield f"the vector of {texts} is lost" if one else f"the vectors of {texts} are lost"
 
 
-def listed(noun: str, places: Rows) -> str:
+def listed(noun: str, places: RowPlaces) -> str:
     """Places by their numbers from 1, such as ``rows 3, 4 and 9``; of many, the first ones."""
     shown = [str(one + 1) for one in places[:_NAMED]]
     if len(places) > _NAMED:

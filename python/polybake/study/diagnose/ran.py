@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from polybake.study.diagnose.dissected import Arrays, Changed, Dissected
+from polybake.study.diagnose.dissected import Changed, Dissected, NamedArrays
 
 #: Bytes of values that are kept; the latest are, whatever they take.
 _KEPT = 1 << 28
@@ -19,10 +19,10 @@ class Ran:
 
     def __init__(self, model: Dissected) -> None:
         self.model = model
-        self._values: OrderedDict[object, Arrays] = OrderedDict()
+        self._values: OrderedDict[object, NamedArrays] = OrderedDict()
         self._bytes = 0
 
-    def values(self, feed: Arrays, graph: Changed | None, *, layers: bool) -> Arrays:
+    def values(self, feed: NamedArrays, graph: Changed | None, *, layers: bool) -> NamedArrays:
         """As `Dissected.values` gives them."""
         arrays = tuple((name, one.shape, one.tobytes()) for name, one in sorted(feed.items()))
         key = (graph, layers, arrays)
@@ -36,5 +36,5 @@ class Ran:
         return self._values[key]
 
 
-def _size(values: Arrays) -> int:
+def _size(values: NamedArrays) -> int:
     return sum(one.nbytes for one in values.values())

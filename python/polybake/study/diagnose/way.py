@@ -14,7 +14,7 @@ from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.study.diagnose.dissected import Arrays, Changed, Dissected
+from polybake.study.diagnose.dissected import Changed, Dissected, NamedArrays
 from polybake.study.diagnose.ran import Ran
 
 Vectors = NDArray[np.floating[Any]]
@@ -45,11 +45,11 @@ class Way:
     prompt: str | None = None
     tokens: Callable[[BakedTokenizer, list[str]], Rows] | None = None
     batch: int | None = None
-    feed: Callable[[Contract, Rows, int], Arrays] | None = None
+    feed: Callable[[Contract, Rows, int], NamedArrays] | None = None
     masked: Literal[True] | None = None
     graph: Changed | None = None
     layer: str | None = None
-    pool: Callable[[NDArray[Any], Arrays], NDArray[Any]] | None = None
+    pool: Callable[[NDArray[Any], NamedArrays], NDArray[Any]] | None = None
     left_out: int | None = None
     stored: Callable[[Vectors], Vectors] | None = None
 
@@ -145,7 +145,7 @@ class Ways:
         x: Vectors = np.concatenate(found)[np.argsort(places)]
         return x
 
-    def _finished(self, way: Way, values: Arrays) -> Vectors:
+    def _finished(self, way: Way, values: NamedArrays) -> Vectors:
         """The steps over what the encoder gave a batch."""
         x = values[way.layer or self.model.states[0]]
         for place in range(len(self.model.manifest.steps)):
@@ -206,11 +206,11 @@ class _Batch:
     width: int = 0
 
 
-def _own_feed(prompt: str | None, contract: Contract, rows: Rows, width: int) -> Arrays:
+def _own_feed(prompt: str | None, contract: Contract, rows: Rows, width: int) -> NamedArrays:
     return feeds(contract, rows, prompt, width)
 
 
-def _mask(contract: Contract, rows: Rows, given: Arrays) -> Arrays:
+def _mask(contract: Contract, rows: Rows, given: NamedArrays) -> NamedArrays:
     """The mask of the texts, as wide as what was fed."""
     names = {one.name for one in contract.inputs if one.feed == "attention_mask"}
     width = next(given[name].shape[1] for name in names)

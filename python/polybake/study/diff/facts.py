@@ -5,22 +5,22 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from polybake.base.modelfile.container import Head
+from polybake.base.modelfile.container import FileHead
 from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.neighbours import Neighbours
-from polybake.study.diff.parts import DECIDING, SAYING, Parts
+from polybake.study.diff.parts import DECIDING, SAYING, ModelParts
 from polybake.study.diff.seen import Seen
-from polybake.study.diff.verdict import Verdict
+from polybake.study.diff.verdict import DiffVerdict
 from polybake.verification.verdict import Stage
 
 
 def facts(
-    parts: Parts,
+    parts: ModelParts,
     modules: Iterable[ModuleChange],
     stages: Iterable[Seen],
     neighbours: Neighbours | None,
     shorter: str | None,
-    verdict: Verdict,
+    verdict: DiffVerdict,
 ) -> dict[str, Any]:
     """All that was found, none of it shortened; what is no finite number is null."""
     return {
@@ -36,7 +36,7 @@ def facts(
     }
 
 
-def _file(head: Head) -> dict[str, Any]:
+def _file(head: FileHead) -> dict[str, Any]:
     return {
         "path": str(head.path),
         "name": head.manifest.name,

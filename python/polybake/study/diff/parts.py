@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from polybake.base.modelfile.container import Head, check_tail, read_head
+from polybake.base.modelfile.container import FileHead, check_tail, read_head
 from polybake.base.modelfile.manifest import Contract
 from polybake.study.diff.documents import Change, document_changes
 
@@ -22,7 +22,7 @@ INDEXED = ("embed", "sparse", "multi-vector")
 
 
 @dataclass(frozen=True)
-class Parts:
+class ModelParts:
     """Two model files, whole, and what their parts say otherwise.
 
     Attributes:
@@ -30,8 +30,8 @@ class Parts:
         after: The head of the second one.
     """
 
-    before: Head
-    after: Head
+    before: FileHead
+    after: FileHead
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -103,7 +103,7 @@ class Parts:
         return sorted(one.keys() - other.keys())
 
 
-def compare_parts(before: Path, after: Path) -> Parts:
+def compare_parts(before: Path, after: Path) -> ModelParts:
     """Read two model files, and see that their graphs are those that they were written with.
 
     Raises:
@@ -113,10 +113,10 @@ def compare_parts(before: Path, after: Path) -> Parts:
     heads = read_head(before), read_head(after)
     for head in heads:
         check_tail(head)
-    return Parts(*heads)
+    return ModelParts(*heads)
 
 
-def _documents(head: Head) -> dict[str, Any]:
+def _documents(head: FileHead) -> dict[str, Any]:
     """Each part but the graph, without what is compared elsewhere: digests, and golden vectors."""
     manifest = head.manifest.model_dump(mode="json")
     contract = manifest.pop("contract")
@@ -136,7 +136,7 @@ def _documents(head: Head) -> dict[str, Any]:
     }
 
 
-def _cases(head: Head) -> Iterator[tuple[str, Any]]:
+def _cases(head: FileHead) -> Iterator[tuple[str, Any]]:
     for case in head.fixture.cases:
         yield case.id, {"prompt": case.prompt, "texts": [*case.texts]}
 

@@ -9,9 +9,9 @@ from polybake.base.files.printable import escaped
 from polybake.base.files.svg import FONT, Paint
 from polybake.errors import InputError
 from polybake.study.diff.neighbours import NEAREST, Neighbours
-from polybake.study.diff.parts import Parts
+from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.seen import Seen
-from polybake.study.diff.verdict import Verdict
+from polybake.study.diff.verdict import DiffVerdict
 
 _WIDTH, _HEIGHT = 860, 356
 _MARGIN, _PANEL = 36, 370
@@ -44,10 +44,10 @@ def check_picture(path: Path | None) -> None:
 
 def write_picture(
     path: Path,
-    parts: Parts,
+    parts: ModelParts,
     stages: Sequence[Seen],
     neighbours: Neighbours | None,
-    verdict: Verdict,
+    verdict: DiffVerdict,
 ) -> None:
     """Draw 1 - cosine of each text beside the share of neighbours that each text kept."""
     names = " -> ".join(str(head.path) for head in (parts.before, parts.after))
@@ -70,7 +70,7 @@ def write_picture(
         file.write("\n".join(drawn).encode("utf-8"))
 
 
-def _told(verdict: Verdict, names: str) -> Iterator[tuple[int, str]]:
+def _told(verdict: DiffVerdict, names: str) -> Iterator[tuple[int, str]]:
     return enumerate(
         text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
         for text in (verdict.reason, names)

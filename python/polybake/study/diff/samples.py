@@ -9,7 +9,7 @@ import numpy as np
 from polybake.base.modelfile.fixture import Case, Text, decode_slack
 from polybake.base.modelfile.slack import Slack
 from polybake.runtime.prompt import Prompt
-from polybake.study.diff.parts import Parts
+from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.search_vectors import Role
 
 #: Texts of a sample: of a sparse model, whose vectors are the longest, they fill 30 MB.
@@ -33,7 +33,7 @@ class Sample:
     roles: Sequence[Role] = ()
 
 
-def golden_samples(parts: Parts) -> Iterator[Sample]:
+def golden_samples(parts: ModelParts) -> Iterator[Sample]:
     """The texts of both files' golden cases, once each, with the prompts that both files have."""
     seen = set()
     prompts = [head.manifest.contract.prompts for head in (parts.before, parts.after)]
@@ -47,7 +47,7 @@ def golden_samples(parts: Parts) -> Iterator[Sample]:
 
 
 def search_samples(
-    parts: Parts, windows: Iterable[Sequence[str]], prompt: str | None = None
+    parts: ModelParts, windows: Iterable[Sequence[str]], prompt: str | None = None
 ) -> Iterator[Sample]:
     """Texts as documents and as queries, twice only where these differ.
 
@@ -62,7 +62,7 @@ def search_samples(
             yield from _cut(one, texts, (), roles if parts.searchable else ())
 
 
-def built_in_texts(parts: Parts) -> Iterator[Sequence[str]]:
+def built_in_texts(parts: ModelParts) -> Iterator[Sequence[str]]:
     """Two hundred sentences of ten subjects, and the single golden texts of both files."""
     sentences = resources.files(__package__).joinpath("sentences.txt").read_text("ascii")
     golden = (
@@ -78,7 +78,7 @@ def built_in_texts(parts: Parts) -> Iterator[Sequence[str]]:
 _BOTH: tuple[Role, Role] = ("document", "query")
 
 
-def _roles(parts: Parts) -> list[tuple[Prompt, Sequence[Role]]]:
+def _roles(parts: ModelParts) -> list[tuple[Prompt, Sequence[Role]]]:
     """As the clients' ``embed_documents`` and ``embed_queries`` choose prompts.
 
     Where the files' default prompts differ it is these, for then ``embed`` gives other vectors.

@@ -7,7 +7,7 @@ of the first file, and ``embed`` takes each file as a whole.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from polybake.base.modelfile.container import Head
+from polybake.base.modelfile.container import FileHead
 from polybake.base.modelfile.fixture import Tolerance
 from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows, packed, unpacked
@@ -16,7 +16,7 @@ from polybake.runtime.processors import processors
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import open_session
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.study.diff.parts import Parts
+from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.samples import Sample
 from polybake.study.diff.search_vectors import SearchVectors
 from polybake.study.diff.seen import Seen
@@ -24,7 +24,7 @@ from polybake.verification.verdict import Stage
 
 
 def compare_stages(
-    parts: Parts,
+    parts: ModelParts,
     samples: Iterable[Sample],
     kept: SearchVectors,
     progress: Callable[[str], None] = lambda _: None,
@@ -77,7 +77,7 @@ def compare_stages(
     return (tokens,) if parts.obstacle else (tokens, graphs, files)
 
 
-def strictest(parts: Parts) -> Tolerance:
+def strictest(parts: ModelParts) -> Tolerance:
     """The smaller one of what both files allow a client.
 
     A file of fewer bits allows as much as rounding changed, which is no reason to call it the same
@@ -105,7 +105,7 @@ def repacked(row: Sequence[int], before: Contract, after: Contract) -> list[int]
     return packed(ids, types, after.vocab_size)
 
 
-def _runner(head: Head) -> Runner:
+def _runner(head: FileHead) -> Runner:
     contract = head.manifest.contract
     tokenizer = BakedTokenizer.of(head.tokenizer, contract)
     return Runner(open_session(head.path), contract, tokenizer, processors())

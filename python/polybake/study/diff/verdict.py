@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polybake.study.diff.neighbours import Neighbours
-from polybake.study.diff.parts import Parts
+from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.seen import Seen
 
 #: Of the neighbours that must stay, where vectors of both files meet.
@@ -26,7 +26,7 @@ SHORTENED = {
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DiffVerdict:
     """The answer.
 
     Attributes:
@@ -44,11 +44,11 @@ class Verdict:
 
 
 def verdict(
-    parts: Parts,
+    parts: ModelParts,
     stages: Sequence[Seen] = (),
     neighbours: Neighbours | None = None,
     shorter: str | None = None,
-) -> Verdict:
+) -> DiffVerdict:
     """Answer the question.
 
     Args:
@@ -62,28 +62,28 @@ def verdict(
     )
     if parts.obstacle:
         cut = f"; {SHORTENED[shorter]}" if shorter else ""
-        return Verdict(question, "yes", f"{_sentence(parts.obstacle)}{cut}.")
+        return DiffVerdict(question, "yes", f"{_sentence(parts.obstacle)}{cut}.")
     if parts.settings_differ:
-        return Verdict(question, "yes", "The settings by which clients answer differ.")
+        return DiffVerdict(question, "yes", "The settings by which clients answer differ.")
     if parts.prompts_gone:
         gone = ", ".join(map(repr, parts.prompts_gone))
-        return Verdict(question, "yes", f"The second file has no prompt {gone}.")
+        return DiffVerdict(question, "yes", f"The second file has no prompt {gone}.")
     if parts.same:
-        return Verdict(question, "no", "Contract, tokenizer and graph are the same.")
+        return DiffVerdict(question, "no", "Contract, tokenizer and graph are the same.")
     tokens, graphs, files = stages
     if not files.differing:
-        return Verdict(question, "no", _same(files))
+        return DiffVerdict(question, "no", _same(files))
     because = f"{_sentence('; '.join(reasons(tokens, graphs, files)))}."
     share = neighbours.together if neighbours else None
     if neighbours is None or share is None:
-        return Verdict(question, "yes", because)
+        return DiffVerdict(question, "yes", because)
     told = (
         f"Old vectors beside new ones find {percent(share)} of the same neighbours"
         f"{few(neighbours.texts)}"
     )
     if share >= ENOUGH:
-        return Verdict(question, "no, for now", f"{told}; embed again when you next can.")
-    return Verdict(question, "yes", f"{told}. {because}")
+        return DiffVerdict(question, "no, for now", f"{told}; embed again when you next can.")
+    return DiffVerdict(question, "yes", f"{told}. {because}")
 
 
 def reasons(tokens: Seen, graphs: Seen, files: Seen) -> Iterator[str]:

@@ -17,7 +17,7 @@ from polybake.study.random.texts import Drawn, drawn_cases
 _WHY = "A text that nobody thought of."
 
 
-class Reference:
+class GoldenRunner:
     """A model file, run by the code that golden cases are made with.
 
     Attributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from polybake.base.modelfile.fixture import Case
 from polybake.errors import InputError
-from polybake.study.random.reference import Reference
+from polybake.study.random.reference import GoldenRunner
 from polybake.study.random.search import smallest
 from polybake.study.random.texts import Drawn
 from polybake.verification.golden import decode_fixture
@@ -37,7 +37,7 @@ class Failing:
     """
 
     open: Callable[[], Session]
-    reference: Reference
+    reference: GoldenRunner
     failed: Verdict
     known: dict[Drawn, bool]
     _session: Session | None = None

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from polybake.errors import InputError
-from polybake.study.random.reference import Reference
+from polybake.study.random.reference import GoldenRunner
 from polybake.study.random.search import draw
 from polybake.study.random.smallest_case import Failing
 from polybake.verification.golden import decode_fixture
@@ -66,7 +66,7 @@ def verify_random(
         raise InputError(f"seed {seed}: expected 0 to {_SEEDS - 1}")
     folders = clients if clients is None or isinstance(clients, str | os.PathLike) else [*clients]
     chosen = chosen_clients(folders, languages, harnesses)
-    reference = Reference(model)
+    reference = GoldenRunner(model)
     calls = {
         f"random-{place}": drawn
         for place, drawn in enumerate(draw(reference.drawn, number, seed), start=1)

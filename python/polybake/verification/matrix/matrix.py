@@ -16,8 +16,8 @@ from polybake.verification.matrix.combination import Combination, combinations
 from polybake.verification.matrix.environment import installed
 from polybake.verification.matrix.limits import check_instructions, limited
 from polybake.verification.matrix.machine import machine
+from polybake.verification.matrix.matrix_report import Cell, MatrixReport, Row
 from polybake.verification.matrix.packages import install_commands
-from polybake.verification.matrix.report import Cell, MatrixReport, Row
 from polybake.verification.report import Report
 from polybake.verification.required import required_names, unmet
 from polybake.verification.session import Timeouts

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from polybake.verification.matrix.report import MatrixReport, Row
+from polybake.verification.matrix.matrix_report import MatrixReport, Row
 
 FORMAT = 1
 

@@ -1,7 +1,7 @@
 """A matrix as a page's table."""
 
 from polybake.base.files.printable import printable
-from polybake.verification.matrix.report import MatrixReport
+from polybake.verification.matrix.matrix_report import MatrixReport
 from polybake.verification.matrix.report_table import described, found, headings, summary, troubles
 
 

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polybake.base.files.printable import printable
-from polybake.verification.matrix.report import Cell, MatrixReport, Row
+from polybake.verification.matrix.matrix_report import Cell, MatrixReport, Row
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 

@@ -10,7 +10,7 @@ import pytest
 from models.task_models import masked_lm_weights
 from models.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.sources.heads import open_head
-from polybake.baking.sources.source import Head
+from polybake.baking.sources.source import TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.steps import Dense, LayerNorm, TiedDense
@@ -18,7 +18,7 @@ from polybake.steps import Dense, LayerNorm, TiedDense
 DECODER = "cls.predictions.decoder.weight"
 
 
-def opened(folder: Path, without: str = "", **settings: object) -> Head:
+def opened(folder: Path, without: str = "", **settings: object) -> TaskHead:
     """The head of a BERT, without the weights whose names begin so."""
     config = CONFIG | {"architectures": ["BertForMaskedLM"], **settings}
     decoder = {DECODER: np.ones((CONFIG["vocab_size"], CONFIG["hidden_size"]), np.float32)}

@@ -9,13 +9,13 @@ import pytest
 from models.task_models import TAGS, linear_weights, write_labelled_tokens
 from models.tiny_folders import change_json
 from polybake.baking.sources.heads import open_head
-from polybake.baking.sources.source import Head
+from polybake.baking.sources.source import TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.steps import Dense
 
 
-def opened(folder: Path, **settings: object) -> Head:
+def opened(folder: Path, **settings: object) -> TaskHead:
     path = write_labelled_tokens(folder)
     change_json(path / "config.json", **settings)
     head = open_head(ModelFolder.at(path))

@@ -6,13 +6,13 @@ from polybake.baking.sources.heads.masked_lm import masked_lm
 from polybake.baking.sources.heads.question_answering import question_answering
 from polybake.baking.sources.heads.sequence_classification import sequence_classification
 from polybake.baking.sources.heads.token_classification import token_classification
-from polybake.baking.sources.source import Head, HeadKind
+from polybake.baking.sources.source import HeadKind, TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.runtime.tokenization.model_config import ModelConfig
 
 __all__ = ["masked_lm", "open_head"]
 
-_KINDS: dict[HeadKind, Callable[[ModelFolder], Head]] = {
+_KINDS: dict[HeadKind, Callable[[ModelFolder], TaskHead]] = {
     "ForSequenceClassification": sequence_classification,
     "ForMaskedLM": masked_lm,
     "ForQuestionAnswering": question_answering,
@@ -20,7 +20,7 @@ _KINDS: dict[HeadKind, Callable[[ModelFolder], Head]] = {
 }
 
 
-def open_head(folder: ModelFolder) -> Head | None:
+def open_head(folder: ModelFolder) -> TaskHead | None:
     """The head of a folder that transformers saved, by the name of its architecture.
 
     Raises:

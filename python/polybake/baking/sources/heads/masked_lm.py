@@ -8,7 +8,7 @@ from functools import partial
 from polybake.baking.encoders.architecture import Epsilon, HiddenAct
 from polybake.baking.sources.heads.families import Families, head_steps
 from polybake.baking.sources.heads.layers import Layers
-from polybake.baking.sources.source import Head
+from polybake.baking.sources.source import TaskHead
 from polybake.baking.steps import Step
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
@@ -27,10 +27,10 @@ class MaskedLMConfig(JsonModel):
     norm_eps: Epsilon = 1e-5
 
 
-def masked_lm(folder: ModelFolder) -> Head:
+def masked_lm(folder: ModelFolder) -> TaskHead:
     """The head of a folder that transformers saved as ``ForMaskedLM``; nothing is read yet."""
     steps = partial(head_steps, folder, "masked language model", _FAMILIES, MaskedLMConfig)
-    return Head("ForMaskedLM", steps)
+    return TaskHead("ForMaskedLM", steps)
 
 
 def _vocabulary(

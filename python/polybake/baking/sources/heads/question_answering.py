@@ -8,15 +8,15 @@ from functools import partial
 from polybake.baking.sources.heads.families import Families, head_steps
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.heads.sequence_classification import HeadConfig, modernbert
-from polybake.baking.sources.source import Head
+from polybake.baking.sources.source import TaskHead
 from polybake.baking.steps import Step
 from polybake.base.files.model_folder import ModelFolder
 
 
-def question_answering(folder: ModelFolder) -> Head:
+def question_answering(folder: ModelFolder) -> TaskHead:
     """The head of a folder that transformers saved as ``ForQuestionAnswering``."""
     steps = partial(head_steps, folder, "head of answers", _FAMILIES, HeadConfig)
-    return Head("ForQuestionAnswering", steps)
+    return TaskHead("ForQuestionAnswering", steps)
 
 
 def _outputs(_: HeadConfig, head: Layers) -> list[Step]:

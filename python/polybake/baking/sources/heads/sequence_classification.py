@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, field_validator
 from polybake.baking.encoders.architecture import Epsilon, HiddenAct
 from polybake.baking.sources.heads.families import Families, head_steps
 from polybake.baking.sources.heads.layers import Layers
-from polybake.baking.sources.source import Head
+from polybake.baking.sources.source import TaskHead
 from polybake.baking.sources.torch_classes import activation_of
 from polybake.baking.steps import LeaveOut, Pool, Step
 from polybake.base.files.model_folder import ModelFolder
@@ -82,7 +82,7 @@ class HeadConfig(JsonModel):
         return "sigmoid" if several or len(self.id2label) == 1 else "softmax"
 
 
-def sequence_classification(folder: ModelFolder) -> Head:
+def sequence_classification(folder: ModelFolder) -> TaskHead:
     """The head of a folder that transformers saved as ``ForSequenceClassification``.
 
     Raises:
@@ -90,7 +90,7 @@ def sequence_classification(folder: ModelFolder) -> Head:
     """
     config = folder.read("config.json", HeadConfig)
     steps = partial(head_steps, folder, "head", _FAMILIES, HeadConfig)
-    return Head(
+    return TaskHead(
         "ForSequenceClassification",
         steps,
         config.labels,

@@ -8,12 +8,12 @@ from functools import partial
 from polybake.baking.sources.heads.families import Families, head_steps
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.heads.sequence_classification import HeadConfig, modernbert
-from polybake.baking.sources.source import Head
+from polybake.baking.sources.source import TaskHead
 from polybake.baking.steps import Step
 from polybake.base.files.model_folder import ModelFolder
 
 
-def token_classification(folder: ModelFolder) -> Head:
+def token_classification(folder: ModelFolder) -> TaskHead:
     """The head of a folder that transformers saved as ``ForTokenClassification``.
 
     Raises:
@@ -21,7 +21,7 @@ def token_classification(folder: ModelFolder) -> Head:
     """
     labels = folder.read("config.json", HeadConfig).labels
     steps = partial(head_steps, folder, "head of tokens", _FAMILIES, HeadConfig)
-    return Head("ForTokenClassification", steps, labels)
+    return TaskHead("ForTokenClassification", steps, labels)
 
 
 def _classifier(_: HeadConfig, head: Layers) -> list[Step]:

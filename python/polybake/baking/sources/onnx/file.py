@@ -22,7 +22,7 @@ from polybake.baking.sources.onnx.signature import (
     input_feeds,
 )
 from polybake.baking.sources.sentence_transformers.folder import open_sentence_transformers
-from polybake.baking.sources.source import MEAN, EncoderGraph, RebuiltFrom, Reference, Source
+from polybake.baking.sources.source import MEAN, EncoderGraph, RebuiltFrom, Source, SourceReference
 from polybake.baking.steps.state import State
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Input
@@ -84,7 +84,7 @@ class OnnxFile:
             state=State(embeddings, fed["input_ids"], fed["attention_mask"]),
         )
 
-    def reference(self, folder: Path) -> Reference:
+    def reference(self, folder: Path) -> SourceReference:
         """Give the file's own graph, with all its weights in the file.
 
         ONNX Runtime would refuse external data that are links into a Hugging Face cache.
@@ -93,11 +93,11 @@ class OnnxFile:
         model = self._load()
         write_to_run(model, copy)
         if not self.dequantize:
-            return Reference(copy, self._given)
+            return SourceReference(copy, self._given)
         rebuilt = rebuild_dynamic(model, self.path)
         path = folder / "rebuilt.onnx"
         write_to_run(model, path)
-        return Reference(path, self._given, rebuilt=RebuiltFrom(copy, rebuilt))
+        return SourceReference(path, self._given, rebuilt=RebuiltFrom(copy, rebuilt))
 
     @property
     def _given(self) -> str:

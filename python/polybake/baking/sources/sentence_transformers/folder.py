@@ -14,7 +14,7 @@ from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.sparse_static_embedding import open_beside
-from polybake.baking.sources.source import Encoder, Head, OpenEncoder, Source
+from polybake.baking.sources.source import Encoder, OpenEncoder, Source, TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import ModelConfig
@@ -99,7 +99,7 @@ def _open_routes(
     return EncoderPerRoute(name, encoders), same_tokenizer(folder, tokenizers)
 
 
-def _head(folder: ModelFolder, begins: Iterable[Module]) -> Head | None:
+def _head(folder: ModelFolder, begins: Iterable[Module]) -> TaskHead | None:
     """What stands behind an encoder that the model begins with, where a module runs it, too."""
     bodies = [(module.kind, folder.inner(module.path)) for module in begins]
     return next(

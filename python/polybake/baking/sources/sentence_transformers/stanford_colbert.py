@@ -11,7 +11,7 @@ from polybake.baking.sources.checkpoint import STANFORD_COLBERT, checkpoint_file
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
-from polybake.baking.sources.source import Head, OpenEncoder, Source
+from polybake.baking.sources.source import OpenEncoder, Source, TaskHead
 from polybake.baking.steps import Step
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
@@ -70,7 +70,7 @@ def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Sou
         folder,
         open_encoder(folder, tokenizer),
         tokenizer,
-        Head(STANFORD_COLBERT, partial(_projection, folder)),
+        TaskHead(STANFORD_COLBERT, partial(_projection, folder)),
     )
 
 

@@ -7,7 +7,7 @@ from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
-from polybake.baking.sources.source import Encoder, Head, Recipe, Source
+from polybake.baking.sources.source import Encoder, Recipe, Source, TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
@@ -47,7 +47,7 @@ class TokenVectors:
         body: ModelFolder,
         encoder: Encoder,
         tokenizer: BakedTokenizer,
-        head: Head | None = None,
+        head: TaskHead | None = None,
     ) -> Source:
         """The source of an encoder and its tokenizer, whose files lie in ``body``.
 

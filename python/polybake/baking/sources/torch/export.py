@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from polybake.baking.sources.checkpoint import checkpoint_files
 from polybake.baking.sources.onnx.file import OnnxFile
-from polybake.baking.sources.source import EncoderGraph, Reference
+from polybake.baking.sources.source import EncoderGraph, SourceReference
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.scratch import Scratch
 from polybake.base.files.validation import JsonModel
@@ -67,9 +67,9 @@ class TorchExport:
         """
         return self._exported.place()
 
-    def reference(self, folder: Path) -> Reference:  # noqa: ARG002 - it is written already
+    def reference(self, folder: Path) -> SourceReference:  # noqa: ARG002 - it is written already
         """Give the exported file, which was compared with PyTorch."""
-        return Reference(self._exported.path, self._exported.output)
+        return SourceReference(self._exported.path, self._exported.output)
 
     @cached_property
     def _exported(self) -> OnnxFile:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, ClassVar
 from numpy.typing import NDArray
 
 from polybake.base.modelfile import manifest
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.base.texts.window import Window
 from polybake.bulk.embed.record import read_record, record_of
 
@@ -34,7 +34,7 @@ class Output(ABC):
     #: Whether the file has room for the record of what made it.
     holds_record: ClassVar[bool] = False
 
-    source: Source
+    source: TextSource
     contract: manifest.Output
 
     @classmethod

@@ -12,7 +12,7 @@ from polybake.base.modelfile.manifest import Contract
 from polybake.base.modelfile.rows import Rows
 from polybake.runtime.feeds import feeds
 from polybake.study.diagnose.departures.departure import Departure
-from polybake.study.diagnose.dissected import Arrays
+from polybake.study.diagnose.dissected import NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
 #: Tokens to which libraries pad by themselves, at most; and texts of their batches.
@@ -48,7 +48,7 @@ def widths(contract: Contract, count: int) -> tuple[tuple[int, int, str], ...]:
 
 def _attending(
     prompt: str | None, length: int, contract: Contract, rows: Rows, width: int
-) -> Arrays:
+) -> NamedArrays:
     given = feeds(contract, rows, prompt, max(length, width))
     masks = {one.name for one in contract.inputs if one.feed == "attention_mask"}
     return {name: np.ones_like(one) if name in masks else one for name, one in given.items()}
@@ -56,7 +56,7 @@ def _attending(
 
 def padded(
     prompt: str | None, side: str, length: int, contract: Contract, rows: Rows, width: int
-) -> Arrays:
+) -> NamedArrays:
     """The arrays of a batch whose shorter rows are padded on this side, to so many tokens."""
     other = contract.model_copy(update={"pad_side": side})
     return feeds(other, rows, prompt, max(length, width))

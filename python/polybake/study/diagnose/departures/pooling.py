@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from polybake.study.diagnose.departures.batches import padded, widths
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.rounding import unit
-from polybake.study.diagnose.dissected import Arrays, Dissected
+from polybake.study.diagnose.dissected import Dissected, NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
 _SMALLEST = 1e-9
@@ -59,7 +59,7 @@ def _pooled(
     model: Dissected,
     mode: str,
     x: NDArray[Any],
-    values: Arrays,
+    values: NamedArrays,
     leave: tuple[int, int] = (0, 0),
     *,
     each: bool = False,
@@ -94,16 +94,16 @@ def pooled(mode: str, x: NDArray[Any], kept: NDArray[Any]) -> NDArray[Any]:
     return np.asarray((x * weights[..., None]).sum(axis=1) / divisor)
 
 
-def _over_padding(x: NDArray[Any], _: Arrays) -> NDArray[Any]:
+def _over_padding(x: NDArray[Any], _: NamedArrays) -> NDArray[Any]:
     return np.asarray(x.mean(axis=1))
 
 
-def _counted(model: Dissected, x: NDArray[Any], values: Arrays) -> NDArray[Any]:
+def _counted(model: Dissected, x: NDArray[Any], values: NamedArrays) -> NDArray[Any]:
     """Right where rows are padded on the right alone."""
     last: NDArray[Any] = _mask(model, values).sum(axis=1) - 1
     return np.take_along_axis(x, last[:, None, None], axis=1)[:, 0]
 
 
-def _mask(model: Dissected, values: Arrays) -> NDArray[Any]:
+def _mask(model: Dissected, values: NamedArrays) -> NDArray[Any]:
     (name,) = (one.name for one in model.manifest.contract.inputs if one.feed == "attention_mask")
     return values[name]

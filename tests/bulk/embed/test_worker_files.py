@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from polybake.bulk.embed.files import Embedded, FileJob, finished, jobs
 from polybake.bulk.embed.model_file import ModelFile
+from polybake.bulk.embed.worker_files import Embedded, FileJob, finished, jobs
 from polybake.errors import InputError
 from polybake.runtime.prompt import Prompt
 

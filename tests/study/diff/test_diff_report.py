@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from models.varied import write_varied
-from polybake.study.diff.module_change import ModuleChange
-from polybake.study.diff.neighbours import Neighbours
-from polybake.study.diff.parts import compare_parts
-from polybake.study.diff.report import (
+from polybake.study.diff.diff_report import (
     modules_lines,
     neighbours_lines,
     parts_lines,
     stages_lines,
 )
+from polybake.study.diff.module_change import ModuleChange
+from polybake.study.diff.neighbours import Neighbours
+from polybake.study.diff.parts import compare_parts
 from polybake.study.diff.seen import Seen
 from polybake.study.diff.weights import WeightChange
 from polybake.verification.verdict import Stage

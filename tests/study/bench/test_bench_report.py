@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from polybake.study.bench.report import report
+from polybake.study.bench.bench_report import report
 from support.hostile import HOSTILE
 from support.sample_figures import sample_figures
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from pyspark.sql import SparkSession
 
-from polybake.bulk.embed.files import Embedded, FileJob, finished, jobs
 from polybake.bulk.embed.model_file import ModelFile
+from polybake.bulk.embed.worker_files import Embedded, FileJob, finished, jobs
 from polybake.runtime.prompt import Prompt
 
 

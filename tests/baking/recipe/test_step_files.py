@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polybake.baking.recipe.files import read_files
+from polybake.baking.recipe.step_files import read_files
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.steps import Pca, Step, Subtract

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from rich.console import Console
 
 from polybake.base.texts import open_corpus
-from polybake.base.texts.source import Source
+from polybake.base.texts.source import TextSource
 from polybake.bulk.embed.embed import embed
 from polybake.bulk.embed.model_file import ModelFile, OneCore
 from polybake.bulk.embed.outputs.parquet import ParquetOutput
@@ -72,7 +72,7 @@ class FileJob:
             return error
         return Embedded(self.texts, self.out, parquet.read_metadata(self.out).num_rows, skipped)
 
-    def _is_done(self, source: Source) -> bool:
+    def _is_done(self, source: TextSource) -> bool:
         """Whether the file that is there holds these vectors.
 
         Raises:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from polybake.base.files.printable import printable
 from polybake.study.diff.module_change import ModuleChange, merged
 from polybake.study.diff.neighbours import NEAREST, Neighbours
-from polybake.study.diff.parts import DECIDING, SAYING, Parts
+from polybake.study.diff.parts import DECIDING, SAYING, ModelParts
 from polybake.study.diff.seen import Seen, blank
 from polybake.study.diff.verdict import few, percent
 from polybake.study.diff.weights import WeightChange
@@ -21,7 +21,7 @@ _TEXT = 60
 _OPERATORS = 4
 
 
-def parts_lines(parts: Parts) -> Iterator[str]:
+def parts_lines(parts: ModelParts) -> Iterator[str]:
     """What each part says otherwise."""
     for name, head in (("before", parts.before), ("after", parts.after)):
         yield _line(name, f"{head.path}, fingerprint {head.manifest.fingerprint}")
