@@ -23,8 +23,8 @@ from models.task_models import TASK_MODELS
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
 from polybake.generation import LANGUAGES, render_client
-from polybake.verification import protocol
-from polybake.verification.harness_file import HarnessFile
+from polybake.verification.harness import protocol
+from polybake.verification.harness.harness_file import HarnessFile
 from support.served import served
 
 pytestmark = pytest.mark.slow

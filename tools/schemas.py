@@ -17,8 +17,8 @@ from polybake.base.files.atomic import replacing
 from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import CheckFailed
-from polybake.verification import protocol
-from polybake.verification.harness_file import HarnessFile
+from polybake.verification.harness import protocol
+from polybake.verification.harness.harness_file import HarnessFile
 
 _LINES = (
     protocol.Start,

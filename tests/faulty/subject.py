@@ -23,7 +23,7 @@ from polybake.base.modelfile.fixture import (
 )
 from polybake.base.modelfile.manifest import Contract, Input, Manifest, Output, Provenance
 from polybake.base.modelfile.slack import Slack
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 
 DIMENSION = 8
 NAME = "tiny-model"

@@ -16,9 +16,9 @@ import pytest
 
 from models.every_feed import write_every_feed_model
 from models.task_models import TASK_MODELS
-from polybake.verification.harness import Harness
-from polybake.verification.harness_file import read_client
-from polybake.verification.protocol import Errored, Start
+from polybake.verification.harness.harness import Harness
+from polybake.verification.harness.harness_file import read_client
+from polybake.verification.harness.protocol import Errored, Start
 from support.dotnet import NO_SERVERS, RELEASE, dotnet, write_solution
 from support.fresh_home import run_cut_off, run_silently
 from support.heads import check_heads, write_heads_client

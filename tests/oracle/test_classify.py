@@ -12,7 +12,7 @@ from polybake.baking.bake_config import bake_config
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
 from polybake.config import Config
-from polybake.verification.answers import compare_answers
+from polybake.verification.judging.answers import compare_answers
 from support.agreement import Agreement, agreement
 from support.proven import Proven
 

@@ -14,7 +14,7 @@ from models.saved import MAX_LENGTH, randomise
 from models.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from polybake.verification.answers import compare_answers
+from polybake.verification.judging.answers import compare_answers
 from support.agreement import Agreement, agreement
 from support.proven import FOLDER, Proven
 

@@ -15,7 +15,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
 from polybake.config import Config
 from polybake.runtime.embedder import Embedder
-from polybake.verification.answers import compare_answers
+from polybake.verification.judging.answers import compare_answers
 from support.agreement import Agreement, agreement
 from support.proven import Proven
 

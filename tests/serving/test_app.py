@@ -68,8 +68,8 @@ def test_what_is_no_json(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "message"),
     [
-        ("/v1/embeddings", {"dimension": 3}, "unknown key 'dimension'; did you mean 'dimensions'?"),
-        ("/embed", {"input": "a"}, "unknown key 'input'; did you mean 'inputs'?"),
+        ("/v1/embeddings", {"dimension": 3}, "(did you mean dimensions?)"),
+        ("/embed", {"input": "a"}, "(did you mean inputs?)"),
     ],
 )
 def test_keys_that_nothing_knows(

@@ -30,9 +30,9 @@ class Body(Asked):
         ("row", [1.5], "element 0 is a number; expected"),
         ("batch", ["a"], "element 0 is a text; expected a text, or lists of one text each"),
         ("batch", [["a"], [None]], "element 1 is a list with null; expected"),
-        ("dimension", 1, "unknown key 'dimension'; known are rows, row, batch, texts"),
-        ("text", [], "unknown key 'text'; did you mean 'texts'?"),
-        ("a" * 10**6, 1, "unknown key '" + "a" * 50 + "'; known are"),
+        ("dimension", 1, "'dimension': unknown key; choose one of: rows, row, batch, texts"),
+        ("text", [], "'text': unknown key; choose one of: rows, row, batch, texts (did you mean texts?)"),
+        ("a" * 10**6, 1, "'" + "a" * 50 + "': unknown key; choose one of"),
     ],
 )
 def test_what_is_wrong_is_named(key: str, value: object, message: str) -> None:

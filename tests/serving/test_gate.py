@@ -196,12 +196,12 @@ def test_bodies_that_nobody_wants_are_not_read(
 
 def test_unfinished_bodies_take_no_place(every_feed: Path) -> None:
     """Of those that finished requests need."""
-    going = threading.Event()
+    going, answered = threading.Event(), threading.Event()
 
     def endless() -> Iterator[bytes]:
         yield b"{"
         going.set()
-        time.sleep(1)
+        answered.wait(10)
         yield b"}"
 
     limits, header = Limits(requests=1), {"Content-Type": "application/json"}
@@ -209,6 +209,7 @@ def test_unfinished_bodies_take_no_place(every_feed: Path) -> None:
         slow = pool.submit(client.post, "/v1/embeddings", content=endless(), headers=header)
         going.wait()
         assert client.post("/v1/embeddings", json=BODY).status_code == 200
+        answered.set()
         assert slow.result().status_code == 422
 
 

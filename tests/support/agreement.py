@@ -19,7 +19,7 @@ from polybake.base.modelfile.compare import relative_difference
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Case, decode_vectors
 from polybake.config import EncoderMaker
-from polybake.verification.answers import compare_answers
+from polybake.verification.judging.answers import compare_answers
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 from polybake.base.modelfile.manifest import parse_manifest
 from polybake.generation import render_client
 from polybake.generation.write import write_client
-from polybake.verification.harness import Harness
-from polybake.verification.harness_file import read_client
-from polybake.verification.protocol import Errored, Results, Start, Stop
+from polybake.verification.harness.harness import Harness
+from polybake.verification.harness.harness_file import read_client
+from polybake.verification.harness.protocol import Errored, Results, Start, Stop
 
 HEADS = Path(__file__).parents[2] / "fixtures" / "heads"
 

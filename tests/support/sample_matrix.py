@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from polybake.verification.harness.protocol import ClientVersions
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.matrix_report import Cell, MatrixReport, Row
-from polybake.verification.protocol import ClientVersions
 from polybake.verification.verdict import SESSION, Stage, Status, Verdict
 from support.sample_report import HOSTILE
 

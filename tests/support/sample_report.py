@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from polybake.verification.distribution import Distribution
+from polybake.verification.harness.protocol import ClientVersions, Device, Provider
+from polybake.verification.judging.distribution import Distribution
+from polybake.verification.judging.worst_case import TokenPair, WorstCase
 from polybake.verification.language_differences import LanguageDifference
-from polybake.verification.protocol import ClientVersions, Device, Provider
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status, Verdict
-from polybake.verification.worst_case import TokenPair, WorstCase
 
 HOSTILE = "bad \x00 \x1b[31m ]]> [bold] <b> & \" ' \ud800 \n end"
 

@@ -10,7 +10,7 @@ import pytest
 
 from faulty.subject import CASES, TESTS, SubjectFiles
 from polybake.errors import InputError
-from polybake.verification.harness_file import foreign_client
+from polybake.verification.harness.harness_file import foreign_client
 from polybake.verification.judge import Progress, judge
 from polybake.verification.report import Report
 from polybake.verification.verdict import CASE_STAGES, MANY_STAGES, Status

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 from polybake.verification.required import required_names, unmet
 from polybake.verification.verdict import Stage, Status, Verdict
 

@@ -48,7 +48,7 @@ def bench(
     from polybake.study.bench.bench_report import report
     from polybake.study.bench.table import print_figures
     from polybake.study.bench.workload import own_workloads, workloads
-    from polybake.verification.harness_file import find_clients
+    from polybake.verification.harness.harness_file import find_clients
 
     if output is not None and output.exists() and not output.is_dir():
         raise InputError(f"{output}: is no folder; choose another place for the report")

@@ -118,7 +118,7 @@ def verify(
 
 def _next_steps(report: Report, model: Path) -> Iterator[str]:
     """Of each service whose vectors differ, what says why."""
-    from polybake.verification.services.address import is_address
+    from polybake.verification.harness.services.address import is_address
     from polybake.verification.verdict import Stage, Status
 
     for run in report.runs:

@@ -1,6 +1,5 @@
 """What bodies of requests have in common: known keys, and inputs that are judged by hand."""
 
-import difflib
 from typing import Annotated, Any
 
 from pydantic import (
@@ -12,6 +11,8 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+
+from polybake.base.files.validation import unknown_key
 
 #: As much of an unknown key as is compared and shown.
 _SHOWN = 50
@@ -33,9 +34,7 @@ class Asked(BaseModel):
         for key, value in given.items() if isinstance(given, dict) else ():
             if key not in known and value is not None:
                 shown = key[:_SHOWN]
-                near = difflib.get_close_matches(shown, known, 1)
-                remedy = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-                raise ValueError(f"unknown key {shown!r}; {remedy}")
+                raise ValueError(f"{shown!r}: {unknown_key(shown, known)}")
         return given
 
 

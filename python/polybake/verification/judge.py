@@ -9,15 +9,15 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import DEVICES, Device, Fixture
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
-from polybake.verification.batch_faults import batch_fault
-from polybake.verification.golden import decode_fixture
-from polybake.verification.handshake import Subject
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.handshake import Subject
+from polybake.verification.harness.harness_file import Client
+from polybake.verification.judging.batch_faults import batch_fault
+from polybake.verification.judging.golden import decode_fixture
+from polybake.verification.judging.stages import session_stages, stages_of
 from polybake.verification.language_differences import language_differences
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.required import unmet
 from polybake.verification.session import Session, Timeouts
-from polybake.verification.stages import session_stages, stages_of
 from polybake.verification.unverified import unverified
 from polybake.verification.verdict import Verdict
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from polybake.verification.distribution import Distribution
+from polybake.verification.harness.protocol import ClientVersions, Provider
+from polybake.verification.judging.distribution import Distribution
+from polybake.verification.judging.worst_case import WorstCase
 from polybake.verification.language_differences import LanguageDifference
-from polybake.verification.protocol import ClientVersions, Provider
 from polybake.verification.verdict import ALL_STAGES, Verdict, executed
-from polybake.verification.worst_case import WorstCase
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from polybake.base.modelfile.fixture import DEVICES
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
-from polybake.verification.harness_file import Client
-from polybake.verification.services.address import is_address
+from polybake.verification.harness.harness_file import Client
+from polybake.verification.harness.services.address import is_address
 from polybake.verification.verdict import Status, Verdict, executed
 
 VARIABLE = "POLYBAKE_REQUIRE"

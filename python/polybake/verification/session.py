@@ -9,16 +9,16 @@ from typing import Self
 from polybake.base.modelfile.fixture import Device
 from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import InputError
-from polybake.verification.evidence import Evidence
-from polybake.verification.golden import Golden, GoldenCase
-from polybake.verification.handshake import Subject, check_served, check_started, results_of
-from polybake.verification.harness import Harness
-from polybake.verification.harness_file import Client
-from polybake.verification.many import many_texts
-from polybake.verification.prepare import check_programs, run_prepare, unprepared
-from polybake.verification.protocol import Request, SelfCheck, Start, Started, Stop
-from polybake.verification.services.service import Served, Service
-from polybake.verification.stages import (
+from polybake.verification.harness.handshake import Subject, check_served, check_started, results_of
+from polybake.verification.harness.harness import Harness
+from polybake.verification.harness.harness_file import Client
+from polybake.verification.harness.prepare import check_programs, run_prepare, unprepared
+from polybake.verification.harness.protocol import Request, SelfCheck, Start, Started, Stop
+from polybake.verification.harness.services.service import Served, Service
+from polybake.verification.judging.evidence import Evidence
+from polybake.verification.judging.golden import Golden, GoldenCase
+from polybake.verification.judging.many import many_texts
+from polybake.verification.judging.stages import (
     Outcome,
     judge_case,
     judge_self_check,

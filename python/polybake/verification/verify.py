@@ -8,11 +8,11 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import DEVICES, Device, Fixture
 from polybake.base.modelfile.fixture_folder import read_fixture
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client, find_clients, foreign_client
+from polybake.verification.harness.harness_file import Client, find_clients, foreign_client
+from polybake.verification.harness.services.address import headers_for
 from polybake.verification.judge import Progress, judge
 from polybake.verification.report import Report
 from polybake.verification.required import required_names
-from polybake.verification.services.address import headers_for
 from polybake.verification.session import Timeouts
 
 _FOLDER = Path("clients")

@@ -14,7 +14,7 @@ from polybake.runtime.processors import processors
 from polybake.study.bench.bench import BUDGETS, bench
 from polybake.study.bench.profile import PARTS
 from polybake.study.bench.workload import Workload
-from polybake.verification.harness_file import find_clients
+from polybake.verification.harness.harness_file import find_clients
 from support.plain_client import write_plain_client
 
 pytestmark = pytest.mark.slow

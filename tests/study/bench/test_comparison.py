@@ -10,7 +10,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.study.bench.comparison import Candidate, compare
 from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.workload import Workload
-from polybake.verification.harness_file import read_client
+from polybake.verification.harness.harness_file import read_client
 from polybake.verification.verdict import Status
 from support.plain_client import write_plain_client
 

@@ -11,7 +11,7 @@ from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.study.bench.expected import expected
 from polybake.study.bench.running_client import RunningClient
-from polybake.verification.harness_file import read_client
+from polybake.verification.harness.harness_file import read_client
 from polybake.verification.verdict import HarnessError, Status
 from support.plain_client import write_plain_client
 

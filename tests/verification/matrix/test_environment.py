@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client, read_client
+from polybake.verification.harness.harness_file import Client, read_client
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.environment import MARK, installed
 from polybake.verification.verdict import HarnessError, Status

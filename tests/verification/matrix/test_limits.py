@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.limits import check_instructions, limited
 from polybake.verification.verdict import HarnessError, Status

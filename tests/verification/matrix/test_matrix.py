@@ -12,7 +12,7 @@ import pytest
 from faulty.subject import SubjectFiles
 from polybake.config import MatrixTable
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client, find_clients
+from polybake.verification.harness.harness_file import Client, find_clients
 from polybake.verification.matrix.matrix import run_matrix
 from polybake.verification.matrix.matrix_report import MatrixReport
 

@@ -11,7 +11,7 @@ from models.search_model import write_search_model
 from polybake.config import MatrixTable
 from polybake.errors import InputError
 from polybake.generation.generate import generate
-from polybake.verification.harness_file import Client, find_clients, read_client
+from polybake.verification.harness.harness_file import Client, find_clients, read_client
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.matrix import run_matrix
 from polybake.verification.matrix.packages import install_commands

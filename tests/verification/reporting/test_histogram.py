@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybake.verification.distribution import Distribution
+from polybake.verification.judging.distribution import Distribution
 from polybake.verification.reporting.histogram import Axis
 from polybake.verification.verdict import Stage
 

@@ -20,7 +20,7 @@ from polybake.study.bench.profile import where_time_goes
 from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.turns import in_turns
 from polybake.study.bench.workload import Workload
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 from polybake.verification.verdict import HarnessError
 
 #: Tokens of a batch that are tried, one after another, by device.

@@ -7,7 +7,7 @@ from polybake.baking.golden.edges import Edges
 from polybake.base.modelfile.fixture import Case, Text, encode_vectors
 from polybake.base.modelfile.manifest import UNQUANTIZED, Output
 from polybake.runtime.embedder import Embedder
-from polybake.verification.golden import GoldenCase
+from polybake.verification.judging.golden import GoldenCase
 
 
 def expected(embedder: Embedder, name: str, texts: Sequence[Text]) -> GoldenCase:

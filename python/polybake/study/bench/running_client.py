@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from polybake.base.modelfile.fixture import Text
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
-from polybake.verification.golden import GoldenCase
-from polybake.verification.handshake import Subject, check_started, results_of
-from polybake.verification.harness import Harness
-from polybake.verification.harness_file import Client
-from polybake.verification.prepare import check_programs, unprepared
-from polybake.verification.protocol import Embed, Errored, Start
-from polybake.verification.stages import judge_case
+from polybake.verification.harness.handshake import Subject, check_started, results_of
+from polybake.verification.harness.harness import Harness
+from polybake.verification.harness.harness_file import Client
+from polybake.verification.harness.prepare import check_programs, unprepared
+from polybake.verification.harness.protocol import Embed, Errored, Start
+from polybake.verification.judging.golden import GoldenCase
+from polybake.verification.judging.stages import judge_case
 from polybake.verification.verdict import HarnessError, Stage, Status
 
 #: Seconds of one answer: a whole workload through a large model takes a part of it.

@@ -13,11 +13,11 @@ from pydantic import ValidationError
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Vectors, decode_vectors
 from polybake.errors import CheckFailed
-from polybake.verification.handshake import results_of
-from polybake.verification.harness import Harness
-from polybake.verification.harness_file import Client, foreign_client
-from polybake.verification.protocol import Embed, EncodedVectors, Start, Stop
-from polybake.verification.services.service import Service
+from polybake.verification.harness.handshake import results_of
+from polybake.verification.harness.harness import Harness
+from polybake.verification.harness.harness_file import Client, foreign_client
+from polybake.verification.harness.protocol import Embed, EncodedVectors, Start, Stop
+from polybake.verification.harness.services.service import Service
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import HarnessError
 

@@ -10,9 +10,9 @@ from polybake.errors import InputError
 from polybake.study.random.reference import GoldenRunner
 from polybake.study.random.search import smallest
 from polybake.study.random.texts import Drawn
-from polybake.verification.golden import decode_fixture
+from polybake.verification.judging.golden import decode_fixture
+from polybake.verification.judging.stages import request_for, stages_of
 from polybake.verification.session import Session
-from polybake.verification.stages import request_for, stages_of
 from polybake.verification.verdict import HarnessError, Stage, Status, Verdict
 
 #: Seconds that looking for a smaller call may take, of each client on each device.

@@ -12,9 +12,9 @@ from polybake.errors import InputError
 from polybake.study.random.reference import GoldenRunner
 from polybake.study.random.search import draw
 from polybake.study.random.smallest_case import Failing
-from polybake.verification.golden import decode_fixture
-from polybake.verification.handshake import Subject
+from polybake.verification.harness.handshake import Subject
 from polybake.verification.judge import Progress
+from polybake.verification.judging.golden import decode_fixture
 from polybake.verification.report import Report
 from polybake.verification.session import Session, Timeouts
 from polybake.verification.verdict import SESSION, Verdict

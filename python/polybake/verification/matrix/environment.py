@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client, read_client
+from polybake.verification.harness.harness_file import Client, read_client
+from polybake.verification.harness.prepare import check_programs, run_prepare
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.packages import NEWEST, install_commands
-from polybake.verification.prepare import check_programs, run_prepare
 from polybake.verification.verdict import HarnessError, Status
 
 #: In each environment's folder: what it was made of, or nothing where that was not finished.

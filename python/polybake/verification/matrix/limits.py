@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.verdict import HarnessError, Status
 

@@ -10,7 +10,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Fixture
 from polybake.config import MatrixTable
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 from polybake.verification.judge import judge
 from polybake.verification.matrix.combination import Combination, combinations
 from polybake.verification.matrix.environment import installed

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from polybake.verification.harness.protocol import ClientVersions
 from polybake.verification.matrix.combination import Combination
-from polybake.verification.protocol import ClientVersions
 from polybake.verification.verdict import ALL_STAGES, Status, Verdict, executed
 
 

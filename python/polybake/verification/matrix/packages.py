@@ -1,7 +1,7 @@
 """The command that puts other versions of runtime and tokenizer into a prepared client."""
 
 from polybake.errors import InputError
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 from polybake.verification.matrix.combination import Combination
 
 #: Languages whose clients take other versions than those that they ask for.

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from polybake.base.files.validation import first_fault
 from polybake.errors import InputError
-from polybake.verification.distribution import times_grown
-from polybake.verification.protocol import ClientVersions
+from polybake.verification.harness.protocol import ClientVersions
+from polybake.verification.judging.distribution import times_grown
 from polybake.verification.report import Changes, Report
 from polybake.verification.reporting.trend import TENFOLD
 from polybake.verification.verdict import Stage, Status

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from polybake.verification.distribution import BINS, Distribution, upper_end
+from polybake.verification.judging.distribution import BINS, Distribution, upper_end
 
 #: Decades that are shown below the smallest limit; what is smaller stands in the first bar.
 _DECADES = 5

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from polybake import __version__
 from polybake.base.files.printable import printable
 from polybake.base.files.templates import template_environment, templates_folder
-from polybake.verification.evidence import MOST
+from polybake.verification.judging.evidence import MOST
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.reporting.histogram import Axis
 from polybake.verification.reporting.summary import (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polybake.base.files.validation import first_fault
 from polybake.errors import InputError
-from polybake.verification.distribution import FLOOR, Distribution, times_grown
+from polybake.verification.judging.distribution import FLOOR, Distribution, times_grown
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import Stage
 

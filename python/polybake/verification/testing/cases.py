@@ -13,7 +13,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import DEVICES, Device, Tolerance
 from polybake.base.modelfile.fixture_folder import read_fixture
 from polybake.errors import InputError
-from polybake.verification.golden import Golden, GoldenCase, decode_fixture
+from polybake.verification.judging.golden import Golden, GoldenCase, decode_fixture
 from polybake.verification.testing.cause import likely_cause
 from polybake.verification.testing.found import found_vectors
 from polybake.verification.verdict import Stage

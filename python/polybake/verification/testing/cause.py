@@ -6,7 +6,7 @@ import numpy as np
 
 from polybake.base.modelfile.compare import Difference
 from polybake.base.modelfile.slack import Embeddings
-from polybake.verification.golden import Golden, GoldenCase
+from polybake.verification.judging.golden import Golden, GoldenCase
 
 #: Vectors that are this near to one another have one direction; other texts lie much farther.
 _SAME = 1e-5

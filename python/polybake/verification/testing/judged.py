@@ -12,10 +12,10 @@ import pytest
 from polybake.base.files.printable import printable
 from polybake.base.modelfile.fixture import Device, Fixture
 from polybake.errors import PolybakeError
-from polybake.verification.harness_file import Client
+from polybake.verification.harness.harness_file import Client
 from polybake.verification.judge import judge
+from polybake.verification.judging.stages import session_stages, stages_of
 from polybake.verification.report import Report
-from polybake.verification.stages import session_stages, stages_of
 from polybake.verification.verdict import SESSION, Stage
 
 

@@ -1,0 +1,1 @@
+"""A client's harness: prepared, started, asked, and ended."""

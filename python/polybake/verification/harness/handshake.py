@@ -1,0 +1,95 @@
+"""The answer to start: is this the right model, on the right device, by a client we know?"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from polybake.base.files.validation import first_fault
+from polybake.base.modelfile.fixture import Device
+from polybake.verification.harness.harness_file import Client
+from polybake.verification.harness.protocol import PROVIDERS, Answer, Errored, Skipped, Started
+from polybake.verification.harness.services.service import Served
+from polybake.verification.verdict import HarnessError, Status
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The model file that every client must have opened."""
+
+    path: Path
+    name: str
+    fingerprint: str
+
+
+def results_of(answer: Answer, capabilities: Collection[str] = (), request: str = "") -> object:
+    """What the client answered.
+
+    Args:
+        answer: To ``request``.
+        capabilities: What the client said that it can do, which it then may not skip.
+        request: Its ``cmd``.
+
+    Raises:
+        HarnessError: ``skip-capability`` or ``error``: it said so.
+    """
+    if isinstance(answer, Skipped):
+        if request in capabilities:
+            message = f"skipped what its capabilities say that it can: {answer.reason}"
+            raise HarnessError(Status.ERROR, message)
+        raise HarnessError(Status.SKIP_CAPABILITY, answer.reason)
+    if isinstance(answer, Errored):
+        index = "" if answer.index is None else f" at index {answer.index}"
+        raise HarnessError(Status.ERROR, f"{answer.kind}{index}: {answer.message}")
+    return answer.results
+
+
+def check_started(
+    answer: Answer, client: Client, device: Device, subject: Subject, taken: Collection[str]
+) -> Started:
+    """Check the answer to start against what was asked for.
+
+    ``taken`` holds the names that a foreign client may not go by.
+
+    Raises:
+        HarnessError: ``missing-device``, ``provider-fallback``, or ``error``: another model,
+            another language, a client that cannot embed, or not the protocol.
+    """
+    if isinstance(answer, Errored) and answer.kind == "device" and device != "cpu":
+        raise HarnessError(Status.MISSING_DEVICE, answer.message)
+    try:
+        started = Started.model_validate(results_of(answer))
+    except ValidationError as error:
+        raise HarnessError(Status.ERROR, f"answer to start: {first_fault(error)}") from error
+    language, active = started.client.language, started.provider.active
+    for what, found, expected in (
+        ("name", started.name, subject.name),
+        ("fingerprint", started.fingerprint, subject.fingerprint),
+        ("requested device", started.provider.requested, device),
+        ("language", language, language if client.foreign else client.language),
+    ):
+        if found != expected:
+            raise HarnessError(Status.ERROR, f"reports {what} {found}, expected {expected}")
+    if client.foreign and language in taken:
+        message = f"reports language {language}, which is not its own; let it report another"
+        raise HarnessError(Status.ERROR, message)
+    if "embed" not in started.capabilities:
+        message = "has no capability embed, without which no vector would be verified"
+        raise HarnessError(Status.ERROR, message)
+    if active != PROVIDERS[device]:
+        message = f"{active} is active, expected {PROVIDERS[device]}"
+        raise HarnessError(Status.PROVIDER_FALLBACK, message)
+    return started
+
+
+def check_served(served: Served, subject: Subject) -> Served:
+    """Check what a service says of itself.
+
+    Raises:
+        HarnessError: ``error``: it serves another model file.
+    """
+    if served.fingerprint not in (None, subject.fingerprint):
+        message = f"serves the file of fingerprint {served.fingerprint}"
+        raise HarnessError(Status.ERROR, f"{message}, expected {subject.fingerprint}")
+    return served

@@ -1,0 +1,141 @@
+"""What services over HTTP are asked, and what they answer: by OpenAI's schema, and by TEI's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from polybake.base.files.validation import first_fault
+from polybake.verification.harness.services.address import EMBED, EMBEDDINGS
+from polybake.verification.harness.services.vectors import Vectors, stacked
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[float] | str
+
+
+class _Embeddings(BaseModel):
+    data: list[_Embedding]
+
+
+class _Token(BaseModel):
+    id: int
+
+
+_ROWS = TypeAdapter(list[list[float]])
+_TOKENS = TypeAdapter(list[list[_Token]])
+
+
+@dataclass
+class OpenAI:
+    """``/v1/embeddings``.
+
+    Attributes:
+        model: What the service calls the model.
+        reordered: Whether an answer was in another order than that of the texts.
+    """
+
+    model: str
+    reordered: bool = False
+
+    #: Texts of one request. Source: OpenAI's API reference, "Create embeddings", ``input``.
+    most: ClassVar[int] = 2_048
+
+    def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        """The same twice: as numbers, and as base64, which OpenAI's own libraries ask for."""
+        asked = {"model": self.model, "input": [*texts]}
+        return [asked | {"encoding_format": encoding} for encoding in ("float", "base64")]
+
+    def vectors(self, answer: object) -> Vectors:
+        """``[texts, dimension]``, put in order by ``index``: OpenAI promises none.
+
+        Raises:
+            ValueError: not the schema, or an index is there twice, or not at all.
+        """
+        try:
+            data = _Embeddings.model_validate(answer).data
+        except ValidationError as error:
+            raise ValueError(first_fault(error)) from error
+        ordered = sorted(data, key=lambda one: one.index)
+        for place, one in enumerate(ordered):
+            if one.index != place:
+                wrong = f"index {one.index} twice" if one.index < place else f"no index {place}"
+                raise ValueError(
+                    f"the service's data has {wrong}, expected 0 to {len(data) - 1}, each once"
+                )
+        self.reordered |= ordered != data
+        return stacked([one.embedding for one in ordered])
+
+    def ids_address(self, address: str) -> str | None:  # noqa: ARG002 - as the other's
+        """None: the schema has no token ids."""
+        return None
+
+
+@dataclass(frozen=True)
+class Inference:
+    """``/embed`` of text-embeddings-inference, with its ``/tokenize`` and ``/info``.
+
+    Attributes:
+        normalize: Whether the model's vectors have unit length, which such a service does itself.
+    """
+
+    normalize: bool
+    reordered: ClassVar[bool] = False
+
+    #: Texts of one request. Source: text-embeddings-inference, ``--max-client-batch-size``.
+    most: ClassVar[int] = 32
+
+    def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        """One request; texts that are too long are cut, as every client does."""
+        return [{"inputs": [*texts], "truncate": True, "normalize": self.normalize}]
+
+    def vectors(self, answer: object) -> Vectors:
+        """``[texts, dimension]``.
+
+        Raises:
+            ValueError: not the schema.
+        """
+        try:
+            return stacked(_ROWS.validate_python(answer))
+        except ValidationError as error:
+            raise ValueError(first_fault(error)) from error
+
+    def ids_address(self, address: str) -> str | None:
+        """Where token ids are asked for."""
+        return beside(address, "/tokenize")
+
+
+def dialect_of(address: str, model: str, *, normalize: bool) -> OpenAI | Inference:
+    """How the service at a checked address is asked.
+
+    Args:
+        address: A fragment names the model, as in ``…/v1/embeddings#text-embedding-3-small``.
+        model: Its name where the address names none.
+        normalize: Whether the model's vectors have unit length.
+    """
+    parts = urlsplit(address)
+    if parts.path.endswith(EMBEDDINGS):
+        return OpenAI(parts.fragment or model)
+    return Inference(normalize)
+
+
+def beside(address: str, route: str) -> str:
+    """The address of another route of the same service."""
+    parts = urlsplit(address)
+    return parts._replace(path=parts.path.removesuffix(EMBED) + route, fragment="").geturl()
+
+
+def token_ids(answer: object) -> list[list[int]]:
+    """What ``/tokenize`` answered.
+
+    Raises:
+        ValueError: not the schema.
+    """
+    try:
+        rows = _TOKENS.validate_python(answer)
+    except ValidationError as error:
+        raise ValueError(first_fault(error)) from error
+    return [[token.id for token in row] for row in rows]

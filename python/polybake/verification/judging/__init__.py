@@ -1,0 +1,1 @@
+"""What a client is asked, and how its answers are judged."""

@@ -1,0 +1,121 @@
+"""What a session keeps of its answers for reports: as much, however many cases there are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from polybake.base.modelfile.fixture import Tolerance
+from polybake.base.modelfile.slack import Embeddings, differences
+from polybake.verification.judging.distribution import Differences, Distribution
+from polybake.verification.judging.golden import GoldenCase
+from polybake.verification.judging.stages import Outcome
+from polybake.verification.judging.worst_case import (
+    WorstCase,
+    read_vocabulary,
+    shown_text,
+    side_by_side,
+)
+from polybake.verification.verdict import MANY_STAGES, Stage, Status
+
+#: Rows that are kept: of a client, and of one case whose token ids differ.
+MOST, _ROWS = 5, 3
+
+#: A case, a row, and whether that is the row of a text, not of one of its several vectors.
+_Place = tuple[str, int, bool]
+
+
+class Evidence:
+    """Distributions and worst cases of one client on one device."""
+
+    def __init__(self) -> None:
+        self._differences: dict[Stage, Differences] = {}
+        self._rows: dict[_Place, WorstCase] = {}
+        #: Expected and found token ids, where they differ.
+        self._ids: dict[_Place, tuple[Sequence[int], Sequence[int]]] = {}
+
+    def add(
+        self, stage: Stage, golden: GoldenCase, results: Any, outcome: Outcome, tolerance: Tolerance
+    ) -> None:
+        """Look at one answer and its outcome."""
+        if stage is Stage.TOKENIZE and outcome.status is Status.FAIL:
+            self._add_ids(golden, results)
+        elif outcome.vectors is not None and outcome.vectors.size:
+            self._add_vectors(stage, golden, outcome.vectors, tolerance)
+
+    def distributions(self) -> tuple[Distribution, ...]:
+        """One of each stage that gave vectors."""
+        return tuple(each.distribution(stage) for stage, each in self._differences.items())
+
+    def worst(self, tokenizer: str) -> tuple[WorstCase, ...]:
+        """The rows that differ most, other tokens first; ``tokenizer`` is its JSON."""
+        vocabulary: Mapping[int, str] = read_vocabulary(tokenizer) if self._ids else {}
+        rows = [(at, row) for at, row in self._rows.items() if at in self._ids or row.difference]
+        rows.sort(key=lambda item: _rank(item[1], item[0] in self._ids))
+        return tuple(
+            replace(row, tokens=side_by_side(*self._ids[place], vocabulary))
+            if place in self._ids
+            else row
+            for place, row in rows[:MOST]
+        )
+
+    def _add_ids(self, golden: GoldenCase, results: Any) -> None:
+        found = results["input_ids"] if isinstance(results, dict) else results
+        pairs = enumerate(zip(golden.case.input_ids, found, strict=False))
+        for row, (expected, ids) in [one for one in pairs if [*one[1][0]] != one[1][1]][:_ROWS]:
+            place = golden.case.id, row, True
+            self._ids[place] = expected, ids
+            self._rows[place] = _row(golden, place)
+
+    def _add_vectors(
+        self, stage: Stage, golden: GoldenCase, found: Embeddings, tolerance: Tolerance
+    ) -> None:
+        slack = golden.slack
+        if slack is None:
+            limit = tolerance.max_abs
+            norms = np.linalg.norm(golden.vectors.astype(np.float64), axis=1, keepdims=True)
+            distances = differences(golden.vectors, found, packed_bits=False)
+            distances /= np.maximum(norms, 1.0)
+            beyond = distances > limit
+        else:
+            limit = None
+            distances = differences(golden.vectors, found, packed_bits=slack.packed_bits)
+            beyond = slack.exceeded(golden.vectors, found)
+        if stage not in MANY_STAGES:
+            self._differences.setdefault(stage, Differences(limit)).add(distances)
+        elif not beyond.any():
+            return  # cases of their own show the same texts
+        # Of integers a large difference may be within the slack, a small one beyond it.
+        ranks = np.where(beyond, 1.0, 1.0 if slack is None else 0.0) * distances
+        of_texts = len(golden.vectors) == len(golden.case.texts)
+        worst = golden.case.id, int(ranks.max(axis=1).argmax()), of_texts
+        for place in {worst, *(at for at in self._ids if of_texts and at[0] == golden.case.id)}:
+            row = place[1]
+            element = int(ranks[row].argmax())
+            seen = self._rows.get(place, _row(golden, place))
+            difference = float(distances[row, element])
+            if seen.difference is None or difference > seen.difference:
+                self._rows[place] = replace(
+                    seen,
+                    beyond=bool(beyond[row, element]),
+                    stage=stage,
+                    element=element,
+                    expected=float(golden.vectors[row, element]),
+                    found=float(found[row, element]),
+                    difference=difference,
+                    limit=limit,
+                )
+
+
+def _row(golden: GoldenCase, place: _Place) -> WorstCase:
+    case, (_, row, of_text) = golden.case, place
+    if of_text:
+        text = shown_text(case.texts[row])
+    else:  # which text a vector is of is only known where there is one
+        text = shown_text(case.texts[0]) if len(case.texts) == 1 else ()
+    return WorstCase(case.id, case.why, case.prompt, row, text)
+
+
+def _rank(row: WorstCase, other_tokens: bool) -> tuple[bool, bool, float]:
+    return not other_tokens, not row.beyond, -(row.difference or 0.0)

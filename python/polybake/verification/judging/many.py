@@ -1,0 +1,150 @@
+"""Golden texts many at a time: what a list, and a stream, of several batches must give.
+
+No golden case fills more than one or two batches, so that a batch that is lost would go unseen.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import accumulate, cycle
+
+import numpy as np
+
+from polybake.base.modelfile.fixture import Case, Device, Text, encode_vectors
+from polybake.base.modelfile.slack import Embeddings, Slack
+from polybake.verification.judging.golden import Golden, GoldenCase
+from polybake.verification.judging.stages import have_stream
+from polybake.verification.judging.streamed import stream_of
+from polybake.verification.verdict import SESSION, Stage
+
+#: Tokens of a batch of every generated client. Source: docs/protocol.md, "Vectors".
+BUDGETS: dict[Device, int] = {"cpu": 512, "cuda": 16_384}
+
+#: Texts of a list, at least: more than two batches where these have 32 texts, and a short one.
+LEAST = 67
+
+#: Budgets that different texts may fill, and those of a list: a slow model must end, too.
+_DIFFERENT, _MOST = 4, 16
+
+#: Elements of an answer.
+_ELEMENTS = 1 << 24
+
+_WHY = "Batches are lost, doubled or mixed up, which no call of few texts shows."
+
+
+def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCase]]:
+    """What is asked once: texts of the cases again and again, each time in another order.
+
+    Their number follows from how every client cuts batches: at least three, the last one short.
+    """
+    groups: dict[str | None, list[GoldenCase]] = {}
+    for case in golden.cases:
+        groups.setdefault(case.case.prompt, []).extend(_parts(case, whole=golden.counted))
+    parts = max(groups.values(), key=len) or [golden.cases[0]]
+    most = max(1, _ELEMENTS // max(1, max(part.vectors.size for part in parts)))
+    lengths = [sum(map(len, part.case.input_ids)) for part in parts]
+    numbers = enough(lengths, BUDGETS[device], most)
+    listed = _joined([parts[number] for number in mixed(numbers, "list")])
+    yield Stage.BATCHES, listed
+    cases = [case.case for case in golden.cases]
+    if not have_stream(cases):
+        return
+    call = stream_of(cases, lambda lengths: mixed(enough(lengths, BUDGETS[device], most), "stream"))
+    if call is None:
+        yield Stage.STREAM, _joined([parts[number] for number in mixed(numbers, "stream")])
+    else:
+        asked = listed.case.model_copy(update={"call": call.arguments, "answer": call.answer})
+        yield Stage.STREAM, GoldenCase(asked, listed.vectors, listed.slack)
+
+
+def batch_sizes(lengths: Iterable[int], budget: int) -> Iterator[tuple[int, int]]:
+    """How many rows each batch of a client has, and how many it could have.
+
+    Args:
+        lengths: Tokens of each row.
+        budget: Tokens of a batch.
+
+    Source: docs/protocol.md, "Vectors".
+    """
+    rows = sorted(lengths, reverse=True)
+    while rows:
+        longest = max(1, rows[0])
+        room = max(1, min(budget // longest, 512 * budget // longest**2))
+        yield len(rows[:room]), room
+        del rows[:room]
+
+
+def enough(lengths: Sequence[int], budget: int, most: int) -> list[int]:
+    """Numbers of texts that fill at least three batches, of which the last one is short.
+
+    Each is there once, but for the longest where all together are too much; the short ones again
+    and again.
+
+    Args:
+        lengths: Tokens of each text.
+        budget: Tokens of a batch.
+        most: Texts that an answer may hold.
+    """
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    sums = accumulate(lengths[number] for number in order)
+    kept = [one for one, upto in zip(order, sums, strict=True) if upto <= _DIFFERENT * budget]
+    kept = kept or order[:1]
+    found = kept[:most]
+    for number in cycle(kept):
+        sizes = [*batch_sizes((lengths[one] for one in found), budget)]
+        several = len(sizes) > 2 and sizes[-1][0] < sizes[-1][1]
+        if len(found) >= most or (several and len(found) >= LEAST):
+            break
+        if len(sizes) > 2 and sum(lengths[one] for one in found) > _MOST * budget:
+            break
+        found.append(number)
+    return found
+
+
+def mixed(numbers: Sequence[int], salt: str) -> list[int]:
+    """In an order that looks like none, for each salt the same."""
+    places = sorted(
+        range(len(numbers)), key=lambda place: sha256(f"{salt} {place}".encode()).digest()
+    )
+    return [numbers[place] for place in places]
+
+
+def _parts(golden: GoldenCase, *, whole: bool) -> Iterator[GoldenCase]:
+    """A case for each text; the case itself where it is not known whose its vectors are."""
+    if whole:
+        yield golden
+        return
+    case = golden.case
+    for row in range(len(case.texts)):
+        part = slice(row, row + 1)
+        slack = golden.slack and Slack(golden.slack.values[part], golden.slack.packed_bits)
+        yield _case(
+            case.prompt, case.texts[part], case.input_ids[part], golden.vectors[part], slack
+        )
+
+
+def _joined(parts: Sequence[GoldenCase]) -> GoldenCase:
+    return _case(
+        parts[0].case.prompt,
+        tuple(text for part in parts for text in part.case.texts),
+        tuple(ids for part in parts for ids in part.case.input_ids),
+        np.concatenate([part.vectors for part in parts]),
+        Slack.of_rows([part.slack for part in parts]),
+    )
+
+
+def _case(
+    prompt: str | None,
+    texts: tuple[Text, ...],
+    input_ids: tuple[tuple[int, ...], ...],
+    vectors: Embeddings,
+    slack: Slack | None,
+) -> GoldenCase:
+    case = Case(
+        id=SESSION,
+        why=_WHY,
+        prompt=prompt,
+        texts=texts,
+        input_ids=input_ids,
+        embeddings=encode_vectors(vectors, slack),
+    )
+    return GoldenCase(case, vectors, slack)

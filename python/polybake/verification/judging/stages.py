@@ -1,0 +1,144 @@
+"""The stages of a case: what is asked, and how the answer is judged."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
+
+from polybake.base.modelfile.compare import compare_ids, compare_vectors, largest_difference
+from polybake.base.modelfile.fixture import Case, Tolerance, Vectors, decode_vectors
+from polybake.base.modelfile.rows import Rows
+from polybake.base.modelfile.slack import Embeddings
+from polybake.verification.harness.protocol import (
+    Call,
+    Embed,
+    EmbedIds,
+    EncodedVectors,
+    Request,
+    Stream,
+    Tokenize,
+    TypedRows,
+)
+from polybake.verification.judging.answers import compare_answers
+from polybake.verification.judging.golden import GoldenCase
+from polybake.verification.verdict import Stage, Status
+
+_IDS = TypeAdapter(list[list[int]])
+_NUMBER: TypeAdapter[float] = TypeAdapter(Annotated[float, Field(allow_inf_nan=False)])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one request."""
+
+    status: Status
+    message: str = ""
+    difference: float | None = None
+    #: ``[texts, dimension]``, where they are finite and of the golden dtype and shape.
+    vectors: Embeddings | None = None
+
+
+def stages_of(case: Case) -> tuple[Stage, ...]:
+    """What is asked of a case, in this order.
+
+    ``embed`` comes before ``embed_ids``, whose answer is the same: a client that runs nothing and
+    gives what its memory held last would else give the right one.
+    """
+    asked = (Stage.TOKENIZE, Stage.EMBED, Stage.EMBED_IDS)
+    return asked if case.call is None else (*asked, Stage.CALL)
+
+
+def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
+    """What is asked once, after the cases, in this order."""
+    many = (Stage.BATCHES, Stage.STREAM) if have_stream(cases) else (Stage.BATCHES,)
+    return (*many, Stage.SELF_CHECK, Stage.STOP)
+
+
+def have_stream(cases: Iterable[Case]) -> bool:
+    """Whether clients have a stream of what cases ask for: answers to questions have none."""
+    return not any("question" in case.call for case in cases if case.call is not None)
+
+
+def request_for(stage: Stage, case: Case) -> Request:
+    """The request of one stage of a case."""
+    if stage is Stage.TOKENIZE:
+        return Tokenize(texts=case.texts, prompt=case.prompt)
+    if stage is Stage.EMBED_IDS:
+        return EmbedIds(input_ids=case.input_ids, type_ids=case.type_ids, prompt=case.prompt)
+    if stage is Stage.CALL:
+        return Call.model_validate(case.call)
+    if stage is Stage.STREAM:
+        return Stream.model_validate(case.call or {"texts": case.texts, "prompt": case.prompt})
+    return Embed(texts=case.texts, prompt=case.prompt)
+
+
+def judge_case(stage: Stage, golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
+    """Judge the answer to one stage of a case."""
+    if stage is Stage.TOKENIZE:
+        return _judge_ids(golden, results)
+    if stage is Stage.CALL or (stage is Stage.STREAM and golden.case.call is not None):
+        message = compare_answers(golden.case.answer, results)
+        return Outcome(Status.FAIL, message) if message else Outcome(Status.PASS)
+    return _judge_vectors(golden, results, tolerance)
+
+
+def judge_self_check(results: object, limit: float) -> Outcome:
+    """Judge the largest difference that a client saw in its own self-check."""
+    try:
+        difference = _NUMBER.validate_python(results, strict=True)
+    except ValidationError:
+        return Outcome(Status.ERROR, f"self_check gave {results!r:.100}, expected a number")
+    if not 0.0 <= difference <= limit:
+        message = f"self_check gave {difference:.3g}, expected 0 to {limit:.3g}"
+        return Outcome(Status.FAIL, message, difference)
+    return Outcome(Status.PASS, difference=difference)
+
+
+def _judge_ids(golden: GoldenCase, results: object) -> Outcome:
+    case = golden.case
+    if case.type_ids is not None:
+        return _judge_typed(case.input_ids, case.type_ids, results)
+    try:
+        found = _IDS.validate_python(results, strict=True)
+    except ValidationError:
+        return Outcome(Status.ERROR, "results are not rows of integers")
+    difference = compare_ids(case.input_ids, found)
+    return Outcome(Status.FAIL, difference.message) if difference else Outcome(Status.PASS)
+
+
+def _judge_typed(input_ids: Rows, type_ids: Rows, results: object) -> Outcome:
+    try:
+        found = TypedRows.model_validate(results, strict=True)
+    except ValidationError:
+        return Outcome(Status.ERROR, "results are not input_ids and type_ids: rows of integers")
+    difference = compare_ids(input_ids, found.input_ids)
+    if difference:
+        return Outcome(Status.FAIL, difference.message)
+    difference = compare_ids(type_ids, found.type_ids)
+    if difference:
+        return Outcome(Status.FAIL, f"types of tokens: {difference.message}")
+    return Outcome(Status.PASS)
+
+
+def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
+    try:
+        encoded = EncodedVectors.model_validate(results)
+    except ValidationError:
+        return Outcome(Status.ERROR, "results are not vectors: dtype, shape and data")
+    dtype, shape = golden.vectors.dtype.name, list(golden.vectors.shape)
+    if encoded.dtype != dtype:
+        return Outcome(Status.FAIL, f"dtype {encoded.dtype}, expected {dtype}")
+    if encoded.shape != shape:
+        return Outcome(Status.FAIL, f"shape {encoded.shape}, expected {shape}")
+    try:
+        found = decode_vectors(Vectors.model_validate(dict(encoded)))
+    except ValueError as error:
+        return Outcome(Status.ERROR, str(error))
+    difference = compare_vectors(golden.vectors, found, tolerance, golden.slack)
+    status, message = (Status.FAIL, difference.message) if difference else (Status.PASS, "")
+    if not np.isfinite(found).all():
+        return Outcome(status, message)
+    largest = largest_difference(golden.vectors, found, golden.slack)
+    return Outcome(status, message, largest, found)

@@ -1,0 +1,215 @@
+"""Services over HTTP are judged by the same golden cases as generated clients."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from faulty.subject import CASES, SubjectFiles
+from models.search_model import write_search_model
+from polybake.errors import InputError
+from polybake.verification.harness.harness_file import foreign_client
+from polybake.verification.judge import judge
+from polybake.verification.report import Report
+from polybake.verification.reporting.summary import failures, troubles, word
+from polybake.verification.session import Timeouts
+from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
+from polybake.verification.verify import verify
+from support.served import key_file, served
+
+pytest.importorskip("uvicorn", reason="the server's packages are missing: polybake[serve]")
+
+from faulty.web import Web, web
+
+pytestmark = pytest.mark.slow
+
+OPENAI, TEI = "/v1/embeddings", "/embed"
+
+
+@pytest.fixture(autouse=True)
+def direct(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy of this machine stands between."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv("POLYBAKE_HEADERS", raising=False)
+
+
+def judged(subject: SubjectFiles, address: str, seconds: float = 20.0) -> Report:
+    """The report on one service."""
+    clients = [foreign_client(address)]
+    return judge(subject.model, clients, subject.fixture, timeouts=Timeouts.of(seconds))
+
+
+def statuses(report: Report, stage: Stage) -> dict[str, Status]:
+    """By case."""
+    return {one.case: one.status for one in report.verdicts if one.stage is stage}
+
+
+@pytest.mark.parametrize("route", [OPENAI, TEI])
+def test_a_faultless_service_passes(subject: SubjectFiles, route: str) -> None:
+    """What it cannot do is skipped, and seen; texts have the prompt before them."""
+    state = Web(subject.fixture)
+    with web(state) as url:
+        report = judged(subject, url + route)
+    assert statuses(report, Stage.EMBED) == dict.fromkeys(CASES, Status.PASS)
+    ids = Status.PASS if route == TEI else Status.SKIP_CAPABILITY
+    assert statuses(report, Stage.TOKENIZE) == dict.fromkeys(CASES, ids)
+    assert set(statuses(report, Stage.EMBED_IDS).values()) == {Status.SKIP_CAPABILITY}
+    assert report.exit_code() == 0
+    assert word(report.verdicts) == "PASS"
+    assert report.runs[0].language == url + route
+    assert report.runs[0].provider is None
+    versions = report.runs[0].versions
+    assert (versions and versions.language_version) == ("9.8.7" if route == TEI else None)
+    bodies = [body for path, _, body in state.asked if path == route]
+    if route == OPENAI:
+        assert {body["encoding_format"] for body in bodies} == {"float", "base64"}
+        assert {body["model"] for body in bodies} == {"tiny-model"}
+    else:
+        assert all(body["truncate"] and body["normalize"] is False for body in bodies)
+
+
+FAULTS = [
+    ("unnormalised", TEI, Status.FAIL, tuple(CASES), "difference"),
+    ("float16", OPENAI, Status.FAIL, tuple(CASES), "exceeds 1e-05"),
+    ("wrong dimension", TEI, Status.FAIL, tuple(CASES), "shape [1, 7], expected [1, 8]"),
+    ("wrong order", TEI, Status.FAIL, ("two", "three"), "difference"),
+    (
+        "doubled index",
+        OPENAI,
+        Status.ERROR,
+        ("two", "three"),
+        "the service's data has index 0 twice",
+    ),
+    ("gap in index", OPENAI, Status.ERROR, ("two", "three"), "the service's data has no index 1"),
+    ("other base64", OPENAI, Status.ERROR, tuple(CASES), "as base64 other vectors than as numb"),
+    ("500", TEI, Status.ERROR, tuple(CASES), "HTTP 500: out of memory!!"),
+    ("garbage", TEI, Status.ERROR, tuple(CASES), "not JSON: <html>Welcome</html>"),
+    ("not a number", TEI, Status.ERROR, tuple(CASES), "not JSON: [[NaN]]"),
+    ("ragged", TEI, Status.ERROR, tuple(CASES), "vectors of 1, 2 elements in one answer"),
+    ("redirect", TEI, Status.ERROR, tuple(CASES), "HTTP 307 to http://127.0.0.1:9/elsewhere; give"),
+]
+
+
+@pytest.mark.parametrize(("fault", "route", "status", "cases", "says"), FAULTS)
+def test_a_wrong_service_is_caught(
+    subject: SubjectFiles, fault: str, route: str, status: Status, cases: tuple[str, ...], says: str
+) -> None:
+    """In the cases that show the fault and in no other, with what it did."""
+    with web(Web(subject.fixture, fault)) as url:
+        report = judged(subject, url + route)
+    assert statuses(report, Stage.EMBED) == {
+        case: status if case in cases else Status.PASS for case in CASES
+    }
+    message = next(one.message for one in report.failures if one.stage is Stage.EMBED)
+    assert not message.startswith("internal")
+    many = {one.stage: one.status for one in report.verdicts if one.stage in MANY_STAGES}
+    assert many == {Stage.BATCHES: status, Stage.STREAM: Status.SKIP_CAPABILITY}
+    assert says in message
+    assert len(message) < 300
+    assert report.exit_code() == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "says"),
+    [
+        ("wrong ids", Status.FAIL, "4 ids, expected 3"),
+        ("uncut", Status.SKIP_CAPABILITY, "does not cut texts that are too long"),
+        ("no tokenize", Status.SKIP_CAPABILITY, "the service has no /tokenize"),
+    ],
+)
+def test_token_ids_are_judged_where_they_can_be(
+    subject: SubjectFiles, fault: str, status: Status, says: str
+) -> None:
+    """By the route beside /embed, whose answer is whole."""
+    with web(Web(subject.fixture, fault)) as url:
+        report = judged(subject, url + TEI)
+    found = [one for one in report.verdicts if one.stage is Stage.TOKENIZE]
+    assert {one.status for one in found} == {status}
+    assert says in found[0].message
+
+
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+def test_a_slow_service_ends_in_time(subject: SubjectFiles, fault: str) -> None:
+    """Whether it says nothing, or a byte now and then; six times are enough."""
+    begin = time.monotonic()
+    with web(Web(subject.fixture, fault)) as url:
+        report = judged(subject, url + OPENAI, 0.5)
+    assert set(statuses(report, Stage.EMBED).values()) == {Status.TIMEOUT}
+    assert "no answer in 0.5 s" in report.failures[0].message
+    assert time.monotonic() - begin < 15
+
+
+def test_a_service_that_is_not_there_is_one_trouble(subject: SubjectFiles) -> None:
+    """Named with the reason, and met at once: no stage was executed, and one thing failed."""
+    report = judged(subject, "http://127.0.0.1:9/embed")
+    assert (report.executed, failures(report)) == (0, 1)
+    (trouble,) = troubles(report.verdicts)
+    assert trouble.place == f"{len(report.verdicts)} stages that were not asked"
+    assert {one.status for one in report.verdicts} == {Status.CRASH}
+    assert "cannot be reached: " in report.failures[0].message
+    assert report.exit_code() == 1
+
+
+def test_a_service_may_answer_in_any_order(subject: SubjectFiles) -> None:
+    """As OpenAI's schema allows; vectors are put in the order of index, and the report says so."""
+    with web(Web(subject.fixture, "any order")) as url:
+        report = judged(subject, url + OPENAI)
+    assert report.exit_code() == 0
+    assert "came in another order than the texts" in report.notes[0]
+
+
+def test_a_long_list_is_as_many_requests_as_a_service_takes(subject: SubjectFiles) -> None:
+    """By default text-embeddings-inference takes 32 texts, OpenAI 2,048."""
+    state = Web(subject.fixture)
+    with web(state) as url:
+        report = judged(subject, url + TEI)
+    assert statuses(report, Stage.BATCHES) == {SESSION: Status.PASS}
+    lengths = [len(body["inputs"]) for path, _, body in state.asked if path == TEI]
+    assert max(lengths) == 32
+    assert lengths.count(32) > 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [("wrong order", "their vectors are in another order"), ("padding counts", "padding; look at")],
+)
+def test_what_fails_in_batches_alone_is_told(subject: SubjectFiles, fault: str, says: str) -> None:
+    """Vectors of the same texts in other places, or other vectors."""
+    with web(Web(subject.fixture, fault)) as url:
+        report = judged(subject, url + TEI)
+    assert f"only calls of several texts fail: {says}" in report.notes[0]
+
+
+def test_polybake_serve_passes_with_its_prompts_by_name(tmp_path: Path) -> None:
+    """Both routes, behind a key; another file, asked for by name, is refused by fingerprint."""
+    model = write_search_model(tmp_path / "search.onnx")
+    other = write_search_model(tmp_path / "other.onnx", hidden_act="relu")
+    keys = key_file(tmp_path / "keys", "a-secret-key-of-this-service")
+    with served(model, "--api-key-file", keys) as service, pytest.MonkeyPatch.context() as patch:
+        refused = verify(model, harnesses=[service.url + TEI])
+        patch.setenv("POLYBAKE_HEADERS", "Authorization: Bearer a-secret-key-of-this-service")
+        report = verify(model, harnesses=[service.url + OPENAI, service.url + TEI])
+        wrong = verify(other, harnesses=[service.url + OPENAI + "#search"])
+    assert "HTTP 401" in refused.failures[0].message
+    assert report.exit_code() == 0, [one.message for one in report.failures]
+    embedded = [one for one in report.verdicts if one.stage is Stage.EMBED]
+    assert {one.status for one in embedded} == {Status.PASS}
+    assert len(embedded) == 2 * report.cases
+    assert "serves the file of fingerprint" in wrong.failures[0].message
+
+
+def test_other_tasks_are_refused(tiny_sparse: Path) -> None:
+    """By name, before anything is asked."""
+    with pytest.raises(InputError, match="for the task 'sparse', and services over HTTP are"):
+        verify(tiny_sparse, harnesses=["http://127.0.0.1:9/embed"])
+
+
+def test_a_service_proves_no_device(subject: SubjectFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs the model there is not known, so a device that is required is not met."""
+    monkeypatch.setenv("POLYBAKE_REQUIRE", "cuda")
+    with web(Web(subject.fixture)) as url:
+        report = verify(subject.model, harnesses=[url + TEI], devices=["cuda"])
+    assert report.exit_code() == 3
+    assert "cuda is required, but no client ran it" in report.missing[0]

@@ -1,0 +1,136 @@
+"""harness.json and where clients are found."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from polybake.errors import InputError
+from polybake.verification.harness.harness_file import (
+    HARNESS_FILE,
+    find_clients,
+    foreign_client,
+    read_client,
+)
+
+VALID = {
+    "language": "ruby",
+    "requires": ["ruby", "bundle"],
+    "prepare": [["bundle", "install"], ["{python}", "-V"]],
+    "run": ["{python}", ".venv/{bin}/x"],
+    "environment": {"A": "b"},
+}
+
+
+def write_harness(folder: Path, **changes: object) -> Path:
+    """A folder with a harness.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "harness.json").write_text(json.dumps(VALID | changes))
+    return folder
+
+
+def test_client_is_read(tmp_path: Path) -> None:
+    """Every key arrives, the folder is absolute, and what is in braces is what is here."""
+    client = read_client(write_harness(tmp_path / "ruby"))
+    assert client.language == "ruby"
+    assert client.folder == tmp_path / "ruby"
+    assert client.requires == ("ruby", "bundle")
+    assert client.prepare == (("bundle", "install"), (sys.executable, "-V"))
+    assert client.run == (sys.executable, f".venv/{'Scripts' if os.name == 'nt' else 'bin'}/x")
+    assert client.full_environment()["A"] == "b"
+    assert "PATH" in client.full_environment()
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("0", "0")])
+def test_no_client_sends_telemetry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None, expected: str
+) -> None:
+    """ONNX Runtime's is off in every command of a client, unless the user wants it."""
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
+    if given:
+        monkeypatch.setenv("ORT_DISABLE_TELEMETRY", given)
+    environment = read_client(write_harness(tmp_path / "ruby")).full_environment()
+    assert environment["ORT_DISABLE_TELEMETRY"] == expected
+
+
+def test_clients_are_found_by_name(tmp_path: Path) -> None:
+    """The folders with a harness.json are clients, in the order of their names."""
+    for language in ("ruby", "node", "python"):
+        write_harness(tmp_path / language, language=language)
+    (tmp_path / "notes").mkdir()
+    assert [client.language for client in find_clients(tmp_path)] == ["node", "python", "ruby"]
+
+
+def test_one_client_folder_is_found(tmp_path: Path) -> None:
+    """A client's own folder may be given too."""
+    assert [client.language for client in find_clients(write_harness(tmp_path))] == ["ruby"]
+
+
+def test_no_client_is_an_error(tmp_path: Path) -> None:
+    """A folder without clients is refused with the remedy."""
+    with pytest.raises(InputError, match="polybake generate"):
+        find_clients(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"language": "C#"}, "language"),
+        ({"run": []}, "run"),
+        ({"run": "ruby harness.rb"}, "run"),
+        ({"prepare": [["a"], []]}, r"prepare\[1\]"),
+        ({"environment": {"A": 1}}, r"environment\.A"),
+        ({"comand": "x"}, "comand"),
+    ],
+)
+def test_wrong_key_is_named(tmp_path: Path, changes: dict[str, object], key: str) -> None:
+    """A key that is wrong or unknown is named with the file."""
+    folder = write_harness(tmp_path / "ruby", **changes)
+    with pytest.raises(InputError, match=rf"ruby/harness\.json: {key}: "):
+        read_client(folder)
+
+
+def test_damaged_file_is_an_error(tmp_path: Path) -> None:
+    """A harness.json that is not JSON, or not there, is an InputError."""
+    with pytest.raises(InputError, match="cannot be read"):
+        read_client(tmp_path)
+    (tmp_path / "harness.json").write_text("{")
+    with pytest.raises(InputError, match="Invalid JSON"):
+        read_client(tmp_path)
+
+
+def test_foreign_client_is_split_as_by_a_shell() -> None:
+    """A command with quotes becomes words, runs here, and is foreign."""
+    client = foreign_client(f"'{sys.executable}' -c 'print(1)'")
+    assert client.run == (sys.executable, "-c", "print(1)")
+    assert client.folder == Path.cwd()
+    assert client.foreign
+
+
+@pytest.mark.parametrize("command", ["", "'", "no-such-program --flag"])
+def test_impossible_command_is_an_error(command: str) -> None:
+    """A command that cannot be run is refused before anything starts."""
+    with pytest.raises(InputError, match="harness"):
+        foreign_client(command)
+
+
+def test_a_device_may_have_its_own_commands(tmp_path: Path) -> None:
+    """What cuda names takes the place of the rest; what it leaves out stays."""
+    content = {
+        "language": "tiny",
+        "prepare": [["install", "cpu"]],
+        "run": ["{python}", "harness.py"],
+        "environment": {"KIND": "cpu"},
+        "cuda": {"prepare": [["install", "gpu"]], "environment": {"KIND": "gpu"}},
+    }
+    (tmp_path / HARNESS_FILE).write_text(json.dumps(content))
+    client = read_client(tmp_path)
+    assert client.on("cpu") == client
+    on_cuda = client.on("cuda")
+    assert on_cuda.prepare == (("install", "gpu"),)
+    assert on_cuda.run == (sys.executable, "harness.py")
+    assert on_cuda.environment == {"KIND": "gpu"}

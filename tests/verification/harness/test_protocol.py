@@ -1,0 +1,72 @@
+"""The protocol's messages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from polybake.verification.harness.protocol import (
+    Errored,
+    Results,
+    Skipped,
+    Tokenize,
+    encode_request,
+    parse_answer,
+)
+
+
+def test_request_is_one_line_of_ascii() -> None:
+    """Line breaks and characters beyond ASCII are escaped, and come back as they were."""
+    texts = ("a\nb\r\u2028", "\N{GRINNING FACE} ψ\0")
+    line = encode_request(Tokenize(seq=3, texts=texts, prompt=None))
+    assert line.isascii()
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert json.loads(line) == {"cmd": "tokenize", "seq": 3, "texts": list(texts), "prompt": None}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'{"seq":1,"results":[[1]]}', Results(seq=1, results=[[1]])),
+        (b'{"seq":1,"results":null}', Results(seq=1, results=None)),
+        (b'{"seq":1,"skipped":true,"reason":"no"}', Skipped(seq=1, skipped=True, reason="no")),
+        (
+            b'{"seq":1,"errored":true,"kind":"device","message":"m"}',
+            Errored(seq=1, errored=True, kind="device", message="m"),
+        ),
+        (
+            b'{"seq":1,"errored":true,"kind":"invalid_text","message":"m","index":2}',
+            Errored(seq=1, errored=True, kind="invalid_text", message="m", index=2),
+        ),
+    ],
+)
+def test_answers_are_read(line: bytes, expected: object) -> None:
+    """Each of the three kinds of answer is understood."""
+    assert parse_answer(line, 1) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"seq":1}',
+        b'{"results":1}',
+        b'{"seq":2,"results":1}',
+        b'{"seq":"1","results":1}',
+        b'{"seq":1,"results":NaN}',
+        b'{"seq":1,"results":Infinity}',
+        b'{"seq":1,"results":1,"skipped":true,"reason":"both"}',
+        b'{"seq":1,"skipped":false,"reason":"no"}',
+        b'{"seq":1,"errored":true,"kind":"other","message":"m"}',
+    ],
+)
+def test_anything_else_is_refused(line: bytes) -> None:
+    """What is not JSON, not an answer, or to another request is an error."""
+    with pytest.raises(ValueError, match=r"not|expected"):
+        parse_answer(line, 1)

@@ -1,0 +1,106 @@
+"""How the answer to one stage is judged."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from polybake.base.modelfile.fixture import TOLERANCES, Case, encode_vectors
+from polybake.verification.judging.golden import GoldenCase
+from polybake.verification.judging.stages import judge_case, judge_self_check
+from polybake.verification.verdict import Stage, Status
+
+CPU = TOLERANCES["cpu"]
+
+
+def golden(vectors: np.ndarray) -> GoldenCase:
+    rows = len(vectors)
+    case = Case(
+        id="case",
+        why="It is judged.",
+        texts=("t",) * rows,
+        input_ids=((1, 2),) * rows,
+        embeddings=encode_vectors(vectors),
+    )
+    return GoldenCase(case, vectors, None)
+
+
+def answered(vectors: np.ndarray) -> dict[str, object]:
+    data = base64.b64encode(vectors.tobytes()).decode("ascii")
+    return {"dtype": vectors.dtype.name, "shape": list(vectors.shape), "data": data}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"dtype": "float64"}, "dtype float64, expected float32"),
+        ({"shape": [2, 1]}, "shape [2, 1], expected [1, 2]"),
+        ({"shape": [2]}, "shape [2], expected [1, 2]"),
+    ],
+)
+def test_dtype_and_shape_are_compared(change: dict[str, object], says: str) -> None:
+    """Dtype and shape must be the golden ones, as the answer states them."""
+    vectors = np.zeros((1, 2), np.float32)
+    outcome = judge_case(Stage.EMBED, golden(vectors), answered(vectors) | change, CPU)
+    assert (outcome.status, outcome.message) == (Status.FAIL, says)
+
+
+@given(hnp.arrays(np.float32, (2, 3), elements=st.floats(-1, 1, width=32)))
+def test_equal_vectors_pass_and_come_back_exactly(array: np.ndarray) -> None:
+    """What was sent is kept bit by bit, to be compared between languages."""
+    outcome = judge_case(Stage.EMBED, golden(array), answered(array), CPU)
+    assert (outcome.status, outcome.difference) == (Status.PASS, 0.0)
+    assert outcome.vectors is not None
+    assert outcome.vectors.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_what_is_not_finite_fails_and_is_not_kept(odd: float) -> None:
+    """No largest difference is made of it."""
+    vectors = np.ones((1, 2), np.float32)
+    found = vectors.copy()
+    found[0, 1] = odd
+    outcome = judge_case(Stage.EMBED_IDS, golden(vectors), answered(found), CPU)
+    assert outcome.status is Status.FAIL
+    assert outcome.message.endswith("is not a finite number")
+    assert (outcome.difference, outcome.vectors) == (None, None)
+
+
+@pytest.mark.parametrize("data", ["AAAA", "AAAAA", "AAA=A", "\u00e9"])
+def test_damaged_data_is_an_error(data: str) -> None:
+    """Data that is not base64, or too short or too long for the shape."""
+    vectors = np.zeros((1, 2), np.float32)
+    outcome = judge_case(Stage.EMBED, golden(vectors), answered(vectors) | {"data": data}, CPU)
+    assert outcome.status is Status.ERROR
+    assert "data" in outcome.message
+
+
+def test_ids_are_rows_of_integers_and_equal() -> None:
+    """Numbers that are no integers break the protocol; others fail by their place."""
+    one = golden(np.zeros((1, 2), np.float32))
+    assert judge_case(Stage.TOKENIZE, one, [[1, 2]], CPU).status is Status.PASS
+    assert judge_case(Stage.TOKENIZE, one, [[1, 2.0]], CPU).status is Status.ERROR
+    outcome = judge_case(Stage.TOKENIZE, one, [[1, 3]], CPU)
+    assert outcome.message == "row 0, position 1: id 3, expected 2"
+
+
+@pytest.mark.parametrize(
+    ("found", "status"),
+    [
+        (0.0, Status.PASS),
+        (1e-5, Status.PASS),
+        (1.1e-5, Status.FAIL),
+        (-1e-9, Status.FAIL),
+        (float("nan"), Status.ERROR),
+        ("0", Status.ERROR),
+        (None, Status.ERROR),
+    ],
+)
+def test_a_self_check_gives_a_difference_within_the_limit(found: object, status: Status) -> None:
+    """A negative number is none, nor is text."""
+    assert judge_self_check(found, 1e-5).status is status
