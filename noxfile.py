@@ -437,7 +437,7 @@ def bench(session: nox.Session) -> None:
 def peers(session: nox.Session) -> None:
     """Measure the clients beside other tools, each in an environment of its own.
 
-    Writes bench/results and the README's table; ``-- --rounds 7 --threads 2`` are the defaults.
+    Writes bench/results; ``-- --rounds 7 --threads 2`` are the defaults.
     """
     install(session, "bake,cpu", "psutil>=7", "matplotlib>=3.10")
     folder = BUILD / "peers"
@@ -451,4 +451,4 @@ def peers(session: nox.Session) -> None:
         "python", "bench/peers/compare.py", source, str(float32), str(int8), results,
         *session.posargs,
     )  # fmt: skip
-    session.run("python", "bench/peers/report.py", results, "README.md")
+    session.run("python", "bench/peers/report.py", results)

@@ -10,11 +10,13 @@ import subprocess
 import sys
 from collections import ChainMap
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from results import ratio, timed
 from safetensors.numpy import save_file
 
 from models.network_numpy import draw, linear_shapes
@@ -26,6 +28,7 @@ from polybake.generation import LANGUAGES, render_client
 from polybake.verification.harness import protocol
 from polybake.verification.harness.harness_file import HarnessFile
 from support.served import served
+from support.support_table import parse
 
 pytestmark = pytest.mark.slow
 
@@ -285,7 +288,8 @@ def test_each_task_has_the_lines_of_its_clients(task: str, project: Path) -> Non
 
 def test_every_link_between_pages_leads_somewhere() -> None:
     """Relative links name files, and anchors name headings."""
-    for page in PAGES:
+    measured = [REPOSITORY.glob(f"bench/{folder}*.md") for folder in ("", "peers/", "results/")]
+    for page in (*PAGES, *chain(*measured)):
         for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
             name, _, anchor = target.partition("#")
             path = (page.parent / name).resolve() if name else page
@@ -311,3 +315,23 @@ def test_every_client_language_is_in_the_readme() -> None:
     shown = {language for place, language, _ in blocks() if place.startswith("README")}
     assert {"python", "ts", "ruby", "csharp"} <= shown
     assert len(LANGUAGES) == 4
+
+
+def test_the_readme_is_short() -> None:
+    """A newcomer reads all of it: one picture, the two commands, and links to the rest."""
+    page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert len(page.splitlines()) <= 150, "README.md has more than 150 lines: move some to docs/"
+    assert page.count("![") == 1
+    for session in ("demo", "tests"):
+        assert f"\npip install nox && nox -s {session}\n" in page
+
+
+def test_the_readmes_numbers_are_those_that_were_measured() -> None:
+    """The difference is that of docs/support.md, the speed that of bench/results."""
+    page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    proofs = parse((REPOSITORY / "docs/support.md").read_text(encoding="utf-8"))
+    difference = max(shown for row, shown in proofs.items() if row.kind == "all-MiniLM-L6-v2")
+    assert f"**{difference:.0e}**" in page
+    found = json.loads((REPOSITORY / "bench/results/peers.json").read_text(encoding="utf-8"))
+    (peer,) = (row for row in timed(found) if row["title"] == "sentence-transformers, PyTorch")
+    assert f"**{1 / ratio(found, peer, 'short'):.1f} times** as many short texts" in page

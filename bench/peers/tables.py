@@ -1,4 +1,4 @@
-"""What a comparison found, as Markdown: for README.md, and with all its particulars."""
+"""What a comparison found, as Markdown, with all its particulars."""
 
 from __future__ import annotations
 
@@ -9,30 +9,14 @@ from results import LANGUAGES, Row, left_out, median, ours, rate, ratio, spread,
 #: Where other programs took more of the machine, the times are those of a race with them.
 QUIET = 0.05
 
-_BEGIN, _END = "<!-- peers: begin -->\n", "<!-- peers: end -->\n"
 
-
-def written(readme: str, found: dict[str, Any], plot: str) -> str:
-    """The README with what is between its marks written anew: the plot, and the short table.
+def page(found: dict[str, Any], plot: str) -> str:
+    """Every row with its spread, its cosine and its versions; and what was left out, and why.
 
     Args:
-        readme: All of it.
         found: The results.
-        plot: Its path from the README's folder; the page with all particulars lies beside it.
+        plot: The picture's path from the page.
     """
-    before, rest = readme.split(_BEGIN)
-    _, after = rest.split(_END)
-    picture = f"![Texts a second of each tool, by language]({plot})"
-    particulars = plot.removesuffix(".svg") + ".md"
-    said = f"How fast, with the same texts, threads and weights ([all particulars]({particulars})):"
-    part = "\n".join(
-        [said, "", picture, "", *_table(found, particulars=False), "", _conditions(found), ""]
-    )
-    return f"{before}{_BEGIN}{part}{_END}{after}"
-
-
-def page(found: dict[str, Any]) -> str:
-    """Every row with its spread, its cosine and its versions; and what was left out, and why."""
     lines = [
         "# Peers, side by side",
         "",
@@ -41,7 +25,9 @@ def page(found: dict[str, Any]) -> str:
         "× is the ratio to polybake's float32 file in Python, ± half the range of the rounds, and",
         "the cosine the smallest of any text's vector to that file's.",
         "",
-        *_table(found, particulars=True),
+        f"![Texts a second of each tool, by language]({plot})",
+        "",
+        *_table(found),
         "",
         "| | | versions |",
         "|---|---|---|",
@@ -54,7 +40,7 @@ def page(found: dict[str, Any]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _table(found: dict[str, Any], *, particulars: bool) -> list[str]:
+def _table(found: dict[str, Any]) -> list[str]:
     count = found["texts"]
     columns = [
         "",
@@ -62,8 +48,9 @@ def _table(found: dict[str, Any], *, particulars: bool) -> list[str]:
         f"{count['short']:,} short texts",
         f"{count['long']:,} long texts",
         "one text",
+        "cosine",
+        "peak memory",
     ]
-    columns += ["cosine", "peak memory"] if particulars else []
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for row in timed(found):
         cells = []
@@ -71,10 +58,9 @@ def _table(found: dict[str, Any], *, particulars: bool) -> list[str]:
             text = f"{rate(found, row, workload):.0f}/s"
             if workload == "single":
                 text = f"{1000 * median(row, workload):.1f} ms"
-            apart = f", ± {spread(row, workload):.0%}" if particulars else ""
-            cells.append(f"{text} ({ratio(found, row, workload):.2f} ×{apart})")
-        if particulars:
-            cells += [_cosine(min(row["cosine"].values())), f"{row['peak']:,} MiB"]
+            apart = f"± {spread(row, workload):.0%}"
+            cells.append(f"{text} ({ratio(found, row, workload):.2f} ×, {apart})")
+        cells += [_cosine(min(row["cosine"].values())), f"{row['peak']:,} MiB"]
         lines.append(f"| {_name(row)} | {' | '.join(cells)} |")
     return lines
 

@@ -1,10 +1,10 @@
-"""Collects the rows of an oracle run, then compares or writes docs/support.md and the README."""
+"""Collects the rows of an oracle run, then compares or writes docs/support.md."""
 
 from __future__ import annotations
 
 import pytest
 
-from support.support_table import REMEDY, Row, faults, parse, render, summarised
+from support.support_table import REMEDY, Row, faults, parse, render
 
 
 class SupportPages:
@@ -12,7 +12,6 @@ class SupportPages:
 
     def __init__(self, config: pytest.Config) -> None:
         self.page = config.rootpath / "docs" / "support.md"
-        self.readme = config.rootpath / "README.md"
         self.write = config.getoption("--write-support")
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         self.all_tests = not (named or config.getoption("keyword"))
@@ -42,8 +41,6 @@ class SupportPages:
         whole = self.all_tests and bool(self.rows) and self.collected <= self.passed
         if self.write and whole:
             self.page.write_text(render(self.rows), encoding="utf-8")
-            readme = self.readme.read_text(encoding="utf-8")
-            self.readme.write_text(summarised(readme, self.rows), encoding="utf-8")
         elif self.write:
             self.faults = ["was not written: not every oracle test ran and passed"]
         else:

@@ -1,4 +1,4 @@
-"""What is supported: docs/support.md has a row for each proof, README.md a summary."""
+"""What is supported: docs/support.md has a row for each proof, and a summary before them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ _HEAD = "| model kind | source | steps | largest difference | shown by |\n|---|-
 
 _PAGE = f"""# What is supported
 
-Each row was written by the test it links to, which saves a model with its own library, bakes it,
-and compares the two: token ids are equal, and no element of a vector differs by more than 1e-5 of
-the vector's length. The difference shown is the largest that was found, rounded up to one digit;
-one of all-MiniLM-L6-v2 is of its real weights, every other of a tiny model with random ones.
+Each row of the [last table](#every-proof) was written by the test it links to. The test saves a
+model with its own library, bakes it, and compares the two: token ids are equal, and no element of
+a vector differs by more than 1e-5 of the vector's length. The difference shown is the largest
+that was found, rounded up to one digit. Differences of all-MiniLM-L6-v2 are of its real weights,
+all others of a tiny model with random weights. The first two tables are a summary of the last.
 
-**A model kind, a source or a module of a model folder that has no row is unsupported.** Steps that
-you add in polybake.toml work behind every row; [settings](settings.md#steps) lists them, and each
-bake compares them with NumPy.
+**A model kind, a source or a module of a model folder that has no row is unsupported.** It is
+refused by name, unless you let PyTorch export it: [`encoder = "torch"`](settings.md#sources).
+Steps that you add in polybake.toml work behind every row; [settings](settings.md#steps) lists
+them, and each bake compares them with NumPy.
 
 The oracle tests fail where a row is missing, is left over, or has grown more than tenfold.
 `{REMEDY}` writes this page.
-
-{_HEAD}"""
+"""
 _LINE = re.compile(
     r"^\| (.+) \| (.+) \| `(.+)` \| (\S+) \| \[(\w+)\]\(\.\./(\S+)\) \|$", re.MULTILINE
 )
@@ -46,9 +47,6 @@ _TASKS = {
     "sparse": "sparse",
     "multi-vector": "multi-vector",
 }
-
-#: README.md's part between these is written by `summarised`.
-_BEGIN, _END = "<!-- support: begin -->\n", "<!-- support: end -->\n"
 
 
 class Row(NamedTuple):
@@ -68,26 +66,28 @@ class Row(NamedTuple):
 
 
 def render(rows: Mapping[Row, float]) -> str:
-    """The page with these rows and their differences, sorted."""
-    lines = []
+    """The page: models by what they are for, the models of each source, and all rows, sorted."""
+    parts = {
+        "Models by task": _by_task(rows),
+        "Models by source": _by_source(rows),
+        "Every proof": _every_row(rows),
+    }
+    return _PAGE + "".join(f"\n## {title}\n\n{''.join(part)}" for title, part in parts.items())
+
+
+def _every_row(rows: Mapping[Row, float]) -> Iterator[str]:
+    """A line a row, with a link to its test."""
+    yield _HEAD
     for row, difference in sorted(rows.items()):
         path, _, function = row.test.partition("::")
         link = f"[{function}](../{path})"
         shown = f"{_rounded_up(difference):.0e}"
-        lines.append(f"| {row.kind} | {row.source} | `{row.steps}` | {shown} | {link} |\n")
-    return _PAGE + "".join(lines)
+        yield f"| {row.kind} | {row.source} | `{row.steps}` | {shown} | {link} |\n"
 
 
 def family(kind: str) -> str:
     """The kind without its variant."""
     return kind.partition(",")[0]
-
-
-def summarised(readme: str, rows: Mapping[Row, float]) -> str:
-    """The README with models by what they are for, and the models of each source."""
-    before, rest = readme.split(_BEGIN)
-    _, after = rest.split(_END)
-    return f"{before}{_BEGIN}{''.join(_by_task(rows))}\n{''.join(_by_source(rows))}{_END}{after}"
 
 
 def _model_and_task(kind: str) -> tuple[str, str]:
