@@ -31,7 +31,11 @@ class Body(Asked):
         ("batch", ["a"], "element 0 is a text; expected a text, or lists of one text each"),
         ("batch", [["a"], [None]], "element 1 is a list with null; expected"),
         ("dimension", 1, "'dimension': unknown key; choose one of: rows, row, batch, texts"),
-        ("text", [], "'text': unknown key; choose one of: rows, row, batch, texts (did you mean texts?)"),
+        (
+            "text",
+            [],
+            "'text': unknown key; choose one of: rows, row, batch, texts (did you mean texts?)",
+        ),
         ("a" * 10**6, 1, "'" + "a" * 50 + "': unknown key; choose one of"),
     ],
 )

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
 from starlette.types import Message
 
 from polybake.runtime.runner import Runner
 from polybake.serving.limits import Limits
 from polybake.serving.log import LOG, Lines
-from support.service import serving
+from support.service import service, serving
 
 BODY = {"model": "every-feed", "input": ["a secret text"]}
 
@@ -196,21 +196,31 @@ def test_bodies_that_nobody_wants_are_not_read(
 
 def test_unfinished_bodies_take_no_place(every_feed: Path) -> None:
     """Of those that finished requests need."""
-    going, answered = threading.Event(), threading.Event()
 
-    def endless() -> Iterator[bytes]:
-        yield b"{"
-        going.set()
-        answered.wait(10)
-        yield b"}"
+    async def statuses() -> tuple[int, int]:
+        going, answered = asyncio.Event(), asyncio.Event()
 
-    limits, header = Limits(requests=1), {"Content-Type": "application/json"}
-    with serving(every_feed, limits=limits) as client, ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(client.post, "/v1/embeddings", content=endless(), headers=header)
-        going.wait()
-        assert client.post("/v1/embeddings", json=BODY).status_code == 200
-        answered.set()
-        assert slow.result().status_code == 422
+        async def endless() -> AsyncIterator[bytes]:
+            yield b"{"
+            going.set()
+            await answered.wait()
+            yield b"}"
+
+        app = service(every_feed, limits=Limits(requests=1))
+        header = {"Content-Type": "application/json"}
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://service") as client,
+        ):
+            path = "/v1/embeddings"
+            slow = asyncio.create_task(client.post(path, content=endless(), headers=header))
+            await going.wait()
+            finished = await asyncio.wait_for(client.post(path, json=BODY), 30)
+            answered.set()
+            return finished.status_code, (await slow).status_code
+
+    assert asyncio.run(statuses()) == (200, 422)
 
 
 def test_the_schema_is_there(every_feed: Path) -> None:
