@@ -168,7 +168,6 @@ def test_its_own_tests_pass(
     assert passed > 50
 
 
-@pytest.mark.planted
 @pytest.mark.parametrize("task", TASK_MODELS)
 def test_each_task_has_its_client(client: Path, task: str, tmp_path: Path) -> None:
     """It is clean, passes its own tests, and reproduces vectors and answers."""
@@ -179,14 +178,6 @@ def test_each_task_has_its_client(client: Path, task: str, tmp_path: Path) -> No
     passed, failed = own_tests(folder, model)
     assert (passed > 10, failed) == (True, set())
     check_task(model, folder)
-
-
-@pytest.mark.parametrize("model", ["every_feed", "every_feed_left", "every_feed_int8"])
-def test_without_a_fault_its_tests_pass(
-    client: Path, model: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    """What a planted fault is compared with."""
-    test_its_own_tests_pass(client, model, tmp_path, request)
 
 
 @pytest.mark.planted
