@@ -32,8 +32,8 @@ class Embed(Task):
         """Return the steps that the source lists.
 
         Raises:
-            InputError: The source is a checkpoint without steps, trained for something else, so that
-                a mean of its token embeddings would mean nothing.
+            InputError: The source is a checkpoint without steps, trained for something else: a mean
+                of its token embeddings would mean nothing.
         """
         if source.assumed and source.encoder.name != "onnx":
             config = source.folder.read("config.json", ModelConfig)
