@@ -1,4 +1,4 @@
-"""Where the time of a workload goes, by ONNX Runtime's own profile."""
+"""Split the time of a workload into parts, by ONNX Runtime's own profile."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Where two JSON documents differ, in words."""
+"""Describe where two JSON documents differ."""
 
 import json
 from collections import Counter

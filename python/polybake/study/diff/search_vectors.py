@@ -17,7 +17,7 @@ MOST_TEXTS, _MOST_ELEMENTS = 5000, 2**24
 
 @dataclass
 class SearchVectors:
-    """Both files' vectors of texts as documents and as queries.
+    """The vectors of texts as documents and as queries, by both files.
 
     Attributes:
         found: For each role, each text's vectors by the first and by the second file.
