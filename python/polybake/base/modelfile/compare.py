@@ -11,7 +11,7 @@ from polybake.base.modelfile.slack import Embeddings, Slack, differences
 
 Float64 = NDArray[np.float64]
 
-#: The largest difference of an element, relative to the vector's length; 1 if normalised.
+#: The largest difference of an element, relative to the vector's length (1 if normalised).
 #: Source: docs/tolerances.md, "Limits".
 LIMIT = TOLERANCES["cpu"].max_abs
 

@@ -8,7 +8,7 @@ from polybake.base.modelfile.slack import Embeddings
 from polybake.verification.judging.golden import Golden, GoldenCase
 from polybake.verification.verdict import Stage, Status, Verdict
 
-#: The largest difference of an element of a moved row: more than rounding of any precision.
+#: How near a moved row is to another text's row: enough for rounding of any precision, no more.
 _NEAR = 1e-3
 
 

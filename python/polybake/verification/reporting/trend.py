@@ -127,7 +127,7 @@ def _versions(run: ClientRun, report: Report) -> dict[str, str]:
 
 
 def _warning(seen: tuple[Seen, ...], now: Seen, limit: float) -> str:
-    """Compare with the smallest difference, as small steps add up; warn only at a new maximum."""
+    """Compare with the smallest difference, as small steps add up; warn only if the last grew."""
     if not seen or now.largest <= seen[-1].largest:
         return ""
     least = min(seen, key=lambda each: each.largest)
