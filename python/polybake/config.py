@@ -119,10 +119,10 @@ class ClientTable(Table):
     version: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+([.-][A-Za-z0-9.]+)?$")
 
 
-#: A version that a registry has, and nothing that a package manager takes for an option.
+#: A version in a registry; never a word that a package manager takes for an option.
 Version = Annotated[str, Field(pattern=r"^([0-9][0-9A-Za-z.+-]*|newest)$")]
 
-#: One of QEMU's processors, with what is left out of it: ``Haswell,-avx2``.
+#: One of QEMU's processors, with the features to leave out: ``Haswell,-avx2``.
 Instructions = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*(,[+-][\w.-]+)*$")]
 
 
@@ -162,12 +162,12 @@ class Config(Table):
 
     @property
     def fixtures_folder(self) -> Path:
-        """Where golden cases go."""
+        """The folder for golden cases."""
         return self._folder / (self.fixtures.output or Path("fixtures") / self.model.name)
 
     @property
     def golden_folder(self) -> Path | None:
-        """Where golden cases were written; None where the model file's own are all there are."""
+        """The folder of written golden cases; None if there are only those in the model file."""
         return self.fixtures_folder if self.fixtures_folder.is_dir() else None
 
     @property
@@ -211,7 +211,7 @@ def load_config(path: Path) -> Config:
 
 
 def _fault(error: ValidationError) -> str:
-    """One fault of the file: where it is, what it is, and what may stand there."""
+    """Describe the first fault of the file: its place, its kind, and what is allowed there."""
     fault = first(error)
     place = key_path(fault["loc"])
     if fault["type"] == "extra_forbidden":

@@ -46,7 +46,7 @@ def install(extras: str) -> str:
 
 
 def missing_package(error: Exception) -> RequirementMissing | None:
-    """What to install, where an import of a package failed that an extra brings."""
+    """Return what to install if the failed import is of a package in an extra, else None."""
     name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
     package = (name or "").partition(".")[0]
     if package not in _EXTRAS:

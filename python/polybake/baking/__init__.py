@@ -1,1 +1,1 @@
-"""From an encoder and its steps to one model file."""
+"""Bake an encoder and its steps into one model file."""

@@ -42,26 +42,25 @@ def bake(
     Args:
         source: A model folder, ``hub:owner/name@revision``, or an ``.onnx`` file.
         output: The model file to write; an earlier bake is overwritten, and nothing else.
-        name: Names packages and modules of the clients; None makes it of the source's own.
-        description: For people.
-        task: What the file is for, such as ``classify``; None is ``embed`` where steps are given,
-            and else what the source was trained for.
-        labels: What each number of a classifier is called; empty takes the source's own.
-        steps: As the tables of polybake.toml, or as objects of `polybake.steps`; None takes the
-            source's own. Files that a table names are relative to the working folder.
+        name: The name of the clients' packages and modules; None derives it from the source's.
+        description: A description for people.
+        task: The task of the file, such as ``classify``; None means ``embed`` if steps are given,
+            else the task that the source was trained for.
+        labels: The label of each number of a classifier; empty takes the source's own.
+        steps: The steps as tables of polybake.toml, or as objects of `polybake.steps`; None takes
+            the source's own. Files that a table names are relative to the working folder.
         prompts: Prompt texts by name; None takes the source's.
-        default_prompt: The prompt used when none is named; None takes the source's.
+        default_prompt: The prompt for calls that name none; None takes the source's.
         encoder: ``native``, or ``torch`` for an export by PyTorch.
-        dequantize: Rebuild an ``.onnx`` file that was quantized dynamically in float32.
-        allow_unknown: Keys of the source's files that polybake does not know, and that change no
-            vector as you say.
+        dequantize: Rebuild a dynamically quantized ``.onnx`` file in float32.
+        allow_unknown: Unknown keys of the source's files that, as you say, change no vector.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: Values to add as outputs, for debugging.
 
     Raises:
-        InputError: the source, a step or a setting is not what was expected.
-        CheckFailed: a proof failed; nothing is written.
-        RequirementMissing: a package or the hub is not there.
+        InputError: The source, a step or a setting is not what was expected.
+        CheckFailed: A proof failed; nothing is written.
+        RequirementMissing: A package or the hub is not available.
     """
     place = parse_source(source)
     settings = {

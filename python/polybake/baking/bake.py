@@ -41,7 +41,7 @@ from polybake.base.modelfile.manifest import Contract, Manifest
 from polybake.errors import InputError
 from polybake.runtime.session import open_session
 
-#: Is told what begins, such as ``proving the steps``.
+#: A function that is called with what begins, such as ``proving the steps``.
 Progress = Callable[[str], None]
 
 EMBED = Embed()
@@ -56,21 +56,21 @@ _STAGES = {
 
 
 def quiet(_: str) -> None:
-    """Tell nobody."""
+    """Show no progress."""
 
 
 @dataclass(frozen=True)
 class BakeReport:
-    """What a bake wrote and proved.
+    """The result of a bake.
 
     Attributes:
         path: The model file.
-        size: Its bytes.
-        manifest: As the file carries it; ``manifest.verified`` says how far it was proven.
-        cases: Golden cases inside the file.
-        differences: The largest difference that each proof saw, by its name.
+        size: Its size in bytes.
+        manifest: The manifest in the file; ``manifest.verified`` says how far it was proven.
+        cases: The number of golden cases in the file.
+        differences: The largest difference in each proof, by the proof's name.
         seconds: Wall time by stage.
-        notes: What was taken for granted; see `polybake.baking.assemble.notes`.
+        notes: What was assumed; see `polybake.baking.assemble.notes`.
     """
 
     path: Path
@@ -101,24 +101,24 @@ def bake(
     """Fold ``steps`` over the encoder of ``source``, prove the result, and write it to ``out``.
 
     Args:
-        source: What `polybake.baking.sources.open_source` gave.
-        steps: What `polybake.baking.recipe.resolve.resolve` gave.
-        out: The model file to write; its folder is made where it is missing.
-        name: Names packages and modules of the clients.
-        description: For people.
-        task: What the file is for.
+        source: A source from `polybake.baking.sources.open_source`.
+        steps: Steps from `polybake.baking.recipe.resolve.resolve`.
+        out: The model file to write; a missing folder is created.
+        name: The name of the clients' packages and modules.
+        description: A description for people.
+        task: The task of the file.
         prompts: Prompt texts by name; None takes the source's.
-        default_prompt: The prompt used when none is named; None takes the source's.
+        default_prompt: The prompt for calls that name none; None takes the source's.
         extra_cases: The user's own cases, after the built-in ones.
-        lowering: In which precision the graph computes, and how its weights are stored.
+        lowering: The graph's precision, and the storage of its weights.
         functions: Bake each step as an ONNX function, which viewers show as one node.
-        expose: What to add as outputs, for debugging; see `polybake.baking.assemble.expose`.
-        progress: Told what begins.
+        expose: Values to add as outputs, for debugging; see `polybake.baking.assemble.expose`.
+        progress: Called with what begins.
 
     Raises:
-        InputError: a step does not fit, an exposed name is unknown, or the name or the size is
+        InputError: A step does not fit, an exposed name is unknown, or the name or the size is
             not possible.
-        CheckFailed: a proof failed; nothing is written.
+        CheckFailed: A proof failed; nothing is written.
     """
     try:
         manifest.checked_name(name)
@@ -219,10 +219,10 @@ def _prove(
     found: SourceReference,
     steps: Sequence[Step],
 ) -> float:
-    """Compare with the encoder alone; the largest difference of the steps.
+    """Compare with the encoder alone; return the largest difference of the steps.
 
     Raises:
-        CheckFailed: a difference exceeds the limit.
+        CheckFailed: A difference exceeds the limit.
     """
     session = open_session(found.path, threads=THREADS, name=encoder.name)
     golden = exact.golden
@@ -267,10 +267,10 @@ def _manifest(
 
 
 def _check_place(out: Path) -> None:
-    """Check that what is overwritten, if anything, is an earlier bake.
+    """Check that an existing file is an earlier bake, which may be overwritten.
 
     Raises:
-        InputError: it is something else, such as the source.
+        InputError: It is something else, such as the source.
     """
     if out.exists() and not (out.is_file() and container.is_baked(out)):
         raise InputError(

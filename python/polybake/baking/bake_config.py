@@ -1,4 +1,4 @@
-"""Bake what a polybake.toml describes."""
+"""Bake the model that a polybake.toml describes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,15 +18,15 @@ from polybake.errors import InputError
 def opened(
     config: Config, steps: Sequence[Step | Mapping[str, object]] | None = None
 ) -> tuple[Source, Task, list[Step]]:
-    """The source that a config names, what it is baked for, and its steps.
+    """Open the source that a config names; return it with its task and steps.
 
     Args:
         config: All settings.
-        steps: In the place of the config's; None of both takes the source's own.
+        steps: Steps instead of the config's; without either, the source's own.
 
     Raises:
-        InputError: the source, a step or a setting is not what was expected.
-        RequirementMissing: a package or the hub is not there.
+        InputError: The source, a step or a setting is not what was expected.
+        RequirementMissing: A package or the hub is not available.
     """
     model = config.model
     found = open_source(
@@ -60,17 +60,17 @@ def bake_config(
     steps: Sequence[Step | Mapping[str, object]] | None = None,
     progress: Progress = quiet,
 ) -> BakeReport:
-    """Open the source, read what its steps name, and bake them.
+    """Open the source, read the files that its steps name, and bake.
 
     Args:
-        config: All settings; its texts go into the file only where it says so.
-        steps: In the place of the config's; None of both takes the source's own.
-        progress: Told what begins.
+        config: All settings; its texts go into the file only if it says so.
+        steps: Steps instead of the config's; without either, the source's own.
+        progress: Called with what begins.
 
     Raises:
-        InputError: the source, a step or a setting is not what was expected.
-        CheckFailed: a proof failed; nothing is written.
-        RequirementMissing: a package or the hub is not there.
+        InputError: The source, a step or a setting is not what was expected.
+        CheckFailed: A proof failed; nothing is written.
+        RequirementMissing: A package or the hub is not available.
     """
     model = config.model
     source, task, resolved = opened(config, steps)

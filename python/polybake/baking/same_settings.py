@@ -11,15 +11,15 @@ from polybake.errors import CheckFailed
 
 
 def check_same_settings(config: Config, manifest: Manifest) -> None:
-    """Compare what the settings describe with what a model file says of itself.
+    """Compare the settings with the manifest of a model file.
 
-    Opens the source, and reads what its steps name. The numbers in their arrays, and the source's
-    weights, are not compared: a bake does so.
+    Opens the source, and reads the files that its steps name. The numbers in arrays, and the
+    source's weights, are not compared; only a bake does that.
 
     Raises:
-        CheckFailed: they differ, by the setting's key.
-        InputError: the source, a step or a setting is not what was expected.
-        RequirementMissing: a package or the hub is not there.
+        CheckFailed: They differ; the message names the setting's key.
+        InputError: The source, a step or a setting is not what was expected.
+        RequirementMissing: A package or the hub is not available.
     """
     for key, now, baked in _settings(config, manifest):
         if now != baked:
@@ -30,7 +30,7 @@ def check_same_settings(config: Config, manifest: Manifest) -> None:
 
 
 def _settings(config: Config, manifest: Manifest) -> Iterator[tuple[str, object, object]]:
-    """Each setting: its key, what it is now, and what it was when the file was baked."""
+    """Yield the key of each setting, its value now, and its value when the file was baked."""
     model, contract = config.model, manifest.contract
     yield "name", model.name, manifest.name
     yield "description", model.description, manifest.description

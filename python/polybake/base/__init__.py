@@ -1,1 +1,1 @@
-"""What every wing stands on: files from outside, the format of model files, files of texts."""
+"""The base of all other packages: files from outside, model files, and files of texts."""

@@ -82,9 +82,9 @@ def bake(
 
 
 def baked(config: Config) -> BakeReport:
-    """Bake what a config describes, show on a terminal how far it is, and say what was assumed.
+    """Bake the model of a config, show progress on a terminal, and print what was assumed.
 
-    A folder ``build`` that is made for it is none that Git should take: files in it are large.
+    A new folder ``build`` is hidden from Git, as its files are large.
     """
     from polybake.baking.bake_config import bake_config
 
@@ -99,13 +99,13 @@ def baked(config: Config) -> BakeReport:
 
 
 def say_notes(notes: Iterable[str]) -> None:
-    """Print what was taken for granted, a line each, on standard error."""
+    """Print what was assumed, a line each, on standard error."""
     for note in notes:
         typer.echo(f"polybake: note: {note}", err=True)
 
 
 def summary(report: BakeReport) -> dict[str, object]:
-    """What a bake did, for --json."""
+    """Return the result of a bake for --json."""
     return {
         "path": str(report.path),
         "bytes": report.size,
@@ -117,7 +117,7 @@ def summary(report: BakeReport) -> dict[str, object]:
 
 
 def readable(report: BakeReport) -> str:
-    """What a bake did, for a person."""
+    """Return the result of a bake as text."""
     manifest, seconds = report.manifest, sum(report.seconds.values())
     output, tokens = manifest.contract.output, manifest.contract.max_length
     proofs = ", ".join(f"{name} {value:.1e}" for name, value in report.differences.items())
@@ -142,7 +142,7 @@ def readable(report: BakeReport) -> str:
 
 
 def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
-    """What was rebuilt, how near it is to the source, and what it costs."""
+    """Describe what was rebuilt, its distance from the source, and its cost."""
     deviation = dequantized.deviation
     said = (
         f"rebuilt in float32: {dequantized.products} products, {dequantized.tables} tables; the "
@@ -157,7 +157,7 @@ def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
 
 
 def _lowered(manifest: Manifest, deviation: Deviation) -> str:
-    """What was given up, and what that changed."""
+    """Describe the lower precision, and what it changed."""
     precision = "float16 weights" if manifest.precision == "float32" else manifest.precision
     if deviation.answers:
         return (

@@ -64,7 +64,7 @@ def signed(model: Path, signature: Path | None, public_key: Path | None) -> str:
 
 
 def current(config: Config, manifest: Manifest) -> str:
-    """Compare the settings with what was baked, where their source is here."""
+    """Compare the settings with what was baked, if their source is available."""
     from polybake.base.files.hub_reference import HubReference
 
     source = config.model.source
@@ -79,7 +79,7 @@ def current(config: Config, manifest: Manifest) -> str:
 
 
 def reproduced(model: Path) -> str:
-    """Reproduce the golden cases in the file, where the runtime is installed."""
+    """Reproduce the golden cases in the file, if the runtime is installed."""
     try:
         from polybake.runtime.embedder import Embedder
     except ModuleNotFoundError as error:

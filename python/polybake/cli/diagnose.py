@@ -18,7 +18,8 @@ from polybake.cli.target import JsonOption
 if TYPE_CHECKING:
     from polybake.study.diagnose.diagnosis import Diagnosis
 
-#: Characters of a text that are shown; explanations, and what part of the gap each has at least.
+#: The most characters of a text and the most explanations that are shown, and the least part of
+#: the gap that a shown explanation explains.
 _TEXT, _MOST, _LEAST = 60, 5, 0.1
 
 #: Seconds between lines of progress.
@@ -91,7 +92,7 @@ def diagnose(
 
 
 def _told(shown: Callable[[str], None]) -> Callable[[str], None]:
-    """What shows a stage; where nobody sees a terminal, a line each few seconds."""
+    """Return a function that shows a stage; without a terminal it prints a line every 5 seconds."""
     said = time.monotonic()
 
     def tell(stage: str) -> None:
@@ -127,7 +128,7 @@ def _readable(found: Diagnosis) -> str:
 
 
 def _verdict(found: Diagnosis) -> str:
-    """In a line: whether there is a gap, and whether it is explained."""
+    """Return a line that says whether there is a gap, and whether it is explained."""
     if found.difference is None:
         gap = "the vectors have another dimension"
     else:

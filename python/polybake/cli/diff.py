@@ -94,10 +94,10 @@ def diff(
 def own_texts(
     parts: ModelParts, path: Path | None, column: str, prompt: str | None
 ) -> Iterator[list[str]] | None:
-    """The windows of a user's file, judged before anything runs; None where there is none.
+    """Return the windows of a user's file, checked before anything runs; None without a file.
 
     Raises:
-        InputError: no such file or prompt, or the models take pairs of texts.
+        InputError: There is no such file or prompt, or the models take pairs of texts.
     """
     from polybake.base.texts import open_corpus
     from polybake.runtime.prompt import Prompt
@@ -124,7 +124,7 @@ def own_texts(
 def samples(
     parts: ModelParts, windows: Iterable[list[str]] | None, prompt: str | None
 ) -> Iterator[Sample]:
-    """The golden texts, then own ones or those that the package has."""
+    """Yield the golden texts, then the user's own or the built-in texts."""
     from polybake.study.diff.samples import built_in_texts, golden_samples, search_samples
 
     yield from golden_samples(parts)
@@ -137,7 +137,7 @@ def samples(
 def run(
     parts: ModelParts, samples: Iterable[Sample]
 ) -> tuple[tuple[Seen, ...], Neighbours | None, str | None]:
-    """Take texts through both files, saying on a terminal how far it is."""
+    """Run texts through both files, with progress on a terminal."""
     from polybake.cli.progress import stages
     from polybake.study.diff.neighbours import compare_neighbours
     from polybake.study.diff.search_vectors import SearchVectors

@@ -67,7 +67,7 @@ def embed(
 
 
 def _readable(record: dict[str, Any], output: Path) -> str:
-    """Such as ``embedded 12 texts in out.npy: float32 [12, 384], no prompt, fingerprint 0a1b…``."""
+    """Return ``embedded 12 texts in out.npy: float32 [12, 384], no prompt, fingerprint 0a1b…``."""
     rows, embedding, model = record["texts"]["rows"], record["embedding"], record["model"]
     used = "no prompt" if model["prompt"] is None else f"prompt {model['prompt']!r}"
     shape = f"{embedding['dtype']} [{rows}, {embedding['dimension']}]"

@@ -9,7 +9,7 @@ import typer
 from polybake.base.files.printable import printable
 from polybake.cli.target import JsonOption
 
-#: The step that each file is for, and the key that names it there, besides the mean.
+#: The step of each file beside the mean, and the step's key for the file.
 _STEPS = {
     "components.npy": ("pca", "components"),
     "matrix.npy": ("whiten", "matrix"),
@@ -61,7 +61,7 @@ def fit(
 
 
 def _readable(record: dict[str, Any], output: Path) -> str:
-    """What was fitted, and the tables that polybake.toml takes."""
+    """Return what was fitted, and the tables for polybake.toml."""
     texts, names = record["corpus"]["texts"], list(record["arrays"])
     before = record["model"]["steps"]
     again = ["", "[[steps]]", 'step = "normalize"'] * (before[-1:] == ("normalize()",))

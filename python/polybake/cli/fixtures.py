@@ -31,7 +31,7 @@ def fixtures(
 
 
 def write_fixtures(model: Path, folder: Path, texts: Sequence[Path]) -> str:
-    """Make and write the golden cases of a model file, and of text files; say what was written."""
+    """Write the golden cases of a model file and of text files; return what was written."""
     from polybake.baking.golden.golden import cases_for, make_fixture
     from polybake.baking.golden.texts import read_texts, user_cases
     from polybake.base.modelfile.fixture_folder import write_fixture

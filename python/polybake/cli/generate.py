@@ -51,7 +51,7 @@ def generate(
 
 
 def model_of(target: Path) -> Path:
-    """The model file that a polybake.toml names, or the one given."""
+    """Return the model file that a polybake.toml names, or the given model file."""
     from polybake.config import load_config
 
     return load_config(target).model.output if target.suffix == ".toml" else target
@@ -77,7 +77,7 @@ def clients_of(target: Path, folder: Path | None) -> Path | dict[str, ClientSett
 
 
 def written(clients: Mapping[str, Changes]) -> str:
-    """What was written, a line a client."""
+    """Return what was written, in a line per client."""
     return "\n".join(
         f"{one.folder}: {len(one.written)} written, {len(one.unchanged)} unchanged, "
         f"{len(one.removed)} removed"

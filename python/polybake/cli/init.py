@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
     from polybake.config import EncoderMaker
 
-#: What ``--step`` writes: a module that the bake runs, here read as text only.
+#: The file that ``--step`` writes: a module that the bake runs; here it is only read as text.
 _STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
 
 _ASSUMED = "Assumed: the source names no steps, and sentence-transformers takes the mean then."
@@ -116,7 +116,7 @@ def settings_text(
     *,
     dequantize: bool = False,
 ) -> str:
-    """A polybake.toml that says in full what the source's own files say."""
+    """Return a polybake.toml with all settings of the source's own files."""
     import tomlkit
 
     from polybake.baking.tasks import task_of
@@ -147,7 +147,7 @@ def settings_text(
 
 
 def _item(value: object) -> Any:
-    """A value of the document; steps within a step stand one on a line, in their order."""
+    """Return a value of the document; steps within a step have a line each, in order."""
     import tomlkit
 
     if isinstance(value, Mapping):
@@ -168,7 +168,7 @@ def _item(value: object) -> Any:
 def _relative(source: HubReference | Path, folder: Path) -> str:
     if isinstance(source, HubReference):
         return str(source)
-    # Not resolved: where a link leads is another machine's business.
+    # Links are not resolved, as they may lead elsewhere on another machine.
     base, place = Path.cwd() / folder, Path(os.path.normpath(Path.cwd() / source))
     if source.is_absolute() and not place.is_relative_to(os.path.normpath(base)):
         return str(place)

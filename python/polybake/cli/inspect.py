@@ -65,7 +65,7 @@ def inspect(
 
 
 def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None:
-    """Draw the graph of an ONNX file and print its values, where asked for."""
+    """Draw the graph of an ONNX file and print its values, as requested."""
     from polybake.study.inspect.graph import read_graph
     from polybake.study.inspect.picture import write_picture
     from polybake.study.inspect.shapes import shape_facts, shape_table
@@ -112,7 +112,7 @@ def describe_model(head: FileHead, path: Path) -> str:
 
 
 def source_facts(source: Source) -> dict[str, object]:
-    """What a bake would start from, as data."""
+    """Return the facts of the source of a bake."""
     from polybake.baking.tasks import task_of
 
     task = task_of(source)
@@ -162,12 +162,12 @@ def extract_parts(head: FileHead, folder: Path) -> list[str]:
 
 
 def _prompts(prompts: Mapping[str, str]) -> str:
-    """In quotes, as a prompt may end in a space."""
+    """Return the prompts in quotes, as a prompt may end in a space."""
     return ", ".join(f'{name} "{text}"' for name, text in prompts.items())
 
 
 def _lines(facts: Mapping[str, object]) -> str:
-    """A line for each fact; whatever a model calls its parts, none steers the terminal."""
+    """Return a line for each fact, without control characters, as a model chooses its names."""
     from polybake.base.files.printable import printable
 
     width = max(map(len, facts))

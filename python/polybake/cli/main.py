@@ -33,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-#: Signals by which a person or a system ends a run.
+#: The signals by which a person or a system ends a run.
 _ENDINGS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
@@ -62,7 +62,7 @@ def options(
 
 
 def main() -> None:
-    """Run the command line; exit codes are those of docs/protocol.md."""
+    """Run the command line; docs/protocol.md lists the exit codes."""
     ended: list[int] = []
 
     def end(number: int, _: object) -> None:
@@ -73,15 +73,15 @@ def main() -> None:
         signal.signal(number, end)
     try:
         app()
-    except Exception as error:  # an import that was interrupted fails in its own way
+    except Exception as error:  # an interrupted import raises other exceptions
         sys.exit(ended[0] if ended else _report(error))
     finally:
-        for number in _ENDINGS:  # what is left to do is to clean up
+        for number in _ENDINGS:  # only cleaning up is left
             signal.signal(number, signal.SIG_IGN)
 
 
 def _report(error: Exception) -> int:
-    """Say what is wrong and how to mend it; the exit code."""
+    """Print what is wrong and how to mend it; return the exit code."""
     known = missing_package(error) or error
     if isinstance(known, PolybakeError):
         typer.echo(f"polybake: {known}", err=True)
@@ -94,7 +94,7 @@ def _report(error: Exception) -> int:
 
 
 def _refused_by_system(error: OSError) -> str:
-    """``FILE: REASON; remedy``, without the file where the system names none."""
+    """Return ``FILE: REASON; remedy``, without the file if the system names none."""
     reason = " ".join((error.strerror or str(error)).split())
     file = "" if error.filename is None else f"{error.filename}: "
     return f"{file}{reason}; check that it exists, that you may use it, and that its disk has room"

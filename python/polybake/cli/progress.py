@@ -8,7 +8,7 @@ from rich.console import Console
 
 @contextmanager
 def stages() -> Iterator[Callable[[str], None]]:
-    """Give what shows the stage that begins, beside a moving sign, on standard error."""
+    """Give a function that shows the stage that begins, with a spinner, on standard error."""
     console = Console(stderr=True)
     with console.status("") as status:
         yield lambda stage: status.update(f"{stage} …")

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def wanted_prompt(prompt: str | None, *, query: bool, document: bool) -> Prompt:
-    """The one that is asked for; without any the model's default.
+    """Return the requested prompt; without a request the model's default.
 
     Raises:
-        InputError: more than one of them is given.
+        InputError: Several prompts are requested.
     """
     from polybake.runtime.prompt import Prompt
 

@@ -1,4 +1,4 @@
-"""What ``polybake verify`` reads before it runs, and writes beside what it prints."""
+"""The files that ``polybake verify`` reads before it runs, and writes afterwards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from polybake.verification.reporting.trend import TrendFile, read_trends, record
 
 @dataclass
 class Reports:
-    """The files of one run."""
+    """The files of a run."""
 
     junit: Path | None
     html: Path | None
@@ -39,10 +39,10 @@ class Reports:
         baseline: Path | None,
         record: Path | None,
     ) -> Self:
-        """Read what a run is compared with, so that a wrong file costs no run.
+        """Read the files to compare with before the run, so that a wrong file costs no run.
 
         Raises:
-            InputError: the baseline or the record is not one, or two files are the same.
+            InputError: The baseline or the record is invalid, or two files are the same.
         """
         named = {"--junit": junit, "--html": html, "--markdown": markdown, "--record": record}
         taken = {model.resolve(): "the model"}
@@ -56,7 +56,7 @@ class Reports:
         return cls(junit, html, markdown, record, earlier, trends, trends)
 
     def compared(self, report: Report) -> Report:
-        """The report with what changed since the baseline, and what grew."""
+        """Return the report with the changes since the baseline, and with grown differences."""
         if self._baseline:
             report = replace(report, changes=changes(self._baseline, report))
         if self.record:
@@ -65,7 +65,7 @@ class Reports:
         return report
 
     def write(self, report: Report) -> None:
-        """Write the files that were asked for; a record that says nothing new stays as it is."""
+        """Write the requested files; a record without news stays as it is."""
         if self.junit:
             _write(self.junit, report_junit(report))
         if self.html:

@@ -21,7 +21,7 @@ def sign(
     """
     from polybake.base.modelfile.container import check_tail, read_head
 
-    check_tail(read_head(model))  # what is wrong with the file is said first
+    check_tail(read_head(model))  # errors of the file come first
     from polybake.shipping.sign.signature import sign as sign_file
 
     signature = output or model.with_name(f"{model.name}.sig")

@@ -1,4 +1,4 @@
-"""What a command was pointed at: a polybake.toml, a source, or a model file."""
+"""The target of a command: a polybake.toml, a source, or a model file."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def config_for(
     encoder: EncoderMaker | None = None,
     dequantize: bool = False,
 ) -> Config:
-    """The settings to work with: those of a polybake.toml, or the defaults for a source.
+    """Return the settings of a polybake.toml, or the defaults for a source.
 
     Raises:
-        InputError: nothing is there, or the settings are not valid.
+        InputError: The target does not exist, or the settings are not valid.
     """
     from polybake.config import Config, ModelTable, load_config
 
@@ -90,10 +90,10 @@ def config_for(
 
 
 def usable_name(name: str) -> str:
-    """Return ``name`` when packages, modules and classes can be called by it.
+    """Return ``name`` if it can name packages, modules and classes.
 
     Raises:
-        InputError: they cannot.
+        InputError: It cannot.
     """
     from polybake.base.modelfile.manifest import checked_name
     from polybake.generation.names import names_for

@@ -117,7 +117,7 @@ def verify(
 
 
 def _next_steps(report: Report, model: Path) -> Iterator[str]:
-    """Of each service whose vectors differ, what says why."""
+    """Yield, for each service whose vectors differ, the command that explains why."""
     from polybake.verification.harness.services.address import is_address
     from polybake.verification.verdict import Stage, Status
 
@@ -129,7 +129,7 @@ def _next_steps(report: Report, model: Path) -> Iterator[str]:
 
 
 def _random(number: int | None, seed: int | None, fixture: Path | None) -> Callable[..., Report]:
-    """What judges random cases in the place of a fixture's."""
+    """Return a function that judges random cases instead of a fixture's."""
     from polybake.errors import InputError
     from polybake.study.random.verify_random import new_seed, verify_random
 
@@ -149,10 +149,10 @@ def _random(number: int | None, seed: int | None, fixture: Path | None) -> Calla
 
 @contextmanager
 def shown(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """Show on standard error how far the run is, and each failure as it happens.
+    """Show progress on standard error, and each failure as it happens.
 
-    A terminal has a bar; elsewhere a line says which client begins, unless ``quiet``. Failures in
-    a row that say the same, as those of a client that does not start, are one line.
+    On a terminal there is a bar; elsewhere a line says which client begins, unless ``quiet``.
+    Consecutive equal failures, as of a client that does not start, share a line.
     """
     from rich.console import Console
     from rich.markup import escape

@@ -13,7 +13,7 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 @dataclass(frozen=True)
 class Entry:
-    """One ``key: value`` of a mapping in source code, both already literals."""
+    """A ``key: value`` of a mapping in source code; both are literals already."""
 
     key: str
     value: str
@@ -21,7 +21,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class InputLiterals:
-    """One input of the contract; every field is a literal of the language.
+    """An input of the contract; every field is a literal of the language.
 
     ``feed_name`` is the feed as the name of a constant, such as ``AttentionMask``.
     """
@@ -49,8 +49,8 @@ class Context:
     """The variables of every template.
 
     ``model``, ``package``, ``module``, ``path`` (the package in snake case), ``version`` and
-    ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the type ``element``
-    of the language, and ``dimensions`` dimensions: eight an element with ``packed_bits``. ``words``
+    ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
+    ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``words``
     says whether clients find the words of texts. ``name`` to ``document_prompt`` are literals of
     the language. ``description`` is encoded for the project file.
     """
@@ -88,7 +88,7 @@ class Context:
 
 
 def build_context(manifest: Manifest, language: Language, names: Names, version: str) -> Context:
-    """Decide every name and literal of one client."""
+    """Choose every name and literal of a client."""
     contract, text = manifest.contract, language.string
     pair = contract.pair
     document = next((name for name in DOCUMENT_PROMPTS if name in contract.prompts), None)
@@ -152,6 +152,6 @@ def build_context(manifest: Manifest, language: Language, names: Names, version:
 
 
 def _sentence(manifest: Manifest) -> str:
-    """The package's description: one line."""
+    """Return the package's description in one line."""
     words = " ".join(manifest.description.split())
     return words or f"Client of the model {manifest.name}, the same in every language"

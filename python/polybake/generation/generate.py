@@ -15,7 +15,7 @@ from polybake.generation.write import Changes, changes, write_client
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """Where the client of one language goes and what it is called; None derives a name."""
+    """The folder and the names of the client in one language; None derives a name."""
 
     folder: Path
     package: str | None = None
@@ -37,21 +37,21 @@ def generate(
     Example: ``generate("minilm.onnx", "clients", languages=["ruby"])``
 
     Args:
-        model: A baked model file, the manifest.json of one, or a manifest.
-        clients: The folder below which each client gets one of its language's name; or the settings
-            of each client, by language.
-        languages: Only these.
+        model: A baked model file, its manifest.json, or a manifest.
+        clients: The folder in which each client gets a folder with its language's name; or the
+            settings of each client, by language.
+        languages: Only these languages; empty means all.
         templates: A folder of the user's own templates, see ``render_client``.
         force: Overwrite files that were changed by hand.
-        check: Write nothing, and fail where a file would change.
+        check: Write nothing, and fail if a file would change.
 
     Returns:
-        What was written, by language.
+        The changes, by language.
 
     Raises:
-        InputError: the model or a template is wrong, a language or a name cannot be used, or a
+        InputError: The model or a template is wrong, a language or a name cannot be used, or a
             generated file was changed by hand.
-        CheckFailed: with ``check``, a file differs, is missing, or is left over.
+        CheckFailed: With ``check``, a file differs, is missing, or is left over.
     """
     manifest = model if isinstance(model, Manifest) else _read_manifest(Path(model))
     if not isinstance(clients, Mapping):

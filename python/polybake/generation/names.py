@@ -16,7 +16,7 @@ tokenweight types zeroshotclassifier
 
 @dataclass(frozen=True)
 class Names:
-    """What the package is called where it is published, and where it is imported."""
+    """The names of the published package and of the imported module."""
 
     package: str
     module: str
@@ -25,15 +25,15 @@ class Names:
 def names_for(
     language: str, model: str, *, package: str | None = None, module: str | None = None
 ) -> Names:
-    """Derive package and module name of ``model`` for one language.
+    """Derive the names of package and module of ``model`` in a language.
 
     Args:
-        language: One of ``LANGUAGES``.
+        language: A name in ``LANGUAGES``.
         model: The manifest's name, kebab-case.
-        package, module: Names that the user chose instead.
+        package, module: The user's own names instead.
 
     Raises:
-        InputError: the name shadows something, or a chosen name is not one in that language.
+        InputError: The name shadows something, or a chosen name is invalid in that language.
     """
     if _is_reserved(model):
         raise InputError(

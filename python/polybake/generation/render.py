@@ -14,13 +14,13 @@ from polybake.generation.names import names_for
 
 _TEMPLATE = ".jinja"
 
-#: The folders of what the clients of every task have, of tasks of single texts, and of pairs.
+#: The folders with templates for clients of all tasks, of tasks on single texts, and on pairs.
 SHARED, TEXTS, PAIRS = "shared", "texts", "pairs"
 
 
 @dataclass(frozen=True)
 class RenderedClient:
-    """A client's files by path, and which of them belong to its owner once changed."""
+    """A client's files by path, and the files that belong to its owner once changed."""
 
     files: dict[str, str]
     project_files: frozenset[str]
@@ -34,22 +34,22 @@ def render_client(
     version: str = "0.1.0",
     templates: Path | None = None,
 ) -> RenderedClient:
-    """Render the client of one language.
+    """Render a client in a language.
 
-    A template may include one of another task by its path, such as ``embed/README.md.jinja``.
+    A template may include another task's template by its path, as in ``embed/README.md.jinja``.
     ``__module__`` in a template's path stands for the module's name, ``__path__`` for the package
     in snake case; a file without ``.jinja`` is taken as it is.
 
     Args:
-        manifest: Of the model.
-        language: One of ``LANGUAGES``.
-        package, module, version: Of the client's package, where the user chose them.
-        templates: A folder of the user's own, added to the shipped ones; ``ruby/README.md.jinja``
-            takes the place of the README of any task.
+        manifest: The model's manifest.
+        language: A name in ``LANGUAGES``.
+        package, module, version: The user's choices for the client's package.
+        templates: The user's own folder of templates, added to the shipped ones; its
+            ``ruby/README.md.jinja`` replaces the README of any task.
 
     Raises:
-        InputError: a task that the language has no templates for, a name that it cannot use, a
-            template that is not valid, or one that uses a variable that does not exist.
+        InputError: The language has no templates for the task, a name cannot be used, or a
+            template is invalid or uses an unknown variable.
     """
     own = LANGUAGES[language]
     names = names_for(language, manifest.name, package=package, module=module)
@@ -94,7 +94,7 @@ def _target(path: str, context: Context) -> str:
 
 
 def _paths(folders: list[Path]) -> list[str]:
-    """What lies in any of the folders, relative to it."""
+    """Return the paths of the files in all folders, relative to their folder."""
     files = {
         path.relative_to(folder).as_posix()
         for folder in folders

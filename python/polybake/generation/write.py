@@ -1,4 +1,4 @@
-"""Write rendered files, and never lose what a person changed."""
+"""Write rendered files, and never lose changes made by hand."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ RECORD = ".polybake.json"
 
 @dataclass(frozen=True)
 class Changes:
-    """What a fresh render changes in a client's folder, by path below it."""
+    """The changes of a fresh render to a client's folder, by path below the folder."""
 
     folder: Path
     written: tuple[str, ...]
@@ -27,17 +27,17 @@ def changes(
 ) -> Changes:
     """Compare a client's folder with a fresh render.
 
-    A project file that its owner has changed, or that no record knows, changes only with ``force``;
-    what an earlier render recorded and this one has not is removed.
+    A project file that its owner has changed, or that no record knows, changes only with ``force``.
+    Files of an earlier render that this render does not have are removed.
 
     Args:
-        folder: Of the client.
+        folder: The client's folder.
         files: Text by path below ``folder``.
         project_files: The paths that belong to the client's owner once they are changed.
-        force: Also overwrite what was changed by hand, project files included.
+        force: Also overwrite files that were changed by hand, with project files.
 
     Raises:
-        InputError: the record of what was generated is damaged, and ``force`` is off.
+        InputError: The record of generated files is damaged, and ``force`` is off.
     """
     known = _read_record(folder, force, "project")
     fresh = {path: _digest_of(folder / path) == _digest(files[path]) for path in sorted(files)}
@@ -61,10 +61,10 @@ def changes(
 def write_client(
     folder: Path, files: dict[str, str], project_files: frozenset[str], *, force: bool = False
 ) -> Changes:
-    """Write a client, and remove what is no longer rendered; for the arguments see `changes`.
+    """Write a client, and remove files no longer rendered; for the arguments see `changes`.
 
     Raises:
-        InputError: a generated file was changed by hand, or the record is damaged, and ``force`` is
+        InputError: A generated file was changed by hand, or the record is damaged, and ``force`` is
             off; nothing is written.
     """
     done = changes(folder, files, project_files, force=force)

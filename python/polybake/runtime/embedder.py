@@ -19,18 +19,18 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 
 class Embedder:
-    """A model file, run as every client runs it; the reference that golden vectors are made with.
+    """A model file, run like every client runs it; the reference for golden vectors.
 
     Args:
         path: A baked model file.
         device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
         threads: Threads within one operator; None is ONNX Runtime's default.
-        at_once: Batches that run side by side; None is as many as fill the processors, on
-            ``cuda`` one.
+        at_once: Batches that run at the same time; None means as many as fill the processors,
+            and one on ``cuda``.
 
     Raises:
-        InputError: not a model file, or one that does not load.
-        RequirementMissing: the device cannot be had here.
+        InputError: The file is not a model file, or does not load.
+        RequirementMissing: The device is not available here.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Embedder:
             at_once or (1 if device == "cuda" else max(1, processors() // (threads or 1))),
             BUDGETS[device],
         )
-        self.device = cast(Device, device)  # the session is open, so it is one
+        self.device = cast(Device, device)  # the session is open, so the device is known
 
     @property
     def dimension(self) -> int:
-        """Elements of one embedding."""
+        """The number of elements of an embedding."""
         return self.manifest.contract.output.dimension
 
     @property
@@ -65,10 +65,10 @@ class Embedder:
         return self.manifest.contract.prompts
 
     def tokenize(self, texts: Iterable[Text], *, prompt: str | None = None) -> list[list[int]]:
-        """The token ids of each text with its prompt, cut at the model's limit.
+        """Return the token ids of each text with its prompt, cut at the model's limit.
 
         Raises:
-            InputError: a text where a list is wanted, or the model has no such prompt.
+            InputError: ``texts`` is a single text, or the model has no such prompt.
         """
         if isinstance(texts, str):
             raise InputError("expected a list of texts, got one text; put it into a list")
@@ -78,8 +78,8 @@ class Embedder:
         """Embed texts: ``[texts, dimension]`` of the model's dtype, in their order.
 
         Raises:
-            InputError: a text where a list is wanted, the model has no such prompt, or it gives a
-                text several vectors.
+            InputError: ``texts`` is a single text, the model has no such prompt, or it gives a text
+                several vectors.
         """
         if self.manifest.contract.output.counts is not None:
             raise InputError(
@@ -92,11 +92,11 @@ class Embedder:
         return self.runner.vectors(rows, prompt)
 
     def self_check(self) -> float:
-        """Take every golden case that the file carries through tokenizer and graph.
+        """Run every golden case in the file through tokenizer and graph.
 
         Returns:
-            The largest absolute difference of one element; of packed bits, how many of one element
-            differ.
+            The largest absolute difference of an element; for packed bits, how many bits of an
+            element differ.
 
         Raises:
             CheckFailed: token ids differ, or a vector lies outside the file's tolerance.

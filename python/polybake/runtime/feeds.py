@@ -10,12 +10,12 @@ from polybake.base.modelfile.rows import Rows
 def feeds(
     contract: Contract, rows: Rows, prompt: str | None = None, length: int = 0
 ) -> dict[str, NDArray[np.int64]]:
-    """One array for each input of the contract, by its name.
+    """Return an array for each input of the contract, by name.
 
     Args:
-        contract: Says what to feed, and the padding.
-        rows: Token ids, with their types packed into them; a row without any is all padding.
-        prompt: Whose ``prompt_value`` is fed, where the model takes one.
+        contract: The contract, with the inputs and the padding.
+        rows: Token ids, with their types packed into them; an empty row is all padding.
+        prompt: The prompt whose ``prompt_value`` is fed, if the model takes one.
         length: Pad to this many tokens when no row is longer.
     """
     width = max(1, length, *(len(row) for row in rows))

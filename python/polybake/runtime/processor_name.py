@@ -1,4 +1,4 @@
-"""What this machine's processor calls itself."""
+"""The name of this machine's processor."""
 
 import platform
 import re
@@ -8,7 +8,7 @@ _NAME = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 
 
 def processor_name(information: Path = Path("/proc/cpuinfo")) -> str:
-    """The first of several; Arm's does not say it there, and macOS has no such file."""
+    """Return the first processor's name; Arm does not list it, and macOS has no such file."""
     try:
         found = _NAME.search(information.read_text(encoding="utf-8", errors="replace"))
     except OSError:

@@ -9,7 +9,7 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 
 def processors() -> int:
-    """Those of the affinity mask, as far as the quotas of the process's control groups reach.
+    """Count the processors in the affinity mask, limited by the quotas of control groups.
 
     Source: Linux, Documentation/admin-guide/cgroup-v2.rst, ``cpu.max``.
     """
@@ -24,7 +24,7 @@ def limited() -> bool:
 
 
 def _quotas(root: Path) -> Iterator[tuple[int, int]]:
-    """Microseconds of processor time that each group has in a period, where it has a limit."""
+    """Yield each group's quota and period in microseconds, if the group has a limit."""
     own = Path("/proc/self/cgroup").read_text().splitlines() if root.is_dir() else []
     place = next((line[3:].strip("/") for line in own if line.startswith("0::")), "")
     for folder in (root / place, *(root / place).parents):

@@ -1,4 +1,4 @@
-"""Which prompt texts are embedded with."""
+"""The choice of the prompt that texts are embedded with."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _ROLES = {"query": ("query",), "document": DOCUMENT_PROMPTS}
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt's name, or what the texts are; neither takes the model's default.
+    """A prompt's name, or the role of the texts; with neither, the model's default is used.
 
     Attributes:
-        name: Of one of the model's prompts.
-        role: As the clients' ``embed_queries`` and ``embed_documents`` choose it: where the model
-            has no prompt for it none is used, not even the default.
+        name: The name of one of the model's prompts.
+        role: Chooses the prompt like the clients' ``embed_queries`` and ``embed_documents``: if
+            the model has no prompt for the role, none is used, not even the default.
 
     Raises:
-        InputError: both are given, or no such role.
+        InputError: Both are set, or the role is unknown.
     """
 
     name: str | None = None
     role: Literal["query", "document"] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what would be ignored."""
+        """Refuse a name that would be ignored, and an unknown role."""
         if self.name is not None and self.role is not None:
             raise InputError(
                 f"prompt {self.name!r} and role {self.role!r} exclude each other; give one of them"
@@ -37,7 +37,7 @@ class Prompt:
             raise InputError(f"unknown role {self.role!r}; choose one of: {', '.join(_ROLES)}")
 
     def contract(self, contract: Contract) -> Contract:
-        """The contract of a model whose default prompt is this one.
+        """Return the contract with this prompt as its default prompt.
 
         Raises:
             InputError: the model has no prompt of this name.

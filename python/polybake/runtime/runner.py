@@ -1,4 +1,4 @@
-"""Texts in, vectors out: what every client does, for all that the core runs."""
+"""Texts in, vectors out: the core's counterpart of every client."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,26 +19,26 @@ from polybake.runtime.session import run
 from polybake.runtime.tokenization.pairs import join
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
-#: Tokens of one batch, by device: on processors what was fastest. The clients have the same.
+#: The tokens of a batch, by device; the fastest number on processors. Clients use the same.
 BUDGETS = {"cpu": 512, "cuda": 16_384}
 
-#: Bounds the pairs of tokens of a batch at so many times its budget.
+#: A batch has at most this many times its budget in pairs of tokens.
 _PAIRS = 512
 
-#: Pairs of tokens of all batches side by side: those of one text of 8,192 tokens.
+#: The most pairs of tokens of all batches at a time: those of a text of 8,192 tokens.
 _PAIRS_AT_ONCE = 8192**2
 
 
 @dataclass(frozen=True)
 class Runner:
-    """A graph with the contract and the tokenizer that it is run by.
+    """A graph with its contract and its tokenizer.
 
     A prompt of None is the contract's default, as in the clients' ``embed``.
 
     Attributes:
-        session: Of the graph.
-        at_once: Batches that run side by side, each on the session's threads.
-        budget: Tokens of one batch, padding included; a longer row stands alone.
+        session: The graph's session.
+        at_once: Batches that run at the same time, each on the session's threads.
+        budget: The tokens of a batch, with padding; a longer row is a batch of its own.
     """
 
     session: ort.InferenceSession
@@ -48,10 +48,10 @@ class Runner:
     budget: int = BUDGETS["cpu"]
 
     def ids(self, texts: Sequence[Text], prompt: str | None = None) -> list[list[int]]:
-        """The token ids of each text with its prompt, or of each pair, with their types packed.
+        """Return the token ids of each text with its prompt, or of each pair, with packed types.
 
         Raises:
-            InputError: the model has no such prompt, or one text is too long for its pair.
+            InputError: The model has no such prompt, or a text is too long for its pair.
         """
         name = self._name(prompt)
         before = "" if name is None else self.contract.prompts[name]
@@ -60,16 +60,16 @@ class Runner:
     def outputs(
         self, rows: Rows, names: Sequence[str], prompt: str | None = None, length: int = 0
     ) -> list[NDArray[Any]]:
-        """Run rows of token ids as one batch, and give the outputs of these names.
+        """Run rows of token ids as one batch, and return the named outputs.
 
         Args:
-            rows: Token ids; a row without any is all padding.
-            names: Of the graph's outputs.
-            prompt: Whose ``prompt_value`` is fed, where the model takes one.
+            rows: Token ids; an empty row is all padding.
+            names: Names of the graph's outputs.
+            prompt: The prompt whose ``prompt_value`` is fed, if the model takes one.
             length: Pad to this many tokens when no row is longer.
 
         Raises:
-            CheckFailed: the model stops at these ids, or does not end.
+            CheckFailed: The model fails on these ids, or does not end.
         """
         return run(self.session, names, feeds(self.contract, rows, self._name(prompt), length))
 
@@ -78,7 +78,7 @@ class Runner:
         return self.outputs(rows, [self.contract.output.name], prompt, length)[0]
 
     def of_each(self, rows: Rows, prompt: str | None = None) -> list[NDArray[Any]]:
-        """Run rows as one batch: ``[vectors, dimension]`` of each row, mostly one."""
+        """Run rows as one batch; return ``[vectors, dimension]`` for each row, mostly 1 vector."""
         output = self.contract.output
         if output.counts is None:
             return [*self.vectors(rows, prompt)[:, None]]
@@ -94,15 +94,15 @@ class Runner:
     ) -> NDArray[Any]:
         """Run any number of rows in batches of similar length: ``[vectors, dimension]``.
 
-        Equal rows give equal batches, whatever ``at_once`` is. A row that is longer than a batch
-        runs alone where the session has several threads: there is work for all of them in it.
-        Where it has one, as many run side by side as have no more pairs of tokens than one text of
-        8,192, whose attention a machine must hold.
+        Equal rows give equal batches, whatever ``at_once`` is. If the session has several threads,
+        a row that is longer than a batch runs alone, as it has work for all threads. If the session
+        has one thread, long rows run at the same time as long as they have no more pairs of tokens
+        than a text of 8,192 tokens, whose attention a machine must hold.
 
         Args:
             rows: Token ids.
-            prompt: As of `outputs`.
-            progress: Told how many rows a batch had, when it is done, from any thread.
+            prompt: As in `outputs`.
+            progress: Called, from any thread, with the number of rows of each finished batch.
         """
         output = self.contract.output
         found = [np.empty((0, output.dimension), output.dtype)] * (len(rows) + 1)
@@ -144,16 +144,16 @@ class Runner:
 def tokenized(
     contract: Contract, tokenizer: BakedTokenizer, texts: Sequence[Text], before: str = ""
 ) -> list[list[int]]:
-    """The rows of texts, or of pairs, that a graph of this contract takes.
+    """Return the rows of texts, or of pairs, that a graph of this contract takes.
 
     Args:
-        contract: Says how pairs are joined.
-        tokenizer: Of the model file.
-        texts: Each a text, or a pair where the contract joins pairs.
+        contract: The contract; it says how pairs are joined.
+        tokenizer: The model file's tokenizer.
+        texts: Texts, or pairs if the contract joins pairs.
         before: The text of a prompt.
 
     Raises:
-        InputError: a text where a pair is wanted, or a pair where a text is; or only one text of a
+        InputError: A text instead of a pair, or a pair instead of a text; or only one text of a
             pair may be cut, and the other leaves no room for it.
     """
     single = [text for text in texts if isinstance(text, str)]
@@ -174,7 +174,7 @@ def _batches(rows: Rows, budget: int) -> Iterator[list[int]]:
     places = sorted(range(len(rows)), key=lambda place: len(rows[place]), reverse=True)
     while places:
         longest = max(1, len(rows[places[0]]))
-        # Layers hold a number for each token, attention one for each pair of a row's tokens.
+        # Layers hold a number for each token, attention a number for each pair of a row's tokens.
         size = max(1, min(budget // longest, _PAIRS * budget // longest**2))
         yield places[:size]
         del places[:size]

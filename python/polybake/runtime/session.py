@@ -1,4 +1,4 @@
-"""An ONNX Runtime session whose provider is really the one asked for."""
+"""Open ONNX Runtime sessions that really use the requested provider."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -48,16 +48,16 @@ def open_session(
     Args:
         model: The path of an ONNX file, or its bytes.
         device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
-        threads: Threads within one operator; None is one a physical core, or where the process may
-            use fewer processors, one for each of these.
-        fused: Whether ONNX Runtime may put operators together, which rounds otherwise.
-        name: What the message calls a file that the user never sees; None is its path.
-        profile: What the name of ONNX Runtime's own profile begins with; None makes none.
+        threads: Threads within one operator; None means one per physical core, or one per
+            processor that the process may use if these are fewer.
+        fused: Whether ONNX Runtime may fuse operators, which rounds differently.
+        name: The name in messages of a file that the user never sees; None is its path.
+        profile: The prefix of the file name of ONNX Runtime's profile; None makes no profile.
 
     Raises:
-        InputError: an unknown device, more threads than processors, or a model that ONNX Runtime
-            does not load.
-        RequirementMissing: the device cannot be had here.
+        InputError: The device is unknown, there are more threads than processors, or ONNX Runtime
+            does not load the model.
+        RequirementMissing: The device is not available here.
     """
     if device not in _PROVIDERS:
         raise InputError(f"unknown device {device!r}; choose one of: {', '.join(_PROVIDERS)}")
@@ -110,7 +110,7 @@ def run(
     """Run a graph, which may come from anywhere, for at most `TIME_LIMIT`.
 
     Raises:
-        CheckFailed: it stops, or has not ended by then.
+        CheckFailed: The graph fails, or has not ended by then.
     """
     with TIME_LIMIT.options() as options:
         options.log_severity_level = _NOTHING  # the exception says it
@@ -131,7 +131,7 @@ def run(
 
 
 def _remedy(reason: str) -> str:
-    """What helps where a run fails; ONNX Runtime's exceptions say in words alone what was wrong."""
+    """Return a remedy for a failed run, by the words of ONNX Runtime's message."""
     if re.search("(allocate|out of|Available) memory|bad.alloc|MemoryError", reason):
         return "free memory, or give it fewer or shorter texts at a time"
     # An id beyond the table, or more tokens than positions.

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 
 import onnxruntime as ort
 
-#: Looks at the runs in the time that one may take.
+#: How often the runs are checked within the time limit.
 _LOOKS = 60
 
 
 class TimeLimit:
     """Ends runs that take too long.
 
-    One thread looks after all of them: to start one for each takes a tenth of a short text's time.
+    One thread watches all runs: a thread for each run would take a tenth of a short text's time.
 
     Args:
-        seconds: What a run may take; it ends at the first look after that.
+        seconds: What a run may take; it is ended at the first check after that.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -27,7 +27,7 @@ class TimeLimit:
 
     @contextmanager
     def options(self) -> Iterator[ort.RunOptions]:
-        """The options of one run, whose ``terminate`` says afterwards whether it was ended."""
+        """Give the options of a run; their ``terminate`` says afterwards whether it was ended."""
         options = ort.RunOptions()
         self._ends[options] = time.monotonic() + self.seconds
         if self._watch is None or not self._watch.is_alive():  # a fork has no threads

@@ -7,12 +7,12 @@ from starlette.responses import Response
 
 from polybake.serving.served_model import ServedModel
 
-#: Says which file gave the vectors: those of one fingerprint are equal everywhere.
+#: The header with the fingerprint of the file that gave the vectors, which are equal everywhere.
 FINGERPRINT = "X-Polybake-Fingerprint"
 
 
 def answer(content: Any, model: ServedModel) -> Response:
-    """An answer of a model; each float32 has as few digits as tell it from all others."""
+    """Return a model's response; each float32 has as few digits as identify it."""
     return Response(
         orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY),
         media_type="application/json",

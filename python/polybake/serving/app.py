@@ -1,4 +1,4 @@
-"""The service: routes, and what starts and ends with it."""
+"""The service: its routes, its start and its end."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,12 +18,12 @@ from polybake.serving.refusal import Refusal
 
 
 def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> FastAPI:
-    """A service for models that were checked.
+    """Create a service for checked models.
 
     Args:
-        models: Opened files.
-        limits: Of requests.
-        keys: Any of which opens it; none leaves it open.
+        models: The opened models.
+        limits: The limits of requests.
+        keys: Requests need any of these keys; without keys the service is open.
     """
     metrics = Metrics(models)
 
@@ -36,7 +36,7 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
         for model in models:
             await model.close()
 
-    # The pages that show the schema load scripts from elsewhere; the schema itself is there.
+    # The pages that show the schema load scripts from elsewhere, so only the schema is served.
     app = FastAPI(
         title="polybake", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None
     )

@@ -1,4 +1,4 @@
-"""What bodies of requests have in common: known keys, and inputs that are judged by hand."""
+"""Shared parts of request bodies: known keys, and inputs that are validated by hand."""
 
 from typing import Annotated, Any
 
@@ -14,13 +14,13 @@ from pydantic import (
 
 from polybake.base.files.validation import unknown_key
 
-#: As much of an unknown key as is compared and shown.
+#: The characters of an unknown key that are compared and shown.
 _SHOWN = 50
 
-#: What a value of JSON is called.
+#: The names of JSON's types.
 _NAMES = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", int: "a number"}
 
-#: Texts, of which the first that is none ends it: there may be thousands.
+#: Texts; validation stops at the first wrong value, as there may be thousands.
 Texts = Annotated[list[StrictStr], FailFast()]
 
 
@@ -39,7 +39,7 @@ class Asked(BaseModel):
 
 
 def _inputs(given: Any, expected: str, flat: tuple[type, ...], inner: type) -> Any:
-    """A text, or a list of one of the kinds that may stand in it, or of lists of the inner one."""
+    """Check for a text, a list of one type in ``flat``, or a list of lists of ``inner``."""
     if isinstance(given, str):
         return given
     if not isinstance(given, list):
@@ -64,7 +64,7 @@ def _named(value: object) -> str:
 def _judged(
     schema: Any, expected: str, *, flat: tuple[type, ...], inner: type = int
 ) -> tuple[PlainValidator, WithJsonSchema]:
-    """What judges a value by hand, and the schema that says the same."""
+    """Return a validator that works by hand, and the schema that says the same."""
     check = PlainValidator(lambda given: _inputs(given, expected, flat, inner))
     return check, WithJsonSchema(TypeAdapter(schema).json_schema())
 
@@ -76,11 +76,11 @@ _BATCH = str | list[list[str]]
 #: A text, texts, or rows of token ids.
 InputRows = Annotated[_ROWS, *_judged(_ROWS, "a text, texts, or rows of token ids", flat=(str,))]
 
-#: The same, or one row of token ids.
+#: A text, texts, a row of token ids, or rows of token ids.
 RowOrRows = Annotated[
     _ROW_OR_ROWS,
     *_judged(_ROW_OR_ROWS, "a text, texts, token ids, or rows of token ids", flat=(str, int)),
 ]
 
-#: A text, or texts each in a list of its own.
+#: A text, or lists of one text each.
 Batch = Annotated[_BATCH, *_judged(_BATCH, "a text, or lists of one text each", flat=(), inner=str)]

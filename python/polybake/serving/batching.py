@@ -15,7 +15,7 @@ from polybake.serving.refusal import Refusal
 
 Vectors = NDArray[Any]
 
-#: Batches among whose rows the next one's are chosen, so that rows of like length meet.
+#: The next batch's rows are chosen among the rows of this many batches, to match their lengths.
 _AHEAD = 4
 
 
@@ -31,15 +31,15 @@ class _Row:
 
 
 class Batching:
-    """Runs rows as they come, those that wait together in one batch.
+    """Runs rows as they arrive; rows that wait at the same time share a batch.
 
-    No row's vectors depend on its neighbours, so whose rows share a batch is nobody's concern.
+    Vectors do not depend on neighbours, so rows of different requests may share a batch.
 
     Args:
-        runner: Runs batches, as many side by side as its ``at_once``, each of its ``budget``.
-        wait: Seconds that a row waits for others, while a batch has room for them.
-        limit: Tokens that may wait; who comes when they do is refused, so that no queue grows.
-        ran: Is told how many rows each batch has.
+        runner: Runs batches of its ``budget``, as many at a time as its ``at_once``.
+        wait: Seconds that a row waits for others, while its batch has room.
+        limit: The most tokens that may wait; then new requests are refused, so that no queue grows.
+        ran: Called with the number of rows of each batch.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Batching:
                 self._arrived.clear()
 
     def _batch(self) -> list[_Row]:
-        """The row that has waited longest, with those that are most like it in length."""
+        """Take the row that has waited longest, and the rows that are most like it in length."""
         budget, ahead, tokens = self._runner.budget, list[_Row](), 0
         while self._rows and tokens < _AHEAD * budget:
             row = self._rows.popleft()
@@ -153,8 +153,8 @@ class Batching:
             found = await loop.run_in_executor(self._pool, self._runner.of_each, ids, prompt)
             if self._ran:
                 self._ran(len(batch))
-        except Exception as error:  # whatever it is, the next batch has to run
-            if len(batch) > 1:  # one of them is at fault, and the others are not
+        except Exception as error:  # the next batch must run, whatever the error
+            if len(batch) > 1:  # find the row at fault; the others succeed
                 for row in batch:
                     await self._fill([row])
             elif not batch[0].found.done():

@@ -11,13 +11,13 @@ from polybake.serving.refusal import Refusal
 
 
 class Bodies:
-    """Receives bodies within limits.
+    """Receives the bodies of requests within limits.
 
-    Where all together have more bytes than they may, the largest that is not whole yet is refused:
-    whoever sends little is served while others send much.
+    If all bodies together exceed their limit, the largest unfinished body is refused: so small
+    requests are served while others send much.
 
     Args:
-        limits: Of one body, of all, and of the time to receive one in.
+        limits: The limits of a body, of all bodies, and of the time to receive a body.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -27,10 +27,10 @@ class Bodies:
 
     @asynccontextmanager
     async def received(self, receive: Receive) -> AsyncIterator[bytes]:
-        """A whole body, which counts until the block ends.
+        """Receive a whole body, which counts towards the limit until the block ends.
 
         Raises:
-            Refusal: it is too large or too slow, there is no room for it, or it ends early.
+            Refusal: The body is too large or too slow, there is no room for it, or it ends early.
         """
         body = await self._whole(receive)
         self._held += len(body)
@@ -62,7 +62,7 @@ class Bodies:
             self._held -= self._arriving.pop(until, 0)
 
     def _count(self, until: asyncio.Timeout, size: int) -> None:
-        """Add to a body, and refuse the largest where all have too much."""
+        """Add bytes to a body, and refuse the largest body if all together are too large."""
         if until not in self._arriving:
             raise self._full()
         self._arriving[until] += size
@@ -82,6 +82,6 @@ class Bodies:
 
 
 def too_large(limits: Limits) -> Refusal:
-    """The refusal of a body that is larger than one may be."""
+    """Return the refusal of a body that is too large."""
     message = f"the request has more than {limits.body} bytes; send fewer texts"
     return Refusal("validation", message, status=413)

@@ -1,4 +1,4 @@
-"""Connections, of which none waits for ever for the rest of a request."""
+"""Connections that do not wait forever for the rest of a request."""
 
 import asyncio
 from functools import partial
@@ -24,18 +24,18 @@ class Connection(H11Protocol):
 
     @property
     def unfinished(self) -> bool:
-        """Whether the rest of a request is awaited, or the next one."""
+        """Whether the connection waits for the rest of a request, or for the next request."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait; where there are too many, one that waits makes room."""
+        """Begin to wait; if there are too many connections, close one that waits."""
         super().connection_made(transport)
         self._wait()
         if len(self.connections) > self._limits.connections:
             others = (one for one in self.connections if one is not self)
             waits = (one for one in others if isinstance(one, Connection) and one.unfinished)
             ended = next(waits, self)
-            self.connections.discard(ended)  # now, as more may come before it is lost
+            self.connections.discard(ended)  # at once, as more may come before it is lost
             ended.transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -55,7 +55,7 @@ class Connection(H11Protocol):
             self._end.cancel()
 
     def _wait(self) -> None:
-        """Have an end for what is awaited, from when it began to be."""
+        """Set a deadline for the awaited part of a request, from the moment the wait began."""
         state = self.conn.their_state
         if state is self._state:
             return
@@ -68,5 +68,5 @@ class Connection(H11Protocol):
 
 
 def connections(limits: Limits) -> Any:
-    """What uvicorn makes of each connection."""
+    """Return the factory that uvicorn calls for each connection."""
     return partial(Connection, limits=limits)

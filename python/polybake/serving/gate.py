@@ -1,4 +1,4 @@
-"""What every request passes: keys, limits, times, counts and the log."""
+"""The gate that every request passes: keys, limits, time, metrics and the log."""
 
 import asyncio
 import hmac
@@ -22,15 +22,15 @@ _OPEN = ("/health", "/health/live", "/health/ready", "/metrics")
 
 
 class Gate:
-    """Lets requests in that have a key and fit, and ends those that take too long.
+    """Admits requests that have a key and fit the limits, and ends those that take too long.
 
     Args:
-        app: Who answers them.
-        keys: Any of which will do; none lets all in.
-        limits: Of body, number and time.
-        paths: Those that there are; others are counted together.
-        bodies: Those of them that take a body; no other body is received.
-        metrics: Count each request.
+        app: The application that answers requests.
+        keys: Requests need any of these keys; without keys all are admitted.
+        limits: The limits of body, number and time.
+        paths: The known paths; requests to other paths are counted together.
+        bodies: The paths that take a body; no other body is received.
+        metrics: Counts each request.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Gate:
         self._inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -107,7 +107,7 @@ class Gate:
                 raise Refusal("unauthorized", "no valid key; send Authorization: Bearer and a key")
 
     def _check_body(self, headers: Headers) -> None:
-        """Refuse a body by what its headers say of it."""
+        """Refuse a body by its headers."""
         if int(headers.get("content-length", "0")) > self._limits.body:
             raise too_large(self._limits)
         coding = headers.get("content-encoding", "identity")
@@ -121,7 +121,7 @@ class Gate:
 
     @asynccontextmanager
     async def _place(self, path: str) -> AsyncIterator[None]:
-        """A place among those at work, which no unfinished body takes."""
+        """Take a place among the requests at work; an unfinished body takes none."""
         if self._inside >= self._limits.requests and path not in _OPEN:
             message = f"{self._limits.requests} requests are at work; ask again later"
             raise Refusal("overloaded", message, retry_after=1)
@@ -147,7 +147,7 @@ class Gate:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Receives a body that was read, and then what comes behind it."""
+    """Return a function that receives the read body again, then the following messages."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:

@@ -11,21 +11,21 @@ from fastapi.routing import APIRoute
 from polybake.serving.models import Models
 from polybake.serving.refusal import Refusal
 
-#: Lists, objects and strings that a request has beside those of its texts.
+#: The lists, objects and strings of a request beside those of its texts.
 _BESIDE = 64
 
-#: Strings of a text, which may be an object with others beside it.
+#: The most strings per text, which may be an object with other strings.
 _STRINGS = 16
 
-#: Bytes that are parsed faster than another thread is told to do it.
+#: A body of up to this many bytes is parsed at once, as another thread would take longer.
 _SHORT = 65_536
 
 
 class JsonRoute(APIRoute):
-    """A route whose body is parsed within bounds, where it would take long in another thread."""
+    """A route whose body is parsed within bounds; a long body is parsed in another thread."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Put what was parsed in the place of what was received."""
+        """Return a handler that gets the parsed body."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:
@@ -45,35 +45,35 @@ class JsonRoute(APIRoute):
 
 
 class _Parsed(Request):
-    """A request of which the framework asks what its JSON says."""
+    """A request whose JSON is parsed already."""
 
     def __init__(self, request: Request, content: object) -> None:
         super().__init__(request.scope, request.receive)
         self._content = content
 
     async def body(self) -> bytes:
-        return b"{}"  # there is one
+        return b"{}"  # any body will do
 
     async def json(self) -> Any:
         return self._content
 
 
 def parsed(body: bytes, texts: int, longest: int) -> object:
-    """What a body says.
+    """Parse a body.
 
-    An object of Python takes 30 times the bytes of its JSON, so their number is bounded before
-    there is any.
+    A Python object takes 30 times the bytes of its JSON, so the number of objects is bounded
+    before any is made.
 
     Args:
-        body: UTF-8.
-        texts: Of a request, at most; each may be a list or an object.
-        longest: Token ids of a text, at most.
+        body: The body, in UTF-8.
+        texts: The most texts of a request; each may be a list or an object.
+        longest: The most token ids of a text.
 
     Raises:
-        Refusal: it says more than a request may, or is no JSON.
+        Refusal: The body holds more than a request may, or is not JSON.
     """
     plain = body
-    if b"\\" in body:  # what is left of it is not text, but has its quotes at the ends of strings
+    if b"\\" in body:  # without escapes, the only quotes left are those around strings
         plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
     most = texts + _BESIDE
     if plain.count(b'"') > 2 * _STRINGS * most:

@@ -5,19 +5,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a service.
+    """The limits of a service.
 
     Attributes:
-        texts: Of a request.
-        body: Bytes of a request.
-        bodies: Bytes of all requests that arrive or are at work.
-        requests: At work at a time; more are refused.
-        connections: Open at a time; for more, ones are closed whose request is not whole.
-        waiting: Tokens of each model that may wait; more are refused.
+        texts: The most texts of a request.
+        body: The most bytes of a request.
+        bodies: The most bytes of all requests that arrive or are at work.
+        requests: The most requests at work; more are refused.
+        connections: The most open connections; for more, connections with an unfinished request
+            are closed.
+        waiting: The most tokens that may wait for a model; more are refused.
         wait: Seconds that a row waits for others to fill its batch.
-        head: Seconds that the headers of a request have to arrive.
-        receive: Seconds that its body has.
-        timeout: Seconds of a request that is whole.
+        head: Seconds in which the headers of a request must arrive.
+        receive: Seconds in which the body of a request must arrive.
+        timeout: Seconds in which a whole request must be answered.
     """
 
     texts: int = 2048

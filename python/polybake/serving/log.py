@@ -1,4 +1,4 @@
-"""Lines of the log: JSON, without a word of what callers send."""
+"""The log's lines: JSON, without any text that callers send."""
 
 import logging
 import sys
@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 
 import orjson
 
-#: Where each request leaves a line.
+#: The logger with a line for each request.
 LOG = logging.getLogger("polybake.serving")
 
 
 class Lines(logging.Formatter):
-    """A record as one line of JSON: facts by name, or the first line of a library's message.
+    """Formats a record as a line of JSON: facts by name, or a message's first line.
 
-    The message of an exception may quote a text, so its type and place stand for it.
+    The message of an exception may quote a text, so only its type and place are logged.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """A line with the time, in UTC as of ISO 8601."""
+        """Return a line with the time, in UTC by ISO 8601."""
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         shown: dict[str, object] = {"time": time, "level": record.levelname.lower()}
         if isinstance(record.msg, dict):
@@ -33,7 +33,7 @@ class Lines(logging.Formatter):
 
 
 def to_standard_error() -> None:
-    """Write what the service and its libraries log, a line each, and nothing twice."""
+    """Write the logs of the service and its libraries as lines, each once."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Lines())
     LOG.setLevel(logging.INFO)

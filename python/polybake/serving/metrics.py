@@ -19,10 +19,10 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """What a service did, and what waits.
+    """The metrics of a service.
 
     Attributes:
-        inside: Requests at work.
+        inside: The number of requests at work.
     """
 
     def __init__(self, models: Models) -> None:
@@ -63,12 +63,12 @@ class Metrics:
                 counter.labels(model.name)
 
     def batches(self, model: str) -> Callable[[int], None]:
-        """Where a model counts the texts of each batch."""
+        """Return a function that counts the texts of each batch of a model."""
         observe: Callable[[int], None] = self._batches.labels(model).observe
         return observe
 
     def took(self, path: str, status: int, seconds: float, work: Work) -> None:
-        """Count a request, and what was done for it."""
+        """Count a request, and the work done for it."""
         self._requests.labels(path, str(status)).inc()
         self._seconds.labels(path).observe(seconds)
         if work.model and status == 200:

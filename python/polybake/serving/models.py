@@ -13,7 +13,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.serving.refusal import Refusal
 from polybake.serving.served_model import ServedModel
 
-#: Token ids that a text may have in JSON, where its model has no limit.
+#: The most token ids of a text in JSON, if its model has no limit.
 _LONGEST = 2**20
 
 
@@ -21,7 +21,7 @@ class Models:
     """Model files by name.
 
     Raises:
-        InputError: two have one name.
+        InputError: Two models have the same name.
     """
 
     def __init__(self, models: Sequence[ServedModel]) -> None:
@@ -34,18 +34,18 @@ class Models:
     def opened(
         cls, paths: Sequence[Path], *, device: str, threads: int, most: int, matryoshka: list[str]
     ) -> Models:
-        """Open files, each of which reproduces the golden cases that it carries.
+        """Open files, and check that each reproduces its golden cases.
 
         Args:
             paths: Baked model files.
             device: ``cpu`` or ``cuda``.
-            threads: Of one batch.
-            most: Texts of a request, at most.
-            matryoshka: Names of models of which fewer dimensions may be asked.
+            threads: The threads of a batch.
+            most: The most texts of a request.
+            matryoshka: The names of models whose vectors may be requested with fewer dimensions.
 
         Raises:
-            InputError: a file does not load, or no model has such a name.
-            CheckFailed: a golden case is not reproduced.
+            InputError: A file does not load, or no model has such a name.
+            CheckFailed: A golden case is not reproduced.
         """
         embedders = [Embedder(path, device=device, threads=threads) for path in paths]
         names = [one.manifest.name for one in embedders]
@@ -81,10 +81,11 @@ class Models:
         return all(model.ready for model in self)
 
     def of(self, task: str, name: str | None = None) -> ServedModel:
-        """The model of this name, or the only one that was baked for a task.
+        """Return the model of this name, or the only model for a task.
 
         Raises:
-            Refusal: there is none, it was baked for another task, or no name tells which.
+            Refusal: There is no such model, it is for another task, or several are for the task and
+                no name is given.
         """
         able = [model for model in self if model.contract.task == task]
         known = ", ".join(model.name for model in able)
@@ -107,5 +108,5 @@ def _of_app(request: Request) -> Models:
     return models
 
 
-#: What an endpoint takes to reach them.
+#: The parameter type by which an endpoint gets the models.
 Served = Annotated[Models, Depends(_of_app)]

@@ -66,7 +66,7 @@ async def list_models(models: Served) -> dict[str, Any]:
 
 
 def _inputs(asked: EmbeddingsRequest) -> list[str | list[int]]:
-    """Texts or rows of token ids, of which one may stand alone."""
+    """Return the texts or rows of token ids as a list; a single one becomes a list of one."""
     if isinstance(asked.input, str):
         return [asked.input]
     ids = [one for one in asked.input if isinstance(one, int)]
@@ -74,7 +74,7 @@ def _inputs(asked: EmbeddingsRequest) -> list[str | list[int]]:
 
 
 def _cut(model: ServedModel, vectors: NDArray[Any], dimensions: int | None) -> NDArray[Any]:
-    """The first dimensions of a Matryoshka model, of unit length where all of them were."""
+    """Cut a Matryoshka model's vectors; they get unit length if the whole vectors have it."""
     given = model.contract.output.dimension
     if dimensions is None or dimensions == given:
         return vectors

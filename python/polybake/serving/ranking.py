@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def ranking(scores: NDArray[Any]) -> list[tuple[int, Any]]:
-    """The places of scores with these, best first; of equal ones the first.
+    """Return the places of scores with the scores, best first; equal scores in their order.
 
     Args:
         scores: ``[places]``.

@@ -1,4 +1,4 @@
-"""What a request is answered with that is not served."""
+"""The answer to a request that is not served."""
 
 from typing import Literal
 
@@ -18,10 +18,10 @@ class Refusal(Exception):
     """A request that is not served.
 
     Args:
-        kind: Why.
+        kind: The kind of reason.
         message: One line with the value, what was expected, and the remedy.
-        status: Of HTTP; None is what the kind mostly has.
-        retry_after: Seconds after which to ask again.
+        status: The HTTP status; None takes the kind's usual status.
+        retry_after: Seconds after which to try again.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Refusal(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of the answer."""
+        """The headers of the response."""
         return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
 
     def body(self, path: str) -> dict[str, object]:

@@ -20,11 +20,11 @@ from polybake.serving.work import WORK
 
 @dataclass(frozen=True)
 class Answered:
-    """What a model says to the texts of a request.
+    """A model's answer to the texts of a request.
 
     Attributes:
-        vectors: ``[vectors, dimension]`` of each text.
-        tokens: Of all texts, special ones included.
+        vectors: ``[vectors, dimension]`` for each text.
+        tokens: The number of tokens of all texts, with special tokens.
     """
 
     vectors: list[Vectors]
@@ -32,27 +32,27 @@ class Answered:
 
     @property
     def single(self) -> NDArray[Any]:
-        """``[texts, dimension]``, where each text has one vector."""
+        """The vectors as ``[texts, dimension]``, if each text has one vector."""
         return np.concatenate(self.vectors)
 
 
 class ServedModel:
-    """A model file, with the batches in which its texts are run.
+    """A model file that is served, with its batches.
 
     Args:
         embedder: The opened file.
-        most: Texts of a request, at most.
-        matryoshka: Whether the first dimensions of its vectors are vectors, too.
+        most: The most texts of a request.
+        matryoshka: Whether its vectors may be cut to their first dimensions.
 
     Raises:
-        InputError: they cannot be, as dimensions are packed or rounded.
+        InputError: The vectors cannot be cut, as dimensions are packed or rounded.
     """
 
     def __init__(self, embedder: Embedder, *, most: int, matryoshka: bool = False) -> None:
         self.embedder = embedder
         self.manifest = embedder.manifest
         self.contract = embedder.manifest.contract
-        # Each row's prompt is known, so none stands for another.
+        # Each row's prompt is known, so there is no default prompt.
         contract = self.contract.model_copy(update={"default_prompt": None})
         self._runner = replace(embedder.runner, contract=contract)
         if matryoshka and self.contract.output.dtype != "float32":
@@ -73,7 +73,7 @@ class ServedModel:
 
     @property
     def name(self) -> str:
-        """By which requests ask for it."""
+        """The name by which requests choose the model."""
         return self.manifest.name
 
     @property
@@ -87,7 +87,7 @@ class ServedModel:
         self.ready = True
 
     async def close(self) -> None:
-        """Take no more requests, and end when those before are done."""
+        """Take no more requests, and end when the accepted ones are done."""
         self.ready = False
         if self._batching:
             await self._batching.close()
@@ -95,16 +95,16 @@ class ServedModel:
     async def of_texts(
         self, texts: Sequence[Text], prompt: Prompt | None = None, *, cut: bool = True
     ) -> Answered:
-        """Run texts, or pairs of texts, as many as a request may have.
+        """Run the texts, or pairs of texts, of a request.
 
         Args:
-            texts: Valid Unicode, as JSON cannot promise.
-            prompt: Whose text stands before each; None is the model's default.
-            cut: Cut texts that are too long, as every client does, or refuse them.
+            texts: The texts; they must be valid Unicode, which JSON does not ensure.
+            prompt: The prompt of the texts; None is the model's default.
+            cut: Whether to cut long texts, like every client, or to refuse them.
 
         Raises:
-            Refusal: there are none or too many, one is none or may not be cut and is too long, or
-                the model has no such prompt.
+            Refusal: There are no or too many texts, a text is not a valid text, or is too long and
+                may not be cut, or the model has no such prompt.
         """
         self._check_number(len(texts))
         try:
@@ -119,10 +119,10 @@ class ServedModel:
     async def of_inputs(
         self, given: Sequence[str | list[int]], prompt: Prompt, *, cut: bool = True
     ) -> Answered:
-        """Run texts with a prompt, or rows of token ids, which hold theirs.
+        """Run texts with a prompt, or rows of token ids, which include their prompt.
 
         Raises:
-            Refusal: as `of_texts` and `of_ids`, or there is a prompt beside token ids.
+            Refusal: As in `of_texts` and `of_ids`, or there is a prompt beside token ids.
         """
         texts = [one for one in given if isinstance(one, str)]
         if texts or not given:
@@ -132,11 +132,11 @@ class ServedModel:
         return await self.of_ids([one for one in given if not isinstance(one, str)])
 
     async def of_ids(self, rows: Sequence[list[int]]) -> Answered:
-        """Run rows of token ids, special tokens included.
+        """Run rows of token ids, with special tokens.
 
         Raises:
-            Refusal: there are none or too many, or the tokenizer makes no such row: one is empty or
-                too long, lacks the special tokens, or has an id that the model has not.
+            Refusal: There are no or too many rows, or a row cannot come from the tokenizer: it is
+                empty or too long, lacks the special tokens, or has an unknown id.
         """
         self._check_number(len(rows))
         found = await asyncio.to_thread(lambda: [*map(self._wrong, rows)])  # may be millions
@@ -146,7 +146,7 @@ class ServedModel:
         return await self._of_rows(rows, None)
 
     def _wrong(self, ids: list[int]) -> str | None:
-        """Why no text has these token ids, if so."""
+        """Return why no text has these token ids; None if a text may have them."""
         size, most = self.contract.vocab_size, self.contract.max_length
         unknown = next((one for one in ids if not 0 <= one < size), None)
         if unknown is not None:
@@ -166,7 +166,7 @@ class ServedModel:
         return None
 
     def _rows(self, texts: Sequence[Text], prompt: str | None, cut: bool) -> list[list[int]]:
-        """The token ids of texts, none of which was cut where that is not wanted."""
+        """Return the token ids of texts; refuse a text that is too long if it may not be cut."""
         rows = self._runner.ids(texts, prompt)
         most = self.contract.max_length
         for place, (text, row) in enumerate(zip(texts, rows, strict=True)):

@@ -14,15 +14,15 @@ from polybake.serving.connection import connections
 from polybake.serving.limits import Limits
 from polybake.serving.log import LOG, to_standard_error
 
-#: What ends it: the last one says that whoever started it has gone.
+#: The signals that end the server; SIGHUP means that the process that started it has gone.
 _ENDS = ("SIGINT", "SIGTERM", "SIGHUP")
 
-#: Files that a process holds beside its connections.
+#: The files that a process holds beside its connections.
 _FILES = 64
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens, once it does, and by which files it answers."""
+    """A server that logs where it listens, once it does, and which files it serves."""
 
     facts: dict[str, object]
 
@@ -35,20 +35,20 @@ class _Server(uvicorn.Server):
 
 
 def run(app: FastAPI, host: str, port: int, *, limits: Limits, drain: int) -> None:
-    """Listen until SIGTERM, SIGINT or SIGHUP; requests at work are answered before it ends.
+    """Serve until SIGTERM, SIGINT or SIGHUP; requests at work are answered before the end.
 
     Args:
         app: The service.
         host: The address to listen at.
-        port: 0 takes a free one.
-        limits: Of connections.
-        drain: Seconds to answer them in.
+        port: The port; 0 takes a free port.
+        limits: The limits of connections.
+        drain: Seconds in which requests at work must be answered at the end.
 
     Raises:
-        InputError: the address cannot be had.
+        InputError: The address is not available.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Where the protocol is not named, asyncio leaves Nagle on: 40 ms between headers and body.
+    # Without a named protocol asyncio leaves Nagle on: 40 ms between headers and body.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -73,7 +73,7 @@ def run(app: FastAPI, host: str, port: int, *, limits: Limits, drain: int) -> No
     def end(*_: object) -> None:
         server.should_exit = True
 
-    # uvicorn ends by these, and then raises them once more for whoever had them before.
+    # uvicorn ends at these signals, then raises them again for the handlers set before.
     for name in _ENDS:
         if name in signal.Signals.__members__:  # Windows has no SIGHUP
             signal.signal(signal.Signals[name], end)

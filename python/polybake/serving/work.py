@@ -1,4 +1,4 @@
-"""What one request is, and what was done for it, as its line in the log says."""
+"""A request and the work done for it, for its line in the log."""
 
 import re
 import uuid
@@ -16,14 +16,14 @@ _TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}.{0,64}
 
 @dataclass
 class Work:
-    """What was done for a request.
+    """The work done for a request.
 
     Attributes:
-        request: Its id.
-        model: By whose name it was answered.
-        texts: Of it.
-        tokens: Of all texts, special ones included.
-        at_limit: Texts with as many tokens as the model takes: mostly longer ones that were cut.
+        request: The request's id.
+        model: The name of the model that answered it.
+        texts: The number of its texts.
+        tokens: The number of tokens of all its texts, with special tokens.
+        at_limit: The number of texts with as many tokens as the model takes, most of them cut.
     """
 
     request: str
@@ -33,15 +33,15 @@ class Work:
     at_limit: int = 0
 
 
-#: Of the request that is being served.
+#: The work of the request that is being served.
 WORK: ContextVar[Work] = ContextVar("WORK")
 
 
 def request_id(headers: Headers) -> str:
-    """The id that a request has, or a new one.
+    """Return the request's id, or a new id.
 
     Args:
-        headers: Of the request; ``X-Request-Id`` goes before ``traceparent``.
+        headers: The request's headers; ``X-Request-Id`` is preferred to ``traceparent``.
     """
     given = headers.get("x-request-id", "")
     if _ID.fullmatch(given):

@@ -1,1 +1,1 @@
-"""What travels with a model file: other forms of it, its card, its signature."""
+"""What is shipped with a model file: other formats, its card and its signature."""

@@ -28,12 +28,12 @@ _OTHER_FIXTURE = "the fixture was made for another file; its vectors decide"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: told before a client is prepared and started, and after each stage.
+    """The progress of a run, reported before a client is prepared, and after each stage.
 
     Attributes:
-        language, device: Of the client.
-        done, total: Stages, of all clients on all devices.
-        verdict: On the stage that is done; None before the first of a client.
+        language, device: The client's language and device.
+        done, total: The number of stages, of all clients on all devices.
+        verdict: The verdict on the last stage; None before a client's first stage.
     """
 
     language: str
@@ -54,10 +54,10 @@ def judge(
     timeouts: Timeouts = _TIMEOUTS,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Take clients through every case of a fixture, or of the file's own, on each device.
+    """Run clients on every case of a fixture, or of the model file, on each device.
 
     Raises:
-        InputError: the model or the fixture is wrong, or two clients are of one language.
+        InputError: The model or the fixture is wrong, or two clients have the same language.
     """
     _check_languages(clients)
     head = read_head(model)

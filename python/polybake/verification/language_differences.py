@@ -1,4 +1,4 @@
-"""How far the languages lie from each other, whatever the golden vectors say."""
+"""The differences between the languages' vectors, whatever the golden vectors are."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from polybake.base.modelfile.slack import Embeddings, differences
 
 @dataclass(frozen=True)
 class LanguageDifference:
-    """The largest difference of one element between two languages on one device."""
+    """The largest difference of an element between two languages on a device."""
 
     device: str
     languages: tuple[str, str]
@@ -21,12 +21,12 @@ class LanguageDifference:
 def language_differences(
     device: str, vectors: Mapping[str, Mapping[str, Embeddings]], *, packed_bits: bool = False
 ) -> Iterator[LanguageDifference]:
-    """Compare what embed gave in each pair of languages.
+    """Compare the vectors of each pair of languages.
 
     Args:
-        device: Where they ran.
+        device: The clients' device.
         vectors: ``[texts, dimension]`` by language and case; pairs that share no case are left out.
-        packed_bits: Whether an element is eight bits; their difference is how many differ.
+        packed_bits: Whether an element holds eight bits; the difference counts differing bits.
     """
     for pair in combinations(sorted(vectors), 2):
         first, second = (vectors[language] for language in pair)

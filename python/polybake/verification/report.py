@@ -1,4 +1,4 @@
-"""What verify found: all verdicts, and what they amount to."""
+"""The result of verify: all verdicts, and what follows from them."""
 
 from dataclasses import dataclass
 
@@ -11,22 +11,22 @@ from polybake.verification.verdict import ALL_STAGES, Verdict, executed
 
 @dataclass(frozen=True)
 class ClientRun:
-    """One client on one device; versions and provider are None when it never started."""
+    """A client on a device; versions and provider are None if it never started."""
 
     language: str
     device: str
     versions: ClientVersions | None
     provider: Provider | None
     seconds: float
-    #: How far its elements lie from the golden ones, by stage.
+    #: The distances of its elements from the golden ones, by stage.
     distributions: tuple[Distribution, ...] = ()
-    #: The rows that lie farthest, the worst first.
+    #: The rows that lie farthest from the golden ones, the worst first.
     worst: tuple[WorstCase, ...] = ()
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What is otherwise than in an earlier report, one sentence each."""
+    """The changes since an earlier report, one sentence each."""
 
     failing: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Report:
-    """What verify found."""
+    """The result of verify."""
 
     model: str
     fingerprint: str
@@ -45,16 +45,16 @@ class Report:
     verdicts: tuple[Verdict, ...]
     language_differences: tuple[LanguageDifference, ...]
     notes: tuple[str, ...]
-    #: What was required and is not there, one sentence each.
+    #: What was required and is missing, one sentence each.
     missing: tuple[str, ...]
     #: Differences that grew tenfold within their limit, one sentence each; no failures.
     warnings: tuple[str, ...] = ()
-    #: Since an earlier report; None where none was given.
+    #: The changes since an earlier report; None without an earlier report.
     changes: Changes | None = None
 
     @property
     def executed(self) -> int:
-        """Verdicts by golden answers for which a client was really asked."""
+        """The number of verdicts by golden answers for which a client was really asked."""
         return sum(executed(verdict) for verdict in self.verdicts)
 
     @property
@@ -68,7 +68,7 @@ class Report:
         return tuple(verdict for verdict in self.verdicts if verdict.status.failed)
 
     def verdicts_of(self, run: ClientRun) -> tuple[Verdict, ...]:
-        """The verdicts of one client on one device."""
+        """Return the verdicts on a client on a device."""
         who = (run.language, run.device)
         return tuple(v for v in self.verdicts if (v.language, v.device) == who)
 

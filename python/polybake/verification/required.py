@@ -1,4 +1,4 @@
-"""What must not be skipped: languages and devices named by --require or POLYBAKE_REQUIRE."""
+"""Languages and devices that must not be skipped, by --require or POLYBAKE_REQUIRE."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ VARIABLE = "POLYBAKE_REQUIRE"
 
 
 def required_names(named: Iterable[str], clients: Sequence[Client]) -> frozenset[str]:
-    """The names given, and those in POLYBAKE_REQUIRE (separated by commas).
+    """Return the given names, and the names in POLYBAKE_REQUIRE (separated by commas).
 
     Raises:
-        InputError: one that is neither a language nor a device.
+        InputError: A name is neither a language nor a device.
     """
     variable = os.environ.get(VARIABLE, "").split(",")
     names = frozenset(name.strip() for name in (*named, *variable) if name.strip())
@@ -28,13 +28,13 @@ def required_names(named: Iterable[str], clients: Sequence[Client]) -> frozenset
 
 
 def unmet(required: Iterable[str], verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """One sentence for each required name that was skipped anywhere or never executed."""
+    """Return a sentence for each required name that was skipped anywhere or never executed."""
     return tuple(filter(None, (_unmet(name, verdicts) for name in sorted(required))))
 
 
 def _unmet(name: str, verdicts: Sequence[Verdict]) -> str:
     if name in DEVICES:
-        # What runs a model behind an address nobody knows.
+        # The device behind an address is unknown.
         mine = [v for v in verdicts if v.device == name and not is_address(v.language)]
         forbidden = {Status.MISSING_DEVICE}
     else:

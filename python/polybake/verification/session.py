@@ -1,4 +1,4 @@
-"""One client on one device: started, asked every stage of every case, stopped."""
+"""A client on a device: started, asked every stage of every case, and stopped."""
 
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -35,16 +35,17 @@ from polybake.verification.verdict import (
     Verdict,
 )
 
-#: Two whole cases: a client that has lost so many stages is given up, as each may take a time-out.
+#: A client that has lost this many stages, two whole cases, is given up, as each may take a
+#: time-out.
 LOST = 2 * len(CASE_STAGES)
 
-#: Seconds that a thread can be told to wait.
+#: The most seconds that a thread can wait.
 _LONGEST = 86_400.0
 
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long things may take, in seconds; ``load`` is for start, many texts and self_check."""
+    """Time limits in seconds; ``load`` is for start, many texts and self_check."""
 
     answer: float = 60.0
     load: float = 120.0
@@ -65,25 +66,25 @@ class Timeouts:
 
 @dataclass
 class Session:
-    """One client on one device. ``run`` gives verdicts and fills ``started`` and ``vectors``."""
+    """A client on a device. ``run`` yields verdicts and fills ``started`` and ``vectors``."""
 
     client: Client
     device: Device
     subject: Subject
     golden: Golden
     timeouts: Timeouts
-    #: Names that a foreign client may not go by.
+    #: Names that a foreign client may not have.
     taken: Collection[str] = ()
     #: Whether to run the client's prepare commands first.
     prepare: bool = False
     started: Started | Served | None = None
-    #: What embed gave, by case: ``[texts, dimension]``.
+    #: The vectors of ``embed``, by case: ``[texts, dimension]``.
     vectors: dict[str, Embeddings] = field(default_factory=dict)
-    #: Whether a service gave vectors in another order than that of the texts.
+    #: Whether a service gave vectors in another order than the texts.
     reordered: bool = False
-    #: What the reports show of its answers.
+    #: What reports show of its answers.
     evidence: Evidence = field(default_factory=Evidence)
-    #: Why nothing more is asked; each stage that is left gets this verdict.
+    #: Why the client gets no more requests; all remaining stages get this verdict.
     _given_up: HarnessError | None = None
     _harness: Harness | Service | None = None
     _lost: int = 0
@@ -96,7 +97,7 @@ class Session:
         return self.client.language
 
     def run(self) -> Iterator[Verdict]:
-        """Ask everything, restarting the harness where it is lost; never leaves one running."""
+        """Run all stages; restart a lost harness, and end it in any case."""
         try:
             check_programs(self.client)
             if self.prepare:
@@ -116,7 +117,7 @@ class Session:
             self.close()
 
     def verdict(self, golden: GoldenCase, stage: Stage) -> Verdict:
-        """Ask one stage of a case, and judge the answer."""
+        """Send the request of a stage of a case, and judge the answer."""
         return self._verdict(golden.case.id, stage, partial(self._case, golden, stage))
 
     def _verdict(self, case: str, stage: Stage, outcome: Callable[[], Outcome]) -> Verdict:
@@ -161,17 +162,17 @@ class Session:
         return Outcome(Status.PASS)
 
     def ask(self, request: Request, seconds: float) -> object:
-        """What the client answered, from a harness that is started if none runs.
+        """Return the client's answer; its harness is started if none runs.
 
         Raises:
-            HarnessError: it gave no usable answer.
+            HarnessError: The client gave no usable answer.
         """
         harness = self._open()
         try:
             answer = harness.ask(request, seconds)
         except HarnessError as error:
             if isinstance(harness, Service) and error.status is Status.ERROR:
-                raise  # it said what was wrong, and goes on
+                raise  # the service reported an error, and still runs
             self._harness = None
             self._lost += 1
             if self._lost == LOST:
@@ -181,7 +182,7 @@ class Session:
         return results_of(answer, self.started.capabilities if self.started else (), request.cmd)
 
     def _open(self) -> Harness | Service:
-        """The running harness, started if there is none; one that cannot start is given up."""
+        """Return the running harness, started if necessary; give up if it cannot start."""
         if self._given_up:
             raise self._given_up
         if self._harness is None:
@@ -206,7 +207,7 @@ class Session:
         return harness, check_started(answer, self.client, self.device, self.subject, self.taken)
 
     def close(self) -> None:
-        """End the harness, if one runs."""
+        """End the harness, if it runs."""
         if self._harness:
             self._harness.kill()
         self._harness = None

@@ -1,4 +1,4 @@
-"""What no client of a run was asked, which a table of passes hides."""
+"""The stages that every client of a run skipped, which a table of passes would hide."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from polybake.verification.verdict import Stage, Verdict, executed
 
 
 def unverified(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    """A sentence that names each stage that every client skipped, where any was executed."""
+    """Return a sentence with the stages that every client skipped, if any stage was executed."""
     if not any(map(executed, verdicts)):
         return ()  # the summary says so
     stages = {verdict.stage for verdict in verdicts}

@@ -1,4 +1,4 @@
-"""A verdict: how one client did in one stage of one case on one device."""
+"""The verdict on a client in a stage of a case on a device."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ class Status(StrEnum):
 
     @property
     def skipped(self) -> bool:
-        """Nothing was judged, and nothing is wrong unless it was required."""
+        """Whether nothing was judged; this is an error only if it was required."""
         return self in (self.SKIP_CAPABILITY, self.MISSING_TOOLCHAIN, self.MISSING_DEVICE)
 
     @property
@@ -29,7 +29,7 @@ class Status(StrEnum):
 
 
 class Stage(StrEnum):
-    """What the client was asked to do."""
+    """A stage: what the client is asked to do."""
 
     TOKENIZE = "tokenize"
     EMBED_IDS = "embed_ids"
@@ -44,19 +44,19 @@ class Stage(StrEnum):
 #: The stages that every case goes through.
 CASE_STAGES = (Stage.TOKENIZE, Stage.EMBED_IDS, Stage.EMBED)
 
-#: Those that a client is asked once, with texts of many cases.
+#: The stages that happen once, with texts of many cases.
 MANY_STAGES = (Stage.BATCHES, Stage.STREAM)
 
-#: All those that golden answers judge; ``call`` is of cases whose task has an answer of its own.
+#: All stages that golden answers judge; ``call`` is for cases whose task has its own answer.
 ALL_STAGES = (*CASE_STAGES, Stage.CALL, *MANY_STAGES)
 
-#: The case of the stages that happen once: those of many texts, self_check and stop.
+#: The case of the stages that happen once: the stages of many texts, self_check and stop.
 SESSION = "session"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one client did in one stage of one case on one device."""
+    """The verdict on a client in a stage of a case on a device."""
 
     language: str
     device: str
@@ -64,20 +64,20 @@ class Verdict:
     stage: Stage
     status: Status
     message: str = ""
-    #: Largest absolute difference of one element; None where no vectors were compared.
+    #: The largest absolute difference of an element; None if no vectors were compared.
     difference: float | None = None
     seconds: float = 0.0
-    #: False where the client had not started, or was given up, before.
+    #: False if the client had not started, or had been given up.
     asked: bool = True
 
 
 def executed(verdict: Verdict) -> bool:
-    """Whether a client was really asked, and golden answers judged what it gave."""
+    """Return whether a client was really asked, and judged by golden answers."""
     return verdict.stage in ALL_STAGES and verdict.asked and not verdict.status.skipped
 
 
 class HarnessError(Exception):
-    """A harness gave no usable answer; says which verdict that is."""
+    """A harness gave no usable answer; holds the status for the verdict."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)

@@ -31,32 +31,32 @@ def verify(
     timeout: float = 60.0,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Compare every client with the golden cases: ids exactly, then every element of every vector.
+    """Compare every client with the golden cases: ids exactly, and every element of every vector.
 
     Example: ``verify("minilm.onnx", "clients", prepare=True).exit_code()``
 
     Args:
         model: A baked model file.
         clients: The folder that holds the clients' folders, one client's own, or several of these;
-            None means ``clients``, but no folder where only ``harnesses`` are given.
+            None means ``clients``, but no folder if only ``harnesses`` are given.
         languages: Only these clients, which may then not be skipped.
         harnesses: Commands of foreign clients that speak the protocol, as for a shell, or addresses
-            of services that answer as OpenAI's or text-embeddings-inference do.
+            of services that answer like OpenAI's or text-embeddings-inference.
         devices: ``cpu``, ``cuda``.
         fixture: Cases, or a folder with cases.json; None takes the golden cases in the file.
         require: Languages and devices that may not be skipped; ``POLYBAKE_REQUIRE`` adds to them.
         prepare: First run each client's prepare commands, which install its packages.
-        timeout: Seconds for each answer; twice as many for those that read the whole file.
-        progress: Told before each client, and after each of its stages.
+        timeout: Seconds for each answer; twice as many for answers that read the whole file.
+        progress: Called before each client, and after each of its stages.
 
     Returns:
         All verdicts; its ``exit_code()`` is 0 only if every client that could run agrees.
 
     Raises:
-        InputError: the model, the fixture, a client's folder or an argument is not what was
-            expected. A client that fails is no error: the report says so.
+        InputError: The model, the fixture, a client's folder or an argument is not what was
+            expected. A failed client is no error: the report says so.
     """
-    head = read_head(Path(model))  # without one nothing else matters, and nothing else is blamed
+    head = read_head(Path(model))  # first, so that a wrong model is reported before all else
     chosen = chosen_clients(clients, languages, harnesses)
     check_services(chosen, head.manifest.contract.task)
     return judge(
@@ -76,7 +76,7 @@ def chosen_clients(
     languages: Sequence[str],
     harnesses: Sequence[str],
 ) -> list[Client]:
-    """Generated clients, then foreign ones, by the arguments of `verify`."""
+    """Return generated clients, then foreign ones, by the arguments of `verify`."""
     if clients is None:
         clients = () if harnesses and not languages else _FOLDER
     folders = [clients] if isinstance(clients, str | os.PathLike) else clients
@@ -95,10 +95,10 @@ def chosen_clients(
 
 
 def check_services(clients: Sequence[Client], task: str) -> None:
-    """Check that services over HTTP can be asked for what the model is for.
+    """Check that services over HTTP can be verified for the model's task.
 
     Raises:
-        InputError: another task, or what POLYBAKE_HEADERS holds cannot be sent.
+        InputError: It is another task, or the headers in POLYBAKE_HEADERS cannot be sent.
     """
     addresses = [client.language for client in clients if client.service]
     if addresses:

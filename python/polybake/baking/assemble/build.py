@@ -22,11 +22,11 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 @dataclass(frozen=True)
 class Built:
-    """How a graph is called, and whether it quantizes what it computes by itself.
+    """The interface of a graph, and whether it quantizes on its own what it computes.
 
     Attributes:
-        tokenizer: As the file carries it.
-        whole: The same with its post-processor, which joins pairs by itself.
+        tokenizer: The tokenizer that the file carries.
+        whole: The same tokenizer with its post-processor, which joins pairs on its own.
         dropped_tokens: Added tokens of the source that the encoder's table has no row for.
     """
 

@@ -10,27 +10,27 @@ from polybake.baking.sources.source import EncoderGraph
 from polybake.baking.steps import Step
 from polybake.errors import InputError
 
-#: What the steps begin with, where the encoder does not pool by itself.
+#: The name of the encoder's output if the encoder does not pool on its own.
 _ENCODER_RESULT = "token_embeddings"
 
-#: Names shown where one is unknown.
+#: How many known names the message for an unknown name shows.
 _SHOWN = 5
 
 
 def expose_values(
     names: Sequence[str], graph: EncoderGraph, steps: Sequence[Step], results: Sequence[ir.Value]
 ) -> None:
-    """Make each named value a further output of the graph, under that name.
+    """Add each named value to the graph's outputs, under that name.
 
     Args:
-        names: ``steps.0`` or ``pool`` for what a step gives, ``token_embeddings`` for what the
-            encoder gives, or the name of any value that a node of the graph gives.
-        graph: Its one output is there already, and stays the first.
-        steps: What was folded over the encoder.
-        results: What each step gave.
+        names: ``steps.0`` or ``pool`` for the result of a step, ``token_embeddings`` for the
+            encoder's output, or the name of the output of any node.
+        graph: The graph; its existing output stays the first.
+        steps: The steps behind the encoder.
+        results: The result of each step.
 
     Raises:
-        InputError: no value has the name, or several steps have, or the value is an input or
+        InputError: No value has the name, several steps have it, or the value is an input or
             output.
     """
     if not names:
@@ -61,7 +61,7 @@ def expose_values(
 def _step_results(
     steps: Sequence[Step], results: Sequence[ir.Value]
 ) -> dict[str | None, list[ir.Value]]:
-    """What each step gave, by its place and by its name, which several steps may have."""
+    """Return the steps' results by place, and by name, which several steps may share."""
     known: dict[str | None, list[ir.Value]] = {}
     for index, (step, value) in enumerate(zip(steps, results, strict=True)):
         known[f"steps.{index}"] = [value]

@@ -1,4 +1,4 @@
-"""Append steps to the graph of an encoder: each continues the result of the one before."""
+"""Append steps to the graph of an encoder: each step takes the result of the previous one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from polybake.baking.tasks import Embed
 from polybake.base.modelfile.manifest import UNQUANTIZED, Input, Output
 from polybake.errors import InputError
 
-#: The output that says how many rows are each text's.
+#: The output with the number of rows of each text.
 COUNTS = "row_counts"
 
 
 @dataclass(frozen=True)
 class Folded:
-    """What the steps made of an encoder.
+    """The result of folding steps over an encoder.
 
     Attributes:
-        results: What each step gave.
+        results: The result of each step.
         output: The graph's first output.
     """
 
@@ -39,19 +39,19 @@ def fold(
 ) -> Folded:
     """Append every step to the graph, and make the last result its output.
 
-    What a final step is given becomes an output, too: golden cases need to know what lies at an
-    edge.
+    The input of a final step becomes an output, too: golden cases need to know which values lie
+    at an edge.
 
     Args:
-        steps: In order.
-        graph: Has no output yet.
-        inputs: What the steps read of a prompt, int64 ``[1]`` each.
+        steps: The steps, in order.
+        graph: The encoder's graph, still without an output.
+        inputs: The values of a prompt that the steps read, int64 ``[1]`` each.
         output: The name of the graph's output.
-        functions: Make each step one node, which calls a function that holds its operators; but
-            one that tells the next steps something of the tokens, too, has more than one result.
+        functions: Whether to make each step one node that calls a function with its operators;
+            not for steps that also change facts about the tokens, as they have several results.
 
     Raises:
-        InputError: a step does not fit what stands before it, or nothing pools the tokens.
+        InputError: A step does not fit the step before it, or nothing pools the tokens.
     """
     _check_order(steps, graph)
     op, nodes, state = graph.builder.op, graph.model.graph, graph.state
@@ -125,7 +125,7 @@ def _output(graph: EncoderGraph, steps: Sequence[Step], state: Values, name: str
 
 
 def _give(graph: EncoderGraph, x: ir.Value, name: str, *shape: str | int | ir.SymbolicDim) -> None:
-    """Make a value an output of the graph, before those that are there."""
+    """Make a value the first output of the graph."""
     x.name = name
     x.shape = ir.Shape(shape)
     graph.model.graph.outputs.insert(0, x)

@@ -11,15 +11,15 @@ from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 
 
 def check_joined(whole: BakedTokenizer, pair: Pair, golden: Sequence[Case]) -> None:
-    """Compare the ids and types of golden pairs with those of the tokenizer that joins by itself.
+    """Compare the ids and types of golden pairs with those of the tokenizer that joins pairs.
 
     Args:
-        whole: With its post-processor.
-        pair: How clients join.
-        golden: What they get.
+        whole: The tokenizer with its post-processor.
+        pair: How clients join pairs.
+        golden: The golden cases, with the ids of the clients.
 
     Raises:
-        CheckFailed: a pair differs.
+        CheckFailed: A pair differs.
     """
     tokenizer = Tokenizer.from_str(whole.json)
     tokenizer.no_truncation()

@@ -1,4 +1,4 @@
-"""In which precision a graph computes, and how its weights are stored."""
+"""The precision in which a graph computes, and the storage of its weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 @dataclass(frozen=True)
 class Lowering:
-    """What is given up of a float32 graph for its size or its speed.
+    """What a float32 graph gives up for its size or its speed.
 
     Attributes:
-        calibration: Texts that int8's ranges are chosen by; none takes random tokens.
+        calibration: Texts that int8's ranges are chosen by; empty takes random tokens.
     """
 
     precision: Precision = "float32"
@@ -30,7 +30,7 @@ class Lowering:
 
     @property
     def stored(self) -> Storage:
-        """How weights are stored: what computes in float16 needs no more digits of them."""
+        """How weights are stored: a graph that computes in float16 needs no more digits."""
         return "float16" if self.precision == "float16" else self.storage
 
     @property
@@ -50,10 +50,10 @@ class Lowering:
 
         Args:
             model: The exact graph.
-            contract: Says what to feed.
-            tokenizer: Makes ids of the texts that int8's ranges are chosen by.
-            golden: Texts whose values must be in float16's range.
-            folder: For copies of the graph.
+            contract: The contract, with the inputs.
+            tokenizer: The tokenizer for the texts that int8's ranges are chosen by.
+            golden: Cases whose values must be in float16's range.
+            folder: A folder for copies of the graph.
 
         Raises:
             InputError: a weight, or a value within the graph, is beyond float16's range.
@@ -69,7 +69,7 @@ class Lowering:
 
 
 def _pairs(texts: Sequence[str], contract: Contract, tokenizer: BakedTokenizer) -> Sequence[Text]:
-    """Each text beside the next one; one that may not be cut is short enough for another."""
+    """Pair each text with the next; a text that may not be cut is shortened to leave room."""
     others = [*texts[1:], texts[0]]
     if contract.pair is None or contract.pair.truncate == "longest_first":
         return [*zip(texts, others, strict=True)]

@@ -1,4 +1,4 @@
-"""What a bake took for granted, a line each, where a user may want something else."""
+"""Notes on what a bake assumed, where a user may want something else."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,12 +14,12 @@ _RERANKER = re.compile(r"rerank|cross-?encoder")
 def notes(
     source: Source, task: Task, prompts: Mapping[str, str] | None, *, asked: bool
 ) -> Iterator[str]:
-    """Say what nobody has set: the prompts of a family, and the task of a single label.
+    """Yield notes on what the user has not set: a family's prompts, and a single label's task.
 
     Args:
-        source: What is baked.
-        task: What for.
-        prompts: The user's; None takes the source's.
+        source: The source that is baked.
+        task: The task that it is baked for.
+        prompts: The user's prompts; None takes the source's.
         asked: Whether the user has named the task.
     """
     if task.prompted and prompts is None and not any(source.prompts.values()):
@@ -35,6 +35,6 @@ def notes(
 
 
 def _is_a_reranker(source: Source) -> bool:
-    """Whether its name or its files say so; a label alone says nothing."""
+    """Return whether its name or its files say so; a single label says nothing."""
     of_pairs = source.head is not None and source.head.of_pairs
     return of_pairs or _RERANKER.search(source.folder.identifier.lower()) is not None

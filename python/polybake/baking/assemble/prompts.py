@@ -1,4 +1,4 @@
-"""The prompts of a bake: their texts, and what they feed to the graph."""
+"""The prompts of a bake: their texts, and the values that they feed to the graph."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ _LONGEST = 32_768
 
 @dataclass(frozen=True)
 class Prompts:
-    """What clients may put before a text.
+    """The prompts that clients may put before a text.
 
     Attributes:
-        texts: By name.
-        default: The name of the one that calls without a prompt use.
-        inputs: What the graph is fed for each, besides the tokens.
+        texts: The prompts' texts, by name.
+        default: The name of the prompt for calls without a prompt.
+        inputs: The inputs that the graph is fed for each prompt, beside the tokens.
     """
 
     texts: Mapping[str, str]
@@ -30,17 +30,17 @@ class Prompts:
 def bake_prompts(
     source: Source, steps: Sequence[Step], texts: Mapping[str, str] | None, default: str | None
 ) -> Prompts:
-    """Choose the prompts, and ask the steps what they read of them.
+    """Choose the prompts, and ask the steps which inputs they read.
 
     Args:
-        source: Whose prompts are taken where ``texts`` is None, and whose default is where both
-            are.
-        steps: A route that no prompt takes gets an empty one of its own name.
+        source: The source; its prompts are taken if ``texts`` is None, and its default if both
+            are None.
+        steps: The steps; a route that no prompt takes gets an empty prompt of its own name.
         texts: Prompt texts by name.
-        default: The prompt used when none is named.
+        default: The prompt for calls that name none.
 
     Raises:
-        InputError: a prompt has no name, the default is unknown, or calls without a prompt would
+        InputError: A prompt has no name, the default is unknown, or calls without a prompt would
             take its route, where sentence-transformers takes the default route.
     """
     found = dict(source.prompts if texts is None else texts)
@@ -75,7 +75,7 @@ def bake_prompts(
 
 
 def _routes(steps: Sequence[Step]) -> list[str]:
-    """The names of the routes that a step takes, where there is one."""
+    """Return the names of the routes of the route step, if there is one."""
     found = [list(step.inner) for step in steps if step.inner]
     if len(found) > 1:
         raise InputError(f"steps: {len(found)} are route steps; put their routes into one")

@@ -1,4 +1,4 @@
-"""Tell the steps in which tokens answers are sought: the types of a row's tokens say it."""
+"""Tell the steps where answers are sought, by the types of a row's tokens."""
 
 from dataclasses import replace
 
@@ -11,9 +11,9 @@ _FEED: Feed = "token_type_ids"
 
 
 def seek(graph: EncoderGraph) -> EncoderGraph:
-    """The same graph, whose input of types also says where answers are sought.
+    """Return the graph with an input of types that also says where answers are sought.
 
-    An encoder that knows types is given them without that; to any other graph the input is added.
+    An encoder that reads types gets them without that; other graphs get a new input.
     """
     op = graph.builder.op
     names = {one.feed: one.name for one in graph.inputs}

@@ -1,4 +1,4 @@
-"""Whether a graph fits into one file, and what would."""
+"""Check whether a graph fits into one file, and which settings would fit."""
 
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from polybake.errors import InputError
 
 
 def check_fits(model: ir.Model, lowering: Lowering, out: Path) -> None:
-    """Refuse a graph that is too large for one file, before any weight of it is read.
+    """Refuse a graph that is too large for one file, before any of its weights is read.
 
-    A checkpoint's weights may all turn out to fit into 16 bits, so they are taken for half.
+    A checkpoint's weights may all fit into 16 bits, so half their size is assumed.
 
     Raises:
-        InputError: with the settings that would fit, and the bytes that each gives.
+        InputError: The graph is too large; the message lists the settings that would fit.
     """
     half = _half(model)
     size = _int8(model) if lowering.precision == "int8" else half
@@ -27,7 +27,7 @@ def check_fits(model: ir.Model, lowering: Lowering, out: Path) -> None:
 
 
 def too_large(model: ir.Model, size: int, out: Path) -> InputError:
-    """What to say of a file that would have ``size`` bytes."""
+    """Return the error for a file that would have ``size`` bytes."""
     choices = {'storage = "float16"': _half(model), 'precision = "int8"': _int8(model)}
     fitting = [
         f"{choice} ({bytes_ / 1e9:.1f} GB)"

@@ -1,4 +1,4 @@
-"""Whether a tokenizer treats what lies between gaps by itself, as clients that find words do."""
+"""Check that a tokenizer splits texts at gaps, like clients that find words."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ def check_split(tokenizer: BakedTokenizer, golden: Sequence[Case]) -> None:
     """Compare the ids of golden texts with those of their stretches.
 
     Raises:
-        CheckFailed: a text's differ.
+        CheckFailed: The ids of a text differ.
     """
     for case in golden:
         for row in case.texts:

@@ -1,4 +1,4 @@
-"""Which token ids a graph takes, and a tokenizer that gives no others."""
+"""Find the token ids that a graph takes, and fit the tokenizer to them."""
 
 import json
 from collections.abc import Iterator
@@ -15,27 +15,27 @@ _SHOWN = 3
 
 
 def table_rows(input_ids: ir.Value) -> int | None:
-    """The rows of the smallest table that token ids look up; None where there is no table."""
+    """Return the rows of the smallest table that token ids look up; None without a table."""
     return min(_tables(input_ids), default=None)
 
 
 def added_tokens(tokenizer: BakedTokenizer) -> set[str]:
-    """The tokens that any text may spell, and that are then one token each."""
+    """Return the added tokens: any text that spells such a token has it as one token."""
     return {one["content"] for one in json.loads(tokenizer.json)["added_tokens"]}
 
 
 def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer, int]:
-    """The tokenizer without added tokens beyond the table, and below what all its ids are.
+    """Return the tokenizer without added tokens beyond the table, and the bound of its ids.
 
-    Some checkpoints name tokens that their table has no row for, such as the image token of Gemma
-    3, and text that spells one fails in the library. Here that text is tokenised like any other.
+    Some checkpoints name tokens without a row in their table, such as the image token of Gemma 3;
+    the library fails on text that spells such a token. Here that text is tokenised like any other.
 
     Args:
-        tokenizer: The model's own.
-        rows: Of the table; None takes the tokenizer's own ids.
+        tokenizer: The model's own tokenizer.
+        rows: The rows of the table; None takes the tokenizer's own ids.
 
     Raises:
-        InputError: a token that any text may hold has no row.
+        InputError: A token that any text may hold has no row.
     """
     data = json.loads(tokenizer.json)
     found = Tokenizer.from_str(tokenizer.json).get_vocab(with_added_tokens=True)

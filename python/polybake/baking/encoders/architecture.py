@@ -1,4 +1,4 @@
-"""What every architecture is: a configuration, and a module tree named as its checkpoint."""
+"""The base of all architectures: a configuration, and modules named like the checkpoint."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, ClassVar, Literal
@@ -31,9 +31,9 @@ def _known_act(name: str) -> str:
 
 
 Size = Annotated[int, Field(gt=0, strict=True)]
-#: Far above any encoder's; a hostile number would build layers until the memory is full.
+#: The limit is far above any encoder's; a hostile number would build layers until memory is full.
 Layers = Annotated[int, Field(gt=0, le=256, strict=True)]
-#: What a normalisation adds to the variance.
+#: The number that a normalisation adds to the variance.
 Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 #: An activation by transformers' name, read as a key of `layers.activations.ACTIVATIONS`.
 HiddenAct = Annotated[str, AfterValidator(_known_act)]
@@ -50,7 +50,7 @@ class EncoderConfig(KnownKeys):
     model_config = ConfigDict(frozen=True, validate_default=True)
     passed_over: ClassVar[Collection[str]] = PASSED_OVER
     hints: ClassVar[Mapping[str, str]] = {"auto_map": "no code of a model is run"}
-    #: What the classes of a model's own code are called, where it is known to compute the same.
+    #: The prefix of the classes of a model's own code, if it is known to compute the same.
     own_code: ClassVar[str | None] = None
 
     vocab_size: Size
@@ -58,14 +58,14 @@ class EncoderConfig(KnownKeys):
     num_hidden_layers: Layers
     num_attention_heads: Size
     is_decoder: Literal[False] = False
-    #: Decoders compute it. transformers lets it make most encoders causal, too.
+    #: Decoders compute it. In transformers it makes most encoders causal, too.
     is_causal: Literal[False] | None = False
     #: Weights that are quantized may look like others, and mean something else.
     quantization_config: None = None
 
     @classmethod
     def passes_over(cls, key: str, value: object) -> bool:
-        """Also passes over code that is known to compute the same."""
+        """Return whether a key changes no vector, like code that is known to compute the same."""
         if key != "auto_map" or cls.own_code is None or not isinstance(value, dict):
             return super().passes_over(key, value)
         return all(str(one).rpartition(".")[2].startswith(cls.own_code) for one in value.values())
@@ -77,10 +77,10 @@ class EncoderConfig(KnownKeys):
 
 
 def check_heads(config: EncoderConfig) -> None:
-    """Check that the hidden size is cut into heads without a rest.
+    """Check that the hidden size is a multiple of the number of heads.
 
     Raises:
-        ValueError: it is not.
+        ValueError: It is not.
     """
     if config.hidden_size % config.num_attention_heads:
         raise ValueError(
@@ -98,19 +98,19 @@ class Architecture(nn.Module):
     """
 
     Config: ClassVar[type[EncoderConfig]]
-    #: What ``forward`` takes, by name and in the order of the graph's inputs.
+    #: The inputs of ``forward``, by name and in the order of the graph's inputs.
     feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask")
-    #: Whether pairs come with ``token_type_ids``, which ``forward`` then takes, where
-    #: tokenizer_config.json does not say: the default of transformers' tokenizer. None: never.
+    #: Whether ``forward`` takes ``token_type_ids`` for pairs if tokenizer_config.json does not say:
+    #: the default of transformers' tokenizer. None: never.
     typed: ClassVar[bool | None] = None
-    #: What checkpoints that also hold a head put before each name, such as ``bert.``.
+    #: The prefix of each name in checkpoints that also hold a head, such as ``bert.``.
     prefix: ClassVar[str]
-    #: Beginnings of names of weights that other uses need, such as heads that steps or other
-    #: tasks take, and of buffers that are no weights. Any other tensor is an error.
+    #: Prefixes of the names of weights for other uses, such as heads for steps or other tasks, and
+    #: of buffers that are no weights. Any other tensor is an error.
     ignored: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, config: EncoderConfig) -> None:  # noqa: ARG002 - what subclasses take
         super().__init__()
-        #: The input of the first layer, then the output of each, once ``forward`` has run; empty
-        #: where they are not known to be transformers' ``hidden_states``.
+        #: The input of the first layer, then the output of each layer, once ``forward`` has run;
+        #: empty if they are not known to be transformers' ``hidden_states``.
         self.hidden_states: list[ir.Value] = []

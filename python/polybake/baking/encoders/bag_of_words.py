@@ -9,11 +9,11 @@ from onnxscript import OpBuilder, ir, nn
 
 
 class BagOfWords(nn.Module):
-    """One element for each word.
+    """A vector with an element for each word.
 
     Args:
         weights: float32 ``[words]``.
-        cumulative: Whether a word counts each time; else once a text.
+        cumulative: Whether a word counts each time; else it counts once per text.
         uncounted: How many tokens at a text's beginning and at its end do not count.
     """
 

@@ -27,7 +27,7 @@ _OWN_CODE = (
 class GroupedConfig(RotaryConfig):
     """Attention whose query heads share key and value heads in groups."""
 
-    #: What normalises each head of queries and keys.
+    #: The normalisation of each head of queries and keys.
     head_norm: ClassVar[type[RMSNorm] | None] = None
 
     num_key_value_heads: Size
@@ -45,7 +45,7 @@ class GroupedConfig(RotaryConfig):
 
     @property
     def scale(self) -> float | None:
-        """What scores are multiplied with; None: ``1 / sqrt(head_size)``."""
+        """The factor of the scores; None: ``1 / sqrt(head_size)``."""
         return None
 
     @model_validator(mode="after")
@@ -59,7 +59,7 @@ class GroupedConfig(RotaryConfig):
 
 
 class DecoderConfig(OneThetaConfig, GroupedConfig):
-    """What the configurations of Qwen2, Qwen3 and Mistral share."""
+    """The common configuration of Qwen2, Qwen3 and Mistral."""
 
     hidden_act: HiddenAct = "silu"
     is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
@@ -69,7 +69,7 @@ class DecoderConfig(OneThetaConfig, GroupedConfig):
     }
 
     def windows(self) -> list[int | None]:
-        """Each layer's sliding window; None where there is none."""
+        """Return the sliding window of each layer; None for a layer without a window."""
         return [None] * self.num_hidden_layers
 
     def attention_windows(self) -> list[AttentionWindow]:

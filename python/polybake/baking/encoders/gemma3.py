@@ -25,7 +25,7 @@ class OneBasedRMSNorm(RMSNorm):
     """Scales with ``1 + weight``."""
 
     def scale(self, op: OpBuilder) -> ir.Value:
-        """What the normalised values are multiplied with, float32 ``[size]``."""
+        """Return the factor of the normalised values, float32 ``[size]``."""
         return op.Add(self.weight, 1.0)
 
 
@@ -62,11 +62,11 @@ class Gemma3Config(GroupedConfig, TwoThetasConfig):
 
     @property
     def scale(self) -> float:
-        """What scores are multiplied with."""
+        """The factor of the scores."""
         return 1.0 / math.sqrt(self.query_pre_attn_scalar)
 
     def types(self) -> tuple[LayerType, ...]:
-        """Each layer's type."""
+        """Return the type of each layer."""
         return self.layer_types or tuple(
             "sliding_attention" if layer % self.sliding_window_pattern else "full_attention"
             for layer in range(1, self.num_hidden_layers + 1)

@@ -24,7 +24,7 @@ from polybake.base.files.known_keys import KnownKeys
 
 
 class Sizes(RotaryConfig):
-    """What ``gte`` and ``new`` share."""
+    """The common configuration of ``gte`` and ``new``."""
 
     type_vocab_size: Annotated[int, Field(ge=0, strict=True)] = 1
     layer_norm_eps: Epsilon = 1e-12

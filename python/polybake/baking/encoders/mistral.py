@@ -1,4 +1,4 @@
-"""Mistral: layers attend within one sliding window, but for those that are said to be full.
+"""Mistral: layers attend within a sliding window, except for layers of the type "full".
 
 Source: transformers ``MistralModel``, or ``MinistralModel`` where layers have types, in evaluation.
 """
@@ -16,7 +16,7 @@ class MistralConfig(DecoderConfig, LayerTypesConfig):
     sliding_window: Size | None = 4096
 
     def windows(self) -> list[int | None]:
-        """Each layer's sliding window; None where there is none."""
+        """Return the sliding window of each layer; None for a layer without a window."""
         types = self.layer_types or ["sliding_attention"] * self.num_hidden_layers
         return [self.sliding_window if kind == "sliding_attention" else None for kind in types]
 

@@ -59,7 +59,7 @@ class ModernBertConfig(TwoThetasConfig):
         return self
 
     def types(self) -> tuple[LayerType, ...]:
-        """Each layer's type."""
+        """Return the type of each layer."""
         return self.layer_types or tuple(
             "sliding_attention" if layer % self.global_attn_every_n_layers else "full_attention"
             for layer in range(self.num_hidden_layers)

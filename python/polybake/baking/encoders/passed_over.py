@@ -12,7 +12,7 @@ READ_ELSEWHERE = (
     *("sentence_transformers", "sbert_ce_default_activation_function"),
 )
 
-#: Read in training alone: what is dropped, and what weights begin with.
+#: Keys that are read only in training: dropout, and initial weights.
 _TRAINING = (
     *("activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop"),
     *("classifier_dropout", "classifier_dropout_prob", "cls_dropout", "dropout", "dropout_rate"),
@@ -62,7 +62,7 @@ _RECORDS = (
     *("custom_pipelines", "keys_to_ignore_at_inference"),
 )
 
-#: What original checkpoints say of heads and layers, and no version of transformers reads.
+#: Keys of original checkpoints on heads and layers that no version of transformers reads.
 _UNREAD = (
     *("cell", "directionality", "emb_size", "pre_trained", "structure", "training"),
     *("pooler_fc_size", "pooler_hidden_size", "pooler_num_attention_heads"),

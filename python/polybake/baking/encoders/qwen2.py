@@ -23,7 +23,7 @@ class Qwen2Config(DecoderConfig, LayerTypesConfig):
         return True
 
     def windows(self) -> list[int | None]:
-        """Each layer's sliding window; None where there is none."""
+        """Return the sliding window of each layer; None for a layer without a window."""
         window = self.sliding_window if self.use_sliding_window else None
         types = self.layer_types or [
             "full_attention" if layer < self.max_window_layers else "sliding_attention"

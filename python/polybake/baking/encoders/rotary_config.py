@@ -28,7 +28,7 @@ class Rope(KnownKeys):
 
 
 class RotaryConfig(EncoderConfig):
-    """What every encoder with rotary positions has."""
+    """The configuration of every encoder with rotary positions."""
 
     intermediate_size: Size
     head_dim: Size | None = None
@@ -86,7 +86,7 @@ class LayerTypesConfig(RotaryConfig):
 
 
 class TwoThetasConfig(LayerTypesConfig):
-    """Each type of layer turns by its own theta."""
+    """A configuration with a theta for each type of layer."""
 
     rope_parameters: dict[LayerType, Rope | None] | None = None
     rope_scaling: None = None

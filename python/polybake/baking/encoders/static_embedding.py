@@ -1,4 +1,4 @@
-"""A static embedding: each token's row of a table, whatever stands beside it.
+"""A static embedding: each token's row of a table, whatever its neighbours.
 
 Source: sentence-transformers ``StaticEmbedding`` and ``WordEmbeddings``, model2vec
 ``StaticModel``.
@@ -19,7 +19,7 @@ _IDS = ("I64", "I32")
 
 
 class StaticEmbedding(nn.Module):
-    """Rows of a table, where need be through a mapping, and times a weight.
+    """Rows of a table, looked up through an optional mapping, and times an optional weight.
 
     Args:
         embeddings: ``[rows, size]``.

@@ -1,4 +1,4 @@
-"""Which elements of quantized embeddings lie at an edge, where rounding decides."""
+"""Find the elements of quantized embeddings at an edge, where rounding decides."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,25 +15,25 @@ from polybake.base.modelfile.manifest import UNQUANTIZED, Output
 from polybake.base.modelfile.slack import Slack
 from polybake.runtime.session import open_session
 
-#: Bytes of the ranges of any quantization, and less than those of any table or matrix.
+#: More bytes than the ranges of any quantization have, and fewer than any table or matrix.
 _LARGEST_RANGES = 1 << 20
 
 
 class Edges:
     """The quantization of a model file, cut out of its graph.
 
-    A value within the tolerance of two steps' edge is rounded to either, as the order of a
-    runtime's additions has it. The quantization a little below and a little above tells where.
+    A value within the tolerance of the edge of two steps is rounded to either, depending on the
+    order of a runtime's additions. Quantizing a little below and above finds such values.
     """
 
     def __init__(
         self, session: ort.InferenceSession, output: Output, tolerances: Mapping[str, Tolerance]
     ) -> None:
-        """Take a session from unquantized to quantized embeddings.
+        """Take the session of a quantization.
 
         Args:
-            session: Of the quantization alone.
-            output: What it gives.
+            session: The quantization alone, from unquantized to quantized embeddings.
+            output: Its output.
             tolerances: How far a client's unquantized value may lie from ours, by device.
         """
         self._session = session
@@ -42,7 +42,7 @@ class Edges:
 
     @classmethod
     def of(cls, path: Path, output: Output, tolerances: Mapping[str, Tolerance]) -> Self | None:
-        """Cut the quantization out of the ONNX file at ``path``; None where it has none."""
+        """Cut the quantization out of the ONNX file at ``path``; None without quantization."""
         if output.dtype == "float32":
             return None
         graph = read_skeleton(path, _LARGEST_RANGES)

@@ -5,22 +5,22 @@ from collections.abc import Iterable
 from polybake.base.modelfile.container import ascii_json
 from polybake.base.modelfile.fixture import Case
 
-#: Bytes of the fixture's JSON: every client reads it whenever it opens the file.
+#: The most bytes of the fixture's JSON, which every client reads when it opens the file.
 LARGEST = 200_000
 
-#: Bytes besides, for kinds of cases none of which would fit: one row may be as wide as a
-#: vocabulary, or be all tokens of a long text.
+#: Further bytes for kinds of cases that would not fit at all: a row may be as wide as a
+#: vocabulary, or hold all tokens of a long text.
 LARGEST_KINDS = 4_000_000
 
-#: Left for all that is not a case.
+#: The bytes that are left for all that is not a case.
 _ENVELOPE = 1_000
 
-#: Flags of which one case stands for many.
+#: The flags of which one case represents many.
 _ALIKE = {"prompt", "unicode", "user"}
 
 
 def embedded_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
-    """Keep each case that still fits, in the given order of priority, and one of every kind."""
+    """Keep each case that still fits, in the given order of priority, and a case of each kind."""
     kept: list[Case] = []
     kinds: set[object] = set()
     room, more = LARGEST - _ENVELOPE, LARGEST_KINDS

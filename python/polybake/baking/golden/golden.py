@@ -28,10 +28,10 @@ from polybake.runtime.embedder import Embedder
 from polybake.runtime.runner import Runner
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
-#: One thread: the order of additions, and with it the last bits, depends on the number.
+#: One thread: the order of additions, and so the last bits, depends on the number of threads.
 THREADS = 1
 
-#: More would hold too many activations at once.
+#: The cases that run at the same time; more would need too much memory for activations.
 _SIDE_BY_SIDE = min(4, os.cpu_count() or 1)
 
 
@@ -39,7 +39,7 @@ def make_fixture(path: Path, cases: Sequence[CaseText]) -> Fixture:
     """Run ``cases`` through the baked model at ``path``.
 
     Raises:
-        InputError: not a baked model, or one that does not load.
+        InputError: The file is not a baked model, or does not load.
     """
     embedder = Embedder(path, threads=THREADS)
     tolerances = embedder.head.fixture.tolerances
@@ -71,16 +71,15 @@ def contract_cases(contract: Contract, tokenizer: BakedTokenizer) -> list[CaseTe
 
 
 def golden_cases(cases: Sequence[CaseText], runner: Runner, edges: Edges | None) -> list[Case]:
-    """Give each case its token ids and its embeddings, one run a case.
+    """Add token ids and embeddings to each case, with one run per case.
 
-    A case with a text that has no tokens at all is left out where the encoder makes no numbers of
-    it. Cases run side by side, each on one thread, so the vectors do not depend on how many cores
-    there are.
+    A case with a text without tokens is left out if the encoder makes no numbers of it. Cases run
+    at the same time, each on one thread, so the vectors do not depend on the number of cores.
 
     Args:
-        cases: Texts.
-        runner: Of the baked graph.
-        edges: Of the graph's quantization; None where it has none.
+        cases: The texts of the cases.
+        runner: Runs the baked graph.
+        edges: The edges of the graph's quantization; None without quantization.
     """
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
         made = pool.map(lambda case: _golden_case(case, runner, edges), cases)
@@ -116,7 +115,7 @@ def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | 
 def _vectors(
     runner: Runner, rows: Rows, prompt: str | None, edges: Edges | None
 ) -> tuple[Vectors, NDArray[np.int64] | None]:
-    """The vectors of rows, and how many are each row's, where that is not one."""
+    """Return the vectors of rows, and each row's number of vectors; None if it is one."""
     output = runner.contract.output
     if output.counts is not None:
         embeddings, counts = runner.outputs(rows, [output.name, output.counts], prompt)
@@ -128,8 +127,8 @@ def _vectors(
 
 
 def reference() -> MadeBy:
-    """Say that ONNX Runtime on the baked file made the vectors, and in which versions."""
-    # The package of onnxruntime may also be called onnxruntime-gpu.
+    """Return the record that ONNX Runtime made the vectors, with the versions."""
+    # The package may also be called onnxruntime-gpu, so the module's version is taken.
     packages = {"onnxruntime": ort.__version__}
     packages |= {name: version(name) for name in ("tokenizers", "numpy")}
     return MadeBy(kind="reference", packages=packages)

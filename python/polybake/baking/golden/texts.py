@@ -11,7 +11,7 @@ from polybake.errors import InputError
 
 _TEXTS = Path(__file__).with_name("texts.toml")
 
-#: What a case's flags mean.
+#: The meanings of a case's flags.
 FLAGS: dict[str, str] = {
     "batch": "texts of different length in one call",
     "prompt": "a prompt of the model stands before the text",
@@ -20,16 +20,16 @@ FLAGS: dict[str, str] = {
     "user": "the user's own texts",
 }
 
-#: Tokens of the longest built-in text; more would take minutes and gigabytes.
+#: The most tokens of a built-in text; more would take minutes and gigabytes.
 _LONGEST = 16_384
 
-#: Texts that share one case of the user's own lines.
+#: The most texts of a case of the user's own lines.
 _USER_BATCH = 8
 
 
 @dataclass(frozen=True)
 class CaseText:
-    """One case before its golden values are known: one call with these texts."""
+    """A case before its golden values are known: a call with these texts."""
 
     id: str
     why: str
@@ -78,7 +78,7 @@ def read_texts(paths: Iterable[Path]) -> list[str]:
 
 
 def user_cases(texts: Sequence[str]) -> list[CaseText]:
-    """Deal the user's texts to cases of at most eight, each with short and long ones.
+    """Deal the user's texts to cases of at most eight texts, each with short and long texts.
 
     Every text occurs in one case; within a case the texts keep their order.
     """

@@ -1,22 +1,22 @@
-"""Branches of a graph, of which a run takes one: ONNX ``If``."""
+"""Branches of a graph, of which each run takes one: ONNX ``If``."""
 
 from collections.abc import Callable, Sequence
 
 from onnxscript import GraphBuilder, ir
 
-#: Where `choose` notes each branch's own shape, for steps that continue its result.
+#: The key under which `choose` notes each branch's own shape, for the following steps.
 _SHAPES = "polybake.shapes"
 
 
 def branch(builder: GraphBuilder, name: str, build: Callable[[], Sequence[ir.Value]]) -> ir.Graph:
     """Make a graph of the nodes that ``build`` adds; their weights stay in the main graph.
 
-    They are added to the main graph first: only there does a module name its weights in full.
+    The nodes are added to the main graph first, as only there a module names its weights in full.
 
     Args:
-        builder: Of the main graph.
-        name: Of the branch; every name within begins with it.
-        build: Adds nodes and returns what the branch gives.
+        builder: The builder of the main graph.
+        name: The branch's name; every name within begins with it.
+        build: Adds nodes and returns the branch's results.
     """
     graph = builder.graph
     before = len(graph)
@@ -25,7 +25,7 @@ def branch(builder: GraphBuilder, name: str, build: Callable[[], Sequence[ir.Val
         given = build()
         own = {value for node in list(graph)[before:] for value in node.outputs}
         results: list[ir.Value] = []
-        for value in given:  # a branch gives values of its own, each once
+        for value in given:  # a branch's results must be its own, each listed once
             fresh = value in own and value not in results
             results.append(value if fresh else builder.op.Identity(value))
     finally:
@@ -38,12 +38,12 @@ def branch(builder: GraphBuilder, name: str, build: Callable[[], Sequence[ir.Val
 def choose(
     builder: GraphBuilder, number: ir.Value, branches: Sequence[ir.Graph], first: int = 0
 ) -> list[ir.Value]:
-    """Add the ``If`` that runs one of the branches, or one within another where there are more.
+    """Add an ``If`` that runs one of the branches; for more than two, nested ``If`` nodes.
 
     Args:
-        builder: Of the main graph.
-        number: int64 ``[1]``, which of the branches is run.
-        branches: Two or more, whose results are of one dtype each.
+        builder: The builder of the main graph.
+        number: int64 ``[1]``, the number of the branch to run.
+        branches: Two or more branches, whose results have equal dtypes.
         first: The number of the first branch.
 
     Returns:

@@ -12,15 +12,15 @@ from polybake.errors import CheckFailed
 def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
     """Check structure, shapes, and every node against its operator's schema at the opset.
 
-    Large weights take no part: only their types and shapes are looked at.
+    Of large weights only types and shapes are checked.
 
     Args:
         model: The graph.
-        name: What it is made from or written to, for the message.
+        name: The graph's origin or file, for the message.
 
     Raises:
         CheckFailed: onnx's full checker objects.
-        InputError: a small weight, which is read here, is not what was expected.
+        InputError: A small weight, which is read here, is not what was expected.
     """
     try:
         CheckerPass(full_check=True)(model)
@@ -35,7 +35,7 @@ def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """What onnx-ir wrapped, once for each part of the model that holds the tensor."""
+    """Return the error that onnx-ir wrapped, once for each part around the tensor."""
     while isinstance(error, ir.serde.SerdeError) and error.__cause__ is not None:
         error = error.__cause__
     return error

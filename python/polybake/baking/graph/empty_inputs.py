@@ -9,7 +9,7 @@ def drop_empty_inputs(model: onnx.ModelProto) -> None:
     """Drop the empty names behind each node's last input, in functions and branches too.
 
     Both forms mean the same, but ONNX Runtime's fusions (1.20 to 1.31) read the third input of a
-    LayerNormalization where it has one, and end the process when there is nothing behind it.
+    LayerNormalization if it is listed, and end the process if it is empty.
 
     Source: ONNX, docs/IR.md, "Optional Inputs and Outputs".
     """

@@ -1,4 +1,4 @@
-"""Read an ONNX file whose weights may lie in files beside it, trusting neither.
+"""Read an untrusted ONNX file, whose weights may lie in other files.
 
 Source: ONNX, docs/ExternalData.md; the checks answer CVE-2024-27318, CVE-2026-34445 and kin.
 """
@@ -28,9 +28,9 @@ def load_model(path: Path) -> onnx.ModelProto:
     """Load an ONNX file with all its weights in the message, as ONNX Runtime can run it anywhere.
 
     Raises:
-        InputError: empty or not an ONNX file, sparse weights, weights of no type or with too little
-            data, external data outside the file's folder or beyond its file's end, or more than one
-            file can hold.
+        InputError: The file is empty or not ONNX, has sparse weights, weights without a type or
+            with too little data, external data outside its folder or beyond a file's end, or more
+            than one file can hold.
     """
     try:
         model: onnx.ModelProto = onnx.ModelProto.FromString(path.read_bytes())
@@ -71,7 +71,7 @@ def load_model(path: Path) -> onnx.ModelProto:
 
 
 def _place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[str, int, int]:
-    """Where a tensor's bytes lie: file name, offset and length, all checked."""
+    """Return the checked place of a tensor's bytes: file name, offset and length."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     if len(entries) != len(tensor.external_data) or not entries.keys() <= _KEYS:
         raise _refused(path, tensor, "keys", sorted(e.key for e in tensor.external_data))

@@ -1,4 +1,4 @@
-"""Compute in float32 what a graph computes in float16 or bfloat16."""
+"""Convert a graph that computes in float16 or bfloat16 to float32."""
 
 from collections.abc import Iterable
 
@@ -14,11 +14,11 @@ _TYPE_ATTRIBUTES = {"to", "dtype", "output_dtype", "output_datatype"}
 def widen(model: onnx.ModelProto) -> None:
     """Make every narrow weight, constant, cast and declared type float32, in place.
 
-    Where a runtime rounds to 16 bits is its own affair: it keeps a type's numbers wider between
-    operators where it can, and each does so elsewhere. Checkpoints are widened likewise.
+    Runtimes choose where to round to 16 bits: they keep numbers wider between operators if they
+    can, each in other places. Checkpoints are widened likewise.
 
     Raises:
-        ValueError: a weight whose data are not those of its shape.
+        ValueError: The data of a weight do not fit its shape.
     """
     _widen_graph(model.graph)
     for function in model.functions:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from onnxscript import GraphBuilder, ir
 
-#: Of the functions' names; version 1 is all there is.
+#: The domain of the functions, and its only version.
 DOMAIN = "polybake.steps"
 _VERSION = 1
 
-#: The first in which a model can hold functions.
+#: The first IR version in which a model can hold functions.
 _OLDEST_IR_VERSION = 8
 
 
@@ -23,20 +23,20 @@ def call_as_function(
 ) -> ir.Value:
     """Replace the last nodes of the graph by one call of a function that holds them.
 
-    Weights stay initializers of the graph and are given to the function, which can hold none;
-    literals of the code, such as an epsilon or axes, become constants inside it.
+    Weights stay initializers of the graph and become inputs of the function, which cannot hold
+    any. Literals of the code, such as an epsilon or axes, become constants inside it.
 
     Args:
-        kind: The function's name, such as ``Pool``; a second one is called ``Pool_2``.
-        scope: What the names of the nodes' weights begin with, such as ``steps.0``.
-        model: Its graph holds the nodes.
-        builder: Of that graph; adds the call.
-        nodes: What a step added, in order.
-        result: What it returned.
+        kind: The function's name, such as ``Pool``; a second function is named ``Pool_2``.
+        scope: The prefix of the names of the nodes' weights, such as ``steps.0``.
+        model: The model whose graph holds the nodes.
+        builder: The graph's builder, which adds the call.
+        nodes: The nodes that a step added, in order.
+        result: The step's result.
 
     Returns:
-        What the call gives, of the dtype and shape of ``result``; ``result`` itself where no node
-        makes it.
+        The call's output, of the dtype and shape of ``result``; ``result`` itself if no node makes
+        it.
     """
     inner = {value for node in nodes for value in node.outputs}
     if result not in inner:
@@ -61,7 +61,7 @@ def call_as_function(
 
 def remove_unused_literals(graph: ir.Graph) -> None:
     """Drop the initializers that only functions need, which hold them as constants."""
-    # The nodes that became functions still count as uses, where a graph of theirs read a literal.
+    # Nodes that became functions still count as uses of a literal that their subgraph reads.
     nodes = ir.traversal.RecursiveGraphIterator(graph)
     read = {value for node in nodes for value in node.inputs}
     for name, value in list(graph.initializers.items()):
@@ -83,7 +83,7 @@ def _is_literal(value: ir.Value, scope: str) -> bool:
 
 
 def _place(value: ir.Value) -> tuple[bool, bool]:
-    """What came before first, then inputs of the model, then weights."""
+    """Sort results of earlier nodes first, then inputs of the model, then weights."""
     return value.is_initializer(), value.is_graph_input()
 
 
@@ -124,7 +124,7 @@ def _body(
 
 
 def _role(value: ir.Value, scope: str) -> str:
-    """What a value is to a step: a weight, an input of the model, or what came before."""
+    """Return the role of a value in a step: a weight, an input of the model, or embeddings."""
     name = value.name or ""
     if name.startswith(f"{scope}."):
         return name.removeprefix(f"{scope}.")

@@ -1,4 +1,4 @@
-"""The operators of an ONNX file: none but those that every client's runtime has."""
+"""Check that an ONNX file has only operators that every client's runtime has."""
 
 from collections.abc import Collection
 
@@ -15,13 +15,13 @@ def check_operators(model: onnx.ModelProto, opsets: range, domains: Collection[s
     Args:
         model: The file.
         opsets: The opsets that ONNX's own operators may have.
-        domains: Where other operators may come from.
+        domains: The domains that other operators may come from.
 
     Returns:
         The opset.
 
     Raises:
-        ValueError: several opsets or another one, or an operator from elsewhere.
+        ValueError: There are several opsets, a wrong opset, or an operator of another domain.
     """
     own = list(dict.fromkeys(one.version for one in model.opset_import if one.domain in _ONNX))
     if len(own) > 1:

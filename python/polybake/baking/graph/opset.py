@@ -5,12 +5,12 @@ import onnx.version_converter
 
 from polybake.baking.graph.nodes import every_node
 
-#: What ONNX Runtime 1.25 to 1.31 load.
+#: The newest opset that ONNX Runtime 1.25 to 1.31 load.
 NEWEST = 26
 
 
 def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
-    """Give ``model``, whose operators are all ONNX's own, with the operators of ``opset``.
+    """Return ``model``, whose operators are all ONNX's own, with the operators of ``opset``.
 
     Where every node means the same in both opsets, only the number changes: onnx's converter knows
     no way back for most operators, though they merely learned new types.
@@ -30,9 +30,9 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 
 
 def _means_the_same(node: onnx.NodeProto, opset: int, other: int) -> bool:
-    """Whether an operator has the same inputs and attributes in both opsets.
+    """Return whether an operator has the same inputs and attributes in both opsets.
 
-    An attribute that only the newer one has stands for what the older one did, unless it is set.
+    An attribute that only the newer opset has means the older behaviour unless it is set.
     """
     if not all(onnx.defs.has(node.op_type, one, "") for one in (opset, other)):
         return False

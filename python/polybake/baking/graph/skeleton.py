@@ -16,10 +16,10 @@ from polybake.base.modelfile.protobuf import varint
 MODEL_GRAPH = 7
 GRAPH_INITIALIZER = 5
 
-#: Of a tensor: its dimensions, type, name and place; all other fields hold data.
+#: The fields with a tensor's dimensions, type, name and place; all other fields hold data.
 _DESCRIPTION = (1, 2, 8, 13, 14)
 
-#: Bytes of a number of 64 bits.
+#: The most bytes of a 64-bit number.
 _LONGEST_VARINT = 10
 
 #: Number of a field, where its tag begins, and where its content begins and ends.
@@ -67,11 +67,11 @@ def _graph(data: mmap.mmap, begin: int, end: int, largest: int) -> Iterator[byte
 
 
 def fields(data: mmap.mmap, position: int, end: int) -> Iterator[Field]:
-    """Each field of the message that lies between two positions.
+    """Yield the fields of the message between two positions.
 
     Raises:
-        DecodeError: not whole protobuf.
-        IndexError: the file ends within a field.
+        DecodeError: The message is not whole protobuf.
+        IndexError: The file ends within a field.
     """
     while position < end:
         tag, begin = _varint(data, position)

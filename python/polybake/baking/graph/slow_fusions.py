@@ -1,21 +1,21 @@
-"""Spell a graph so that ONNX Runtime fuses nothing that is slower fused.
+"""Rewrite a graph so that ONNX Runtime makes no fusions that are slower.
 
-On a CPU its SkipLayerNormalization (a sum and the norm of it) takes longer than the two do, and so
-does BiasGelu: together 14 % of MiniLM's time with one thread, a quarter of an int8 graph's (seen in
-1.31). A Sum is the same as an Add and is not looked for; nor is a bias of two axes.
+On a CPU SkipLayerNormalization (a sum and its norm) takes longer than its parts, and so does
+BiasGelu: together 14 % of MiniLM's time with one thread, a quarter of an int8 graph's (seen in
+1.31). The fusions do not match a Sum, which equals an Add, or a bias of two axes.
 """
 
 from onnxscript import ir
 
-#: What a layer's norm begins with, as one operator or taken apart.
+#: The first operator of a layer's norm, whether it is one operator or several.
 _NORM_BEGINS = {"LayerNormalization", "ReduceMean"}
 
 
 def avoid_slow_fusions(model: ir.Model) -> None:
     """Rewrite residual sums before norms and biases before GELU, in place.
 
-    A graph that rounds is left as it is: another spelling rounds float32 otherwise, and a number at
-    the edge of two steps then falls into the other one.
+    A graph that rounds is left as it is: other operators round float32 differently, so that a
+    number at the edge of two steps may fall into the other step.
     """
     if rounds(model):
         return
@@ -31,7 +31,7 @@ def avoid_slow_fusions(model: ir.Model) -> None:
 
 
 def rounds(model: ir.Model) -> bool:
-    """Whether the graph quantizes what it computes, by whatever scales."""
+    """Return whether the graph quantizes what it computes, with any kind of scale."""
     return any(node.op_type == "QuantizeLinear" for node in model.graph)
 
 

@@ -1,4 +1,4 @@
-"""Store each weight in the narrowest type that holds its very values, or in float16.
+"""Store each weight in the narrowest type that holds its exact values, or in float16.
 
 The weights of a checkpoint in bfloat16 or float16 are widened to float32, in which the graph
 computes. Stored narrow, each has a Cast behind it, which ONNX Runtime folds as it loads (seen from
@@ -17,17 +17,17 @@ from polybake.errors import InputError
 
 _WIDE = ir.DataType.FLOAT
 
-#: Bytes of a weight that is worth a node of its own.
+#: The least bytes of a weight for which an extra node is worth it.
 _SMALLEST = 4096
 
 LARGEST_FLOAT16 = float(np.finfo(np.float16).max)
 
-#: Elements that are looked at together, so that most wide weights are known by their first ones.
+#: The elements that are checked at a time: the first block shows that most weights are wide.
 _BLOCK = 1 << 20
 
 
 def store_narrow(model: ir.Model, storage: Storage = "checkpoint") -> None:
-    """Store the float32 weights of ``model`` narrow, in place: where nothing is lost, or all.
+    """Store the float32 weights of ``model`` narrow, in place: only without loss, or all.
 
     Raises:
         InputError: a weight cannot be read, holds NaN or infinity, or is beyond float16's range.
@@ -51,10 +51,10 @@ def wide_weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]
 
 
 def as_float16(weight: ir.Value, name: str) -> ir.Value:
-    """A float16 initializer of this name, whose numbers are those of ``weight``, rounded.
+    """Return a float16 initializer of this name with the rounded numbers of ``weight``.
 
     Raises:
-        InputError: as it is written: the weight is beyond float16's range.
+        InputError: When it is written, if the weight is beyond float16's range.
     """
     tensor = weight.const_value
     assert tensor is not None  # noqa: S101 - an initializer
@@ -83,7 +83,7 @@ def _check_range(weight: ir.Value, array: NDArray[np.float32]) -> None:
 
 
 def _narrowest(array: NDArray[np.float32]) -> ir.DataType | None:
-    """The type of 16 bits in which every number is itself; None where there is none."""
+    """Return the 16-bit type that holds every number exactly; None if no type does."""
     if all(not (block.view(np.uint32) & 0xFFFF).any() for block in _blocks(array)):
         return ir.DataType.BFLOAT16
     with np.errstate(over="ignore"):
@@ -127,7 +127,7 @@ def _store(
 
 
 def _widen_behind(graph: ir.Graph, gather: ir.Node, narrow: ir.DataType) -> None:
-    """Cast what ``gather`` gives to float32, under the name that it had."""
+    """Cast the output of ``gather`` to float32, under its old name."""
     rows = gather.outputs[0]
     wide = cast(rows, _WIDE, rows.name or "", gather)
     rows.name = f"{rows.name}.stored"
@@ -138,7 +138,7 @@ def _widen_behind(graph: ir.Graph, gather: ir.Node, narrow: ir.DataType) -> None
 
 
 def cast(value: ir.Value, dtype: ir.DataType, name: str, beside: ir.Node) -> ir.Node:
-    """A Cast in the namespace of the node ``beside``, whose output has this name."""
+    """Return a Cast in the namespace of the node ``beside``, with this name of its output."""
     node = ir.node("Cast", [value], {"to": dtype}, name=f"{name}.cast")
     node.metadata_props.update(beside.metadata_props)
     output = node.outputs[0]

@@ -12,20 +12,20 @@ from polybake.errors import InputError
 
 
 def validate(model: onnx.ModelProto, path: Path) -> None:
-    """Check that a model's strings are text, and its nodes, attributes and names what ONNX says.
+    """Check that a model's strings are text, and that its nodes, attributes and names are valid.
 
-    Weights take no part: they may be missing, or lie elsewhere. Types of inputs and outputs do not
-    either, which some exporters leave out.
+    Weights are not checked: they may be missing, or lie elsewhere. Nor are the types of inputs and
+    outputs, which some exporters leave out.
 
     Args:
-        model: As it was read.
-        path: Where from, for the message.
+        model: The model as it was read.
+        path: Its file, for the message.
 
     Raises:
-        InputError: a string is not UTF-8, or onnx's checker objects: to an attribute of no type or
-            of two, to a node that reads what none before it gives, to a name given twice.
+        InputError: A string is not UTF-8, or onnx's checker objects: an attribute has no type or
+            two, a node reads a value that no earlier node gives, or a name occurs twice.
     """
-    # ONNX's strings are unchecked in protobuf, which gives what is no UTF-8 as bytes.
+    # Protobuf does not check ONNX's strings, and returns invalid UTF-8 as bytes.
     for field, value in _strings(model):
         if isinstance(value, bytes):
             shown = value.decode("utf-8", "backslashreplace")
@@ -51,7 +51,7 @@ def _strings(message: Message) -> Iterator[tuple[str, str | bytes]]:
 
 
 def _names_and_nodes(model: onnx.ModelProto) -> onnx.ModelProto:
-    """What the checker is to see, which wants data of each weight, and a type of each value."""
+    """Return the part for the checker, which else needs data of weights and types of values."""
     graph = model.graph
     inputs = [value.name for value in graph.input]
     sparse = (tensor.values for tensor in graph.sparse_initializer)

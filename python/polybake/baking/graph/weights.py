@@ -1,4 +1,4 @@
-"""The weights of an ONNX file, one at a time: none is held longer than it is looked at."""
+"""The weights of an ONNX file, one at a time: each is freed after its use."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class GraphFile:
         """Write the file: the same bytes for the same graph.
 
         Raises:
-            InputError: there is no room.
+            InputError: The disk is full.
         """
         try:
             with path.open("wb") as file:

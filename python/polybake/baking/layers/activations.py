@@ -21,7 +21,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 @dataclass(frozen=True)
 class Activation:
-    """One elementwise function, as ONNX operators and in NumPy."""
+    """An elementwise function, as ONNX operators and in NumPy."""
 
     build: Callable[[OpBuilder, ir.Value], ir.Value]
     numpy: Callable[[Floats], Floats]
@@ -37,7 +37,7 @@ def _gelu_tanh(op: OpBuilder, x: ir.Value) -> ir.Value:
     return op.Mul(op.Mul(x, op.Add(op.Tanh(inner), 1.0)), 0.5)
 
 
-#: By name. ``gelu`` is the exact one, with erf; ``gelu_tanh`` its approximation.
+#: The activations by name. ``gelu`` is exact, with erf; ``gelu_tanh`` is its approximation.
 ACTIVATIONS: dict[str, Activation] = {
     "identity": Activation(lambda _, x: x, lambda x: x),
     "gelu": Activation(_gelu, lambda x: 0.5 * x * (1.0 + _erf(x / _SQRT_2))),

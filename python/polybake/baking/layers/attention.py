@@ -5,15 +5,15 @@ import math
 import numpy as np
 from onnxscript import OpBuilder, ir
 
-#: What masks a score: the softmax of it is 0, and a row of nothing else is not NaN.
+#: The value of a masked score: its softmax is 0, but a row of only such scores is not NaN.
 SMALLEST = float(np.finfo(np.float32).min)
 
 
 def padding_bias(op: OpBuilder, attention_mask: ir.Value) -> ir.Value:
     """Map int64 ``[batch, sequence]`` to float32 ``[batch, 1, 1, sequence]``.
 
-    0 where a token is kept, the smallest float32 where it is masked. In this order of operators
-    ONNX Runtime's offline optimizer recognises an attention behind it.
+    The bias is 0 for kept tokens and the smallest float32 for masked tokens. With this order of
+    operators ONNX Runtime's offline optimizer recognises the attention behind it.
 
     Source: onnxruntime ``fusion_attention.py``.
     """
@@ -56,11 +56,11 @@ def attend(
         value: The same shape as ``key``.
         bias: Added to the scores; float32 that broadcasts to ``[batch, heads, query, key]``. Masks
             and position biases are summed into it.
-        heads: Query heads.
-        head_size: Elements of one head.
-        key_value_heads: A divisor of ``heads``; that many query heads in a row share one key and
-            value head. None: each query head has its own.
-        scale: What scores are multiplied with; None: ``1 / sqrt(head_size)``.
+        heads: The number of query heads.
+        head_size: The number of elements of a head.
+        key_value_heads: The number of key and value heads, a divisor of ``heads``; consecutive
+            query heads share a head. None: each query head has its own.
+        scale: The factor of the scores; None: ``1 / sqrt(head_size)``.
 
     Returns:
         float32 ``[batch, sequence, heads * head_size]``.

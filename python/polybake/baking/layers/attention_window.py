@@ -16,11 +16,11 @@ class AttentionWindow(NamedTuple):
 
 
 def window_bias(op: OpBuilder, attention_mask: ir.Value, window: AttentionWindow) -> ir.Value:
-    """Map int64 ``[batch, sequence]`` to the bias of a token's attention to the others.
+    """Map int64 ``[batch, sequence]`` to the bias of each token's attention to other tokens.
 
     Returns:
         float32 that broadcasts to ``[batch, heads, query, key]``: 0 where a token attends, the
-        smallest float32 where the other is masked or out of it.
+        smallest float32 where the other token is masked or outside the window.
     """
     bias = padding_bias(op, attention_mask)
     if window == AttentionWindow():

@@ -54,7 +54,7 @@ class Conv2d(_Conv):
 
 
 class Convolutions(nn.Module):
-    """One `Conv1d` for each kernel size, side by side; odd sizes keep the sequence's length.
+    """A `Conv1d` for each kernel size, side by side; odd sizes keep the sequence's length.
 
     Source: sentence-transformers ``CNN``.
     """
@@ -75,7 +75,7 @@ class Convolutions(nn.Module):
 class BatchNorm(nn.Module):
     """Normalise each channel by the mean and variance that training found, scale and shift it.
 
-    New, it changes nothing but for ``epsilon``, as in PyTorch.
+    Without trained weights it changes nothing, except for ``epsilon``, as in PyTorch.
     """
 
     def __init__(self, channels: int, epsilon: float = 1e-5) -> None:

@@ -6,8 +6,8 @@ from onnxscript import OpBuilder, ir, nn
 class Linear(nn.Module):
     """``x @ weight + bias``, or ``x @ weight`` without a bias.
 
-    The weight is ``[in, out]``, the transpose of what a checkpoint stores, so that the graph
-    holds no Transpose; `polybake.baking.layers.weights` turns it.
+    The weight is ``[in, out]``, the transpose of a checkpoint's weight, so that the graph needs no
+    Transpose; `polybake.baking.layers.weights` transposes it.
     """
 
     def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:

@@ -5,11 +5,11 @@ from numpy.typing import NDArray
 
 
 def log_buckets(last: int, *, buckets: int, furthest: int, span: int) -> NDArray[np.int64]:
-    """The row of the relative embeddings for each distance from ``-last`` to ``last``.
+    """Return the row of the relative embeddings for each distance from ``-last`` to ``last``.
 
-    A distance is the key's position less the query's. Near ones have a row of their own, those
-    beyond half of ``buckets`` share rows logarithmically up to ``furthest``; without buckets all
-    have their own up to ``span``.
+    A distance is the key's position less the query's. Near distances have a row each. Distances
+    beyond half of ``buckets`` share rows, logarithmically, up to ``furthest``. Without buckets all
+    distances have a row each, up to ``span``.
 
     Source: transformers ``build_relative_position`` and ``make_log_bucket_position``, in float32.
     """

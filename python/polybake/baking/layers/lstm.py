@@ -2,14 +2,14 @@
 
 from onnxscript import OpBuilder, ir, nn
 
-#: Where PyTorch's gates i, f, g, o stand in ONNX's order i, o, f, c.
+#: The places of ONNX's gates i, o, f, c in PyTorch's order i, f, g, o.
 _GATES = [0, 3, 1, 2]
 
 
 class LstmLayers(nn.Module):
     """Layers of LSTM, in one direction or both, with PyTorch's names and order of gates.
 
-    Source: PyTorch ``LSTM`` over what ``pack_padded_sequence`` gives.
+    Source: PyTorch ``LSTM`` over the result of ``pack_padded_sequence``.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class LstmLayers(nn.Module):
         Args:
             op: The builder.
             x: float32 ``[batch, sequence, inputs]``.
-            lengths: int64 ``[batch]``; what lies behind them is not read.
+            lengths: int64 ``[batch]``; tokens behind them are not read.
 
         Returns:
             float32 ``[batch, sequence, hidden * directions]``; zeros behind the lengths.

@@ -1,4 +1,4 @@
-"""Any network of modules as one ONNX file: what the examples are written with."""
+"""Write any network of modules as one ONNX file, as the examples do."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,21 +25,21 @@ def new_model() -> ir.Model:
 def write_network(
     network: nn.Module, inputs: Sequence[ir.Value], out: Path, weights: Path | None = None
 ) -> str:
-    """Call ``network`` with ``inputs``, and write the graph of that to ``out``.
+    """Call ``network`` with ``inputs``, and write the resulting graph to ``out``.
 
     Args:
-        network: Its ``forward(op, *inputs)`` gives one value, the output ``y``.
-        inputs: Such as ``ir.val("x", ir.DataType.FLOAT, ["batch", 8])``.
+        network: A module whose ``forward(op, *inputs)`` returns one value, the output ``y``.
+        inputs: Values such as ``ir.val("x", ir.DataType.FLOAT, ["batch", 8])``.
         out: The ONNX file to write.
-        weights: A safetensors file with PyTorch's names and shapes. None draws every weight that
-            has no value yet from a normal distribution of std 0.2, the same at each call.
+        weights: A safetensors file with PyTorch's names and shapes. None draws every weight
+            without a value from a normal distribution of std 0.2, the same in each call.
 
     Returns:
         The network's inputs and output, such as ``x FLOAT[batch,8] -> y FLOAT[batch,3]``.
 
     Raises:
-        InputError: the weights do not fit the network.
-        CheckFailed: the graph is not valid ONNX; nothing is written.
+        InputError: The weights do not fit the network.
+        CheckFailed: The graph is not valid ONNX; nothing is written.
     """
     model = new_model()
     model.graph.inputs.extend(inputs)

@@ -1,4 +1,4 @@
-"""Where tokens stand in their text, as ids of position tables."""
+"""The positions of tokens in their text, as ids of position tables."""
 
 from onnxscript import OpBuilder, ir
 
@@ -13,7 +13,7 @@ def positions(op: OpBuilder, ids: ir.Value) -> ir.Value:
 def positions_after_padding(op: OpBuilder, ids: ir.Value, padding_id: int) -> ir.Value:
     """Count int64 ``[batch, sequence]`` from ``padding_id + 1``, in the same shape.
 
-    Padding has position ``padding_id`` and is not counted, also where the text spells it.
+    Padding has position ``padding_id`` and is not counted, even if the text spells it.
 
     Source: transformers ``create_position_ids_from_input_ids``.
     """

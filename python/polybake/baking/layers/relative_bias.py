@@ -28,11 +28,11 @@ class RelativeBias(nn.Module):
 
 
 def relative_buckets(buckets: int, max_distance: int) -> NDArray[np.int64]:
-    """The bucket of each distance from ``-max_distance`` to ``max_distance``.
+    """Return the bucket of each distance from ``-max_distance`` to ``max_distance``.
 
     Half of the buckets are for keys after the query. In each half, the first half has one bucket
-    a distance, and the rest widen logarithmically up to ``max_distance``; what is further away
-    shares the last one.
+    per distance, and the others widen logarithmically up to ``max_distance``; larger distances
+    share the last bucket.
 
     Source: transformers ``T5Attention._relative_position_bucket``, bidirectional, in float32.
     """

@@ -20,5 +20,5 @@ class RMSNorm(nn.Module):
         return op.Mul(op.Div(x, op.Sqrt(op.Add(square, self.epsilon))), self.scale(op))
 
     def scale(self, op: OpBuilder) -> ir.Value:  # noqa: ARG002 - what subclasses take
-        """What the normalised values are multiplied with, float32 ``[size]``."""
+        """Return the factor of the normalised values, float32 ``[size]``."""
         return self.weight

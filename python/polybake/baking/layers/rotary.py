@@ -17,7 +17,7 @@ from polybake.baking.layers.positions import positions
 
 @dataclass(frozen=True)
 class Rotation:
-    """By how much each position turns; both float32 ``[sequence, head_size / 2]``."""
+    """The rotation of each position; both values are float32 ``[sequence, head_size / 2]``."""
 
     cos: ir.Value
     sin: ir.Value
@@ -40,10 +40,10 @@ def rotation(op: OpBuilder, input_ids: ir.Value, frequencies: list[float]) -> Ro
 
 
 def frequencies(head_size: int, theta: float, *, ntk: float = 1.0) -> list[float]:
-    """Radians per position of each pair, rounded as PyTorch does.
+    """Return the radians per position of each pair, rounded like in PyTorch.
 
-    Far from the text's beginning the last bit of a frequency shows in the vectors: PyTorch
-    rounds exponent, power and reciprocal to float32, one after another.
+    Far from the text's beginning the last bit of a frequency shows in the vectors. So exponent,
+    power and reciprocal are rounded to float32 one after another, as in PyTorch.
 
     Args:
         head_size: Elements of one head.
@@ -74,8 +74,8 @@ def attend_fused(
         qkv: float32 ``[batch, sequence, 3 * heads * head_size]``.
         rotation: Turns queries and keys.
         bias: Added to the scores, as in `attend`.
-        heads: How many there are.
-        head_size: Elements of one head.
+        heads: The number of heads.
+        head_size: The number of elements of a head.
 
     Returns:
         float32 ``[batch, sequence, heads * head_size]``.

@@ -1,4 +1,4 @@
-"""Layers, one after another."""
+"""Layers that run one after another."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,11 +7,11 @@ from onnxscript import OpBuilder, ir, nn
 
 
 class Stack(nn.Module):
-    """Layers that each keep the shape of what they are given.
+    """Layers that each keep the shape of their input.
 
     Attributes:
-        hidden_states: The input of the first layer, then the output of each, once ``forward`` has
-            run.
+        hidden_states: The input of the first layer, then the output of each layer, once
+            ``forward`` has run.
     """
 
     def __init__(self, layers: Sequence[nn.Module]) -> None:
@@ -20,7 +20,7 @@ class Stack(nn.Module):
         self.hidden_states: list[ir.Value] = []
 
     def forward(self, op: OpBuilder, x: ir.Value, *given: Any) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``; each layer gets what is given."""
+        """Keep the shape, float32 ``[batch, sequence, hidden]``; each layer gets all ``given``."""
         self.hidden_states[:] = [x]
         for layer in self.layer:
             x = layer(op, x, *given)

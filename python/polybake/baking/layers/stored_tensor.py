@@ -17,10 +17,10 @@ from polybake.errors import InputError
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """One tensor of a checkpoint, not read yet.
+    """A tensor of a checkpoint, not read yet.
 
     Attributes:
-        dtype: As safetensors names it, such as ``F16``.
+        dtype: The dtype by safetensors' name, such as ``F16``.
     """
 
     file: Path
@@ -31,9 +31,9 @@ class StoredTensor:
     def lazy(
         self, *, dtype: ir.DataType = ir.DataType.FLOAT, transposed: bool = False
     ) -> ir.LazyTensor:
-        """The tensor as ``dtype``, for an initializer of a graph.
+        """Return the tensor as ``dtype``, for an initializer of a graph.
 
-        Reading it raises an `InputError` where a number is NaN or infinite.
+        Reading it raises an `InputError` if a number is NaN or infinite.
         """
         shape = self.shape[::-1] if transposed else self.shape
         return ir.LazyTensor(lambda: self._read(dtype, transposed), dtype, ir.Shape(shape))
@@ -58,10 +58,10 @@ class StoredTensor:
 
 
 def stored_tensors(path: Path) -> Iterator[StoredTensor]:
-    """What the safetensors file ``path`` holds.
+    """Yield the tensors of the safetensors file ``path``.
 
     Raises:
-        InputError: it is damaged.
+        InputError: The file is damaged.
     """
     try:
         with safe_open(path, framework="numpy") as file:

@@ -11,7 +11,7 @@ from polybake.baking.layers.linear import Linear
 from polybake.baking.layers.stored_tensor import StoredTensor, stored_tensors
 from polybake.errors import InputError
 
-#: What is widened to float32; transformers' ``dtype="float32"`` does the same.
+#: The dtypes that are widened to float32, like by transformers' ``dtype="float32"``.
 _FLOATS = ("F32", "F16", "BF16")
 
 #: Names of TensorFlow's layer normalisation, which old checkpoints carry.
@@ -27,18 +27,18 @@ _COUNTER = "num_batches_tracked"
 def load_weights(
     network: nn.Module, files: Sequence[Path], *, prefix: str = "", ignored: tuple[str, ...] = ()
 ) -> None:
-    """Give every parameter of ``network`` its tensor, read only when it is written.
+    """Give every parameter of ``network`` its tensor, which is read only when it is written.
 
     Args:
         network: The module tree; a `Linear` weight is transposed from ``[out, in]``.
         files: The safetensors files that together hold the checkpoint.
-        prefix: What may stand before each name in the files, such as ``bert.``.
-        ignored: Beginnings of names that the network does not need.
+        prefix: A possible prefix of each name in the files, such as ``bert.``.
+        ignored: Prefixes of names that the network does not need.
 
     Raises:
-        InputError: a file is damaged, two tensors are different values of one weight, or weights
-            are missing, unexpected, wrongly shaped or of an unknown dtype; one message shows the
-            first of each kind.
+        InputError: A file is damaged, two tensors hold different values of one weight, or weights
+            are missing, unexpected, wrongly shaped or of an unknown dtype; the message shows the
+            first weights of each kind.
     """
     stored = _stored(files, prefix, ignored)
     problems: dict[str, list[str]] = defaultdict(list)
@@ -80,7 +80,7 @@ def _first_of_each(problems: Mapping[str, list[str]]) -> str:
 
 
 def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
-    """Each parameter with its checkpoint name and whether the checkpoint stores it transposed."""
+    """Yield each parameter's checkpoint name, the parameter, and whether it is transposed."""
     for path, module in network.named_modules():
         for name, parameter in module.named_parameters(path, recurse=False):
             transposed = isinstance(module, Linear) and parameter is module.weight
@@ -90,7 +90,7 @@ def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
 def _stored(
     files: Sequence[Path], prefix: str, ignored: tuple[str, ...]
 ) -> dict[str, StoredTensor]:
-    """Each tensor that is not ignored, under the name that the module tree gives it."""
+    """Return the tensors that are not ignored, by their names in the module tree."""
     stored: dict[str, StoredTensor] = {}
     for tensor in chain.from_iterable(map(stored_tensors, files)):
         name = _known_as(tensor.name, prefix)
@@ -106,7 +106,7 @@ def _stored(
 
 
 def _differ(one: StoredTensor, other: StoredTensor) -> bool:
-    # One dtype that is no float is a problem of its own, and NumPy may not know it.
+    # A dtype that is no float is reported elsewhere, and NumPy may not know it.
     return one.dtype != other.dtype or (one.dtype in _FLOATS and not one.equals(other))
 
 

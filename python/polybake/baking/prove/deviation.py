@@ -1,4 +1,4 @@
-"""How far a graph of lower precision lies from the exact one, and from itself elsewhere."""
+"""How far a graph of lower precision lies from the exact graph, and from itself elsewhere."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,11 @@ from polybake.base.modelfile.manifest import Deviation
 from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import CheckFailed
 
-#: Times what one other way of rounding changes: other texts, processors and versions differ more.
+#: The factor on what another way of rounding changes, as other texts, processors and versions
+#: differ more.
 _ROOM = 3
 
-#: The least cosine between a float16 vector and the exact one: rounding alone leaves above 0.9999.
+#: The least cosine of a float16 vector to the exact vector: rounding alone leaves above 0.9999.
 _CLOSE = 0.99
 
 
@@ -21,8 +22,8 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
     """Compare the vectors of the same cases, text by text.
 
     Args:
-        exact: What the float32 graph gave.
-        found: What the graph of lower precision gives.
+        exact: The cases of the float32 graph.
+        found: The cases of the graph of lower precision.
     """
     golden = {case.id: case for case in exact}
     pairs = [(golden[case.id], case) for case in found if case.id in golden]
@@ -36,7 +37,7 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
 
 
 def _words(answer: JsonValue) -> JsonValue:
-    """An answer without its scores: what it says, and in which order."""
+    """Return an answer without its scores, to compare its content and order."""
     if isinstance(answer, list):
         return [_words(one) for one in answer]
     if isinstance(answer, dict):
@@ -58,10 +59,10 @@ def deviation(before: Embeddings, after: Embeddings) -> Deviation:
 
 
 def check_close(deviation: Deviation) -> None:
-    """Refuse float16 vectors that are others than the exact ones.
+    """Refuse float16 vectors that differ too much from the exact vectors.
 
     Raises:
-        CheckFailed: they hold NaN, or a direction is too far off.
+        CheckFailed: They hold NaN, or a direction is too far off.
     """
     if not deviation.min_cosine >= _CLOSE:
         raise CheckFailed(
@@ -72,15 +73,15 @@ def check_close(deviation: Deviation) -> None:
 
 
 def rounding_tolerances(moved: Deviation, rounded: Deviation | None = None) -> dict[str, Tolerance]:
-    """How far clients may lie from the golden vectors of a graph of fewer bits.
+    """Return how far clients may lie from the golden vectors of a graph of fewer bits.
 
-    A number at the edge of two steps falls into either, as float32's rounding before it has it, and
-    what follows falls otherwise, too. How much that is depends on the model.
+    A number at the edge of two steps falls into either, depending on float32's rounding before it,
+    and later numbers change, too. How much they change depends on the model.
 
     Args:
-        moved: What one other way of rounding changes.
-        rounded: What rounding itself has changed, where other versions of a runtime may round
-            every number otherwise: no way of rounding lies much further from another than that.
+        moved: What another way of rounding changes.
+        rounded: What rounding itself changed, if other versions of a runtime may round every
+            number differently: two ways of rounding hardly lie further apart than that.
     """
     least = TOLERANCES["cpu"]
     max_abs = [_ROOM * moved.max_abs, least.max_abs]

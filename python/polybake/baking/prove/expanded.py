@@ -1,4 +1,4 @@
-"""What an encoder alone is fed, and which of its tokens count."""
+"""The inputs of an encoder alone, and which of its tokens count."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,13 +11,13 @@ from polybake.base.modelfile.manifest import SOUGHT, Contract
 
 
 class Taken(NamedTuple):
-    """Arrays, int64 ``[batch, sequence]`` each.
+    """The inputs of an encoder; each array is int64 ``[batch, sequence]``.
 
     Attributes:
-        fed: By the name of the encoder's input.
-        ids: The tokens that it sees.
-        counted: 1 where a token counts.
-        sought: 1 where answers are sought; None where no input says so.
+        fed: The inputs by name.
+        ids: The token ids that the encoder sees.
+        counted: 1 at tokens that count.
+        sought: 1 where answers are sought; None if no input says so.
     """
 
     fed: Mapping[str, NDArray[np.int64]]
@@ -29,11 +29,11 @@ class Taken(NamedTuple):
 def expanded(
     contract: Contract, fed: Mapping[str, NDArray[np.int64]], reference: SourceReference
 ) -> Taken:
-    """The rows of a baked graph as its encoder takes them.
+    """Convert the rows of a baked graph to its encoder's inputs.
 
     Args:
-        contract: Says what each input is.
-        fed: What the baked graph is fed.
+        contract: The contract, with the meaning of each input.
+        fed: The baked graph's inputs.
         reference: The encoder.
     """
     names = {one.feed: one.name for one in contract.inputs}

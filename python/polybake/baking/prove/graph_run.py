@@ -1,4 +1,4 @@
-"""What a graph gives for the golden texts."""
+"""Run a graph on the golden texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ from polybake.runtime.session import open_session
 
 
 class GraphRun(NamedTuple):
-    """Golden cases of one graph.
+    """The golden cases of a graph.
 
     Attributes:
-        golden: With what clients are given.
-        floats: The same cases with float32 vectors: of a quantized graph, what is quantized.
+        golden: The cases with the vectors that clients get.
+        floats: The same cases with float32 vectors; for a quantized graph, before quantization.
         invariance: How far a text's neighbours and padding change its vector.
     """
 
@@ -39,12 +39,12 @@ class GraphRun(NamedTuple):
 
 @dataclass(frozen=True)
 class GoldenTexts:
-    """Texts for any graph of one contract.
+    """The golden texts, for any graph of one contract.
 
     Attributes:
-        built: How a graph is called.
+        built: The contract and the tokenizer.
         cases: The texts.
-        name: What messages call a graph.
+        name: The graph's name in messages.
     """
 
     built: Built
@@ -56,7 +56,7 @@ class GoldenTexts:
 
         Args:
             graph: The file.
-            fused: Whether ONNX Runtime may put operators together.
+            fused: Whether ONNX Runtime may fuse operators.
         """
         contract = self.built.contract
         session = open_session(graph, threads=THREADS, name=self.name, fused=fused)
@@ -79,12 +79,12 @@ class GoldenTexts:
     def grant(
         self, found: GraphRun, graph: Path, tolerances: Mapping[str, Tolerance]
     ) -> list[Case]:
-        """The golden cases of a graph, whose integers have the room that ``tolerances`` leave.
+        """Return the golden cases, with the slack that ``tolerances`` leave their integers.
 
         Args:
-            found: What the graph gave.
+            found: The graph's cases.
             graph: The file.
-            tolerances: How far a client's float32 vector may lie from the golden one.
+            tolerances: How far a client's float32 vector may lie from the golden vector.
         """
         edges = Edges.of(graph, self.built.contract.output, tolerances)
         if edges is None:

@@ -1,4 +1,4 @@
-"""Whether a vector depends on its neighbours or on padding."""
+"""Check whether a vector depends on its neighbours in the batch or on padding."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -19,20 +19,20 @@ from polybake.runtime.feeds import feeds
 from polybake.runtime.runner import Runner
 from polybake.runtime.session import run_encoder
 
-#: Texts that go together, the shortest ones, to see whether neighbours matter.
+#: The number of texts, the shortest, that are run together to see whether neighbours matter.
 _NEIGHBOURS = 7
 
-#: Gives each row of token ids, padded to a length at least, its ``[vectors, size]``.
+#: Returns ``[vectors, size]`` for each row of token ids, padded to at least a given length.
 Run = Callable[[Rows, int, str | None], list[Embeddings]]
 
 _WAYS = {"batch": "in a batch", "padding": "under padding"}
 
 
 def baked_run(runner: Runner) -> Run:
-    """Run the baked graph; of a quantized one, take what is quantized.
+    """Return a function that runs the baked graph; its vectors are taken before quantization.
 
     Raises:
-        CheckFailed: the graph does not give one vector a text.
+        CheckFailed: The graph does not give one vector per text.
     """
     output = runner.contract.output
     name = output.name if output.dtype == "float32" else UNQUANTIZED
@@ -55,7 +55,7 @@ def baked_run(runner: Runner) -> Run:
 def encoder_run(
     contract: Contract, session: ort.InferenceSession, reference: SourceReference
 ) -> Run:
-    """Run the encoder without the steps; of token embeddings, those of padding are dropped."""
+    """Return a function that runs the encoder alone, and drops embeddings of padding."""
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
         taken = expanded(contract, feeds(contract, rows, prompt, length), reference)
@@ -68,16 +68,16 @@ def encoder_run(
 
 
 def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> dict[str, float]:
-    """Compare running each text alone with running it among others, and under padding.
+    """Compare each text's vectors alone with those in a batch and under padding.
 
     Args:
-        golden: Of which the rows without a prompt are run alone.
-        contract: Says which prompts feed values, and how long a text may be.
-        run: Of the baked graph, or of the encoder.
+        golden: The golden cases; the shortest rows of cases without a prompt are run.
+        contract: The contract, with the prompts that feed values, and the longest text.
+        run: Runs the baked graph, or the encoder.
 
     Returns:
-        The largest difference for ``batch`` and ``padding``, over all prompts whose values are
-        fed; NaN where a vector holds one.
+        The largest difference for ``batch`` and for ``padding``, over all prompts whose values are
+        fed; NaN if a vector holds NaN.
     """
     bare = (case.rows(contract.vocab_size) for case in golden if case.prompt is None)
     rows = sorted({row for rows in bare for row in rows}, key=lambda row: (len(row), row))
@@ -102,16 +102,16 @@ def check_invariance(
     steps: Sequence[Step],
     limit: float = LIMIT,
 ) -> None:
-    """Judge what `measure_invariance` gave, and find out whose fault a difference is.
+    """Judge the result of `measure_invariance`, and find the cause of a difference.
 
     Args:
-        measured: Of the baked graph.
-        encoder: Gives the same of the encoder alone.
-        steps: What was folded over it.
-        limit: What a difference may be.
+        measured: The differences of the baked graph.
+        encoder: Measures the differences of the encoder alone.
+        steps: The steps behind the encoder.
+        limit: The largest allowed difference.
 
     Raises:
-        CheckFailed: a difference exceeds the limit.
+        CheckFailed: A difference exceeds the limit.
     """
     for way, difference in measured.items():
         if difference <= limit:

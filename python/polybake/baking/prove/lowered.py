@@ -1,4 +1,4 @@
-"""Judge a graph that was lowered, and say how far clients may lie from it."""
+"""Judge a lowered graph, and set how far clients may lie from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from polybake.base.modelfile.manifest import Deviation, Precision
 
 @dataclass(frozen=True)
 class Expectation:
-    """What clients are held to.
+    """What clients must match.
 
     Attributes:
         cases: The golden cases.
         invariance: How far a text's neighbours and padding change its vector.
-        tolerances: How far a client's vectors may lie from the golden ones, by device.
-        deviation: How far they themselves lie from the exact ones; None where they are these.
+        tolerances: How far a client's vectors may lie from the golden vectors, by device.
+        deviation: How far the golden vectors lie from the exact ones; None if they are exact.
     """
 
     cases: Sequence[Case]
@@ -35,12 +35,12 @@ class Expectation:
 
 
 def exact_golden(exact: GraphRun) -> Expectation:
-    """Of a graph in float32, that nothing was changed in."""
+    """Return the expectation of an unchanged float32 graph."""
     return Expectation(exact.golden, exact.invariance, TOLERANCES)
 
 
 def rounding_golden(exact: GraphRun, graph: Path, texts: GoldenTexts) -> Expectation:
-    """Of a proven graph whose source rounds within."""
+    """Return the expectation of a proven graph that rounds within, like its source."""
     tolerances = rounding_tolerances(_moved(exact, graph, texts))
     return Expectation(texts.grant(exact, graph, tolerances), exact.invariance, tolerances)
 
@@ -53,18 +53,18 @@ def lowered_golden(
     texts: GoldenTexts,
     steps: Sequence[Step],
 ) -> Expectation:
-    """Of a graph that was lowered.
+    """Return the expectation of a lowered graph.
 
     Args:
-        model: The graph; of float16, it is changed.
-        graph: Where it is written, in a folder for copies.
-        precision: What it computes in.
-        exact: What it gave in float32.
-        texts: The golden ones.
-        steps: What was folded over the encoder.
+        model: The graph; for float16, it is changed.
+        graph: The graph's file, in a folder for copies.
+        precision: The precision that it computes in.
+        exact: The run of the float32 graph.
+        texts: The golden texts.
+        steps: The steps behind the encoder.
 
     Raises:
-        CheckFailed: the vectors are others than the exact ones, or depend on their neighbours.
+        CheckFailed: The vectors differ too much from the exact ones, or depend on neighbours.
     """
     found = texts.run(graph)
     deviation = measure_deviation(exact.floats, found.floats)
@@ -87,5 +87,5 @@ def lowered_golden(
 
 
 def _moved(found: GraphRun, other: Path, texts: GoldenTexts) -> Deviation:
-    """What another way of rounding changes."""
+    """Measure what another way of rounding changes."""
     return measure_deviation(found.floats, texts.run(other, fused=False).floats)

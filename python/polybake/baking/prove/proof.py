@@ -1,4 +1,4 @@
-"""What a bake proves about its own result before it reports success."""
+"""The proof that a bake makes of its own result before it reports success."""
 
 from collections.abc import Sequence
 
@@ -17,11 +17,11 @@ from polybake.errors import CheckFailed
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run_encoder
 
-#: Tokens, padding included, of the cases that the steps are proven with, most telling first; more
-#: where a prompt needs a case of its own.
+#: The most tokens, with padding, of the cases that prove the steps, most telling first; more if a
+#: prompt needs a case of its own.
 _STEP_TOKENS = 400
 
-#: Of an embedding's length: less than that shows float32's rounding.
+#: The part of an embedding's length that a step must leave: with less, float32's rounding shows.
 _LEAST_LEFT = 1e-3
 
 
@@ -35,17 +35,17 @@ def prove_steps(
     """Compare golden vectors with the encoder alone followed by the steps in NumPy.
 
     Args:
-        golden: What the baked graph gave.
-        contract: Says what to feed.
+        golden: The cases of the baked graph.
+        contract: The contract, with the inputs.
         session: The encoder without the steps.
         reference: Names the session's outputs that the steps begin with.
-        steps: What was folded over it.
+        steps: The steps behind the encoder.
 
     Returns:
-        The largest difference; of integers in steps, of packed bits in bits of one element.
+        The largest difference; for integers in steps, for packed bits in bits of an element.
 
     Raises:
-        CheckFailed: it exceeds the limit, or for integers their slack.
+        CheckFailed: The difference exceeds the limit, or for integers their slack.
     """
     largest = 0.0
     for case in telling_cases(golden, contract):
@@ -64,7 +64,7 @@ def prove_steps(
 
 
 def telling_cases(golden: Sequence[Case], contract: Contract) -> list[Case]:
-    """The first cases, up to a number of tokens, then the first of each further prompt."""
+    """Return the first cases, up to a number of tokens, then the first of each further prompt."""
     tokens, chosen = 0, []
     prompts: set[str | None] = set()
     for case in golden:
@@ -80,7 +80,7 @@ def telling_cases(golden: Sequence[Case], contract: Contract) -> list[Case]:
 def encoded(
     case: Case, contract: Contract, session: ort.InferenceSession, reference: SourceReference
 ) -> Arrays:
-    """What the encoder alone makes of a case, in float64."""
+    """Run the encoder alone on a case; return its output in float64."""
     prompt = contract.default_prompt if case.prompt is None else case.prompt
     fed = feeds(contract, case.rows(contract.vocab_size), prompt)
     taken = expanded(contract, fed, reference)
@@ -101,7 +101,7 @@ def encoded(
 def _difference(
     found: Embeddings, expected: Embeddings, slack: Slack | None, contract: Contract
 ) -> tuple[float, str]:
-    """How far two sets of vectors are apart, and where that is too far, by how much."""
+    """Return how far two sets of vectors are apart, and a message if that is too far."""
     if found.shape != expected.shape:
         raise CheckFailed(
             f"the baked graph gives vectors of shape {list(found.shape)}, and its source of shape "
@@ -117,16 +117,16 @@ def _difference(
 
 
 def _kept(state: Arrays) -> Floats:
-    """The embeddings; what stands at padding is no number of the encoder's."""
+    """Return the embeddings without those of padding, which mean nothing."""
     return state.x[state.attention_mask == 1] if state.x.ndim == 3 else state.x
 
 
 def at_fault(results: Sequence[Floats], steps: Sequence[Step]) -> str:
-    """Say what is at fault where a graph is not what its steps give in NumPy, and the remedy.
+    """Return why a graph differs from its steps in NumPy, and the remedy.
 
     Args:
-        results: What the encoder alone gave, without padding, and each step after it in NumPy.
-        steps: Those steps.
+        results: The output of the encoder, without padding, and of each step in NumPy.
+        steps: The steps.
     """
     names = ["the encoder alone", *(f"the step {step}" for step in steps)]
     for name, result in zip(names, results, strict=True):

@@ -1,4 +1,4 @@
-"""How far the vectors of a rebuilt source lie from those that it gave itself."""
+"""How far the vectors of a rebuilt source lie from the source's own vectors."""
 
 from collections.abc import Sequence
 
@@ -21,14 +21,14 @@ def measure_rebuilt(
     source: RebuiltFrom,
     steps: Sequence[Step],
 ) -> Dequantized:
-    """Compare each text's vector with what the source gives for it alone, and the steps in NumPy.
+    """Compare each text's vector with the source's vector for it alone, with steps in NumPy.
 
     Args:
-        floats: What the baked graph gave, before it is quantized.
-        contract: Says what to feed.
+        floats: The cases of the baked graph, before quantization.
+        contract: The contract, with the inputs.
         reference: Names the output that the steps begin with.
-        source: The graph as it came, whose vectors are a text's own in a batch of one.
-        steps: What was folded over it.
+        source: The graph as it came; its vectors are a text's own only in a batch of one.
+        steps: The steps behind the encoder.
     """
     session = open_session(source.path, threads=THREADS, name="the source's own graph")
     before, after = [], []

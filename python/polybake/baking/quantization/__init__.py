@@ -1,1 +1,1 @@
-"""Fewer bits in a graph whose vectors depend on no batch, and back from those that do."""
+"""Fewer bits for graphs, without dependence on the batch, and the way back to float32."""

@@ -1,4 +1,4 @@
-"""What the products of a graph are given, on texts of random tokens."""
+"""Statistics of the inputs of a graph's products, on texts of random tokens."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,17 +21,17 @@ Floats = NDArray[np.float32]
 
 _TEXTS = 96
 
-#: Tokens of a text: most sentences', and short ones.
+#: The range of the number of tokens of a text, from short texts to most sentences.
 _LENGTHS = (4, 120)
 
-#: Rows that wait for one product of moments, whose sum is as costly as that of a single row.
+#: The rows that are collected for one product of moments; adding it costs as much as for one row.
 _WAITING = 512
 
 
 def random_texts(contract: Contract, tokenizer: BakedTokenizer) -> list[str]:
-    """Texts whose tokens are drawn from the whole vocabulary, the same at each call.
+    """Return texts with tokens drawn from the whole vocabulary, the same in each call.
 
-    What belongs to no text in particular flatters none: real ones are left to judge the result.
+    Random tokens favour no text, and real texts remain to judge the result.
     """
     random = np.random.default_rng(0)
     decoder = Tokenizer.from_str(tokenizer.json)
@@ -41,11 +41,11 @@ def random_texts(contract: Contract, tokenizer: BakedTokenizer) -> list[str]:
 
 
 class Statistics:
-    """What is kept of the rows that a group's products multiply.
+    """Statistics of the rows that a group's products multiply.
 
     Attributes:
-        least: The smallest of each input, ``[in]``.
-        largest: The largest.
+        least: The smallest value of each input, ``[in]``.
+        largest: The largest value of each input, ``[in]``.
     """
 
     def __init__(self, inputs: int) -> None:
@@ -58,7 +58,7 @@ class Statistics:
         self._moments = np.zeros((inputs, inputs), np.float32)
 
     def add(self, x: Floats) -> None:
-        """Take in ``[..., in]``."""
+        """Add rows ``[..., in]``."""
         rows = x.reshape(-1, len(self.least))
         np.minimum(self.least, rows.min(axis=0), out=self.least)
         np.maximum(self.largest, rows.max(axis=0), out=self.largest)
@@ -99,7 +99,7 @@ class Statistics:
 
 
 class Calibration:
-    """A float32 graph that gives what some of its values are, text by text."""
+    """A float32 graph that returns some of its values, text by text."""
 
     def __init__(
         self, session: ort.InferenceSession, contract: Contract, rows: Sequence[Sequence[int]]
@@ -130,7 +130,7 @@ class Calibration:
         return cls(open_session(path, threads=1, name="the graph"), contract, rows)
 
     def statistics(self, window: Sequence[Group]) -> list[Statistics]:
-        """What is known of the rows of each group, over all texts and layers."""
+        """Return the statistics of the rows of each group, over all texts and layers."""
         found = [Statistics(group.inputs) for group in window]
         of_value = {
             str(value.name): statistics

@@ -1,9 +1,10 @@
-"""Rebuild in float32 what was quantized dynamically, with one range for a whole batch.
+"""Rebuild a dynamically quantized graph, with one range per batch, in float32.
 
-What `onnxruntime.quantization.quantize_dynamic` writes, and Optimum, sentence-transformers and
-transformers.js with it: integers stand for ``(integers - zero) * scale``. Each product is put back
-as one of these numbers: what DynamicQuantizeLinear rounded is taken unrounded, and weights and
-tables are widened once. ONNX Runtime's optimizer may have fused some of it into two operators.
+`onnxruntime.quantization.quantize_dynamic` writes such graphs, also for Optimum,
+sentence-transformers and transformers.js: integers stand for ``(integers - zero) * scale``. Each
+product is rebuilt with those numbers: the input of DynamicQuantizeLinear is taken unrounded, and
+weights and tables are widened once. ONNX Runtime's optimizer may have fused parts of such graphs
+into two operators.
 """
 
 from collections.abc import Iterator
@@ -17,26 +18,26 @@ from onnxscript import ir
 
 from polybake.baking.quantization.nodes import Nodes
 
-#: Operators that find one range for all that a batch gives them.
+#: Operators that find one range for a whole batch.
 _DYNAMIC = {"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
 
-#: Operators that move numbers and change none.
+#: Operators that move numbers without changing them.
 _MOVING = {"Gather", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 
-#: What quantize_dynamic appends to a weight's name.
+#: The suffix that quantize_dynamic appends to a weight's name.
 _SUFFIX = "_quantized"
 
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """How many matrix products, and how many tables that rows are looked up in, are float32 now."""
+    """The numbers of matrix products and of lookup tables that were rebuilt in float32."""
 
     products: int
     tables: int
 
 
 def dynamic_nodes(model: ir.Model) -> Iterator[ir.Node]:
-    """The nodes whose range is that of a whole batch, in functions and branches, too."""
+    """Yield the nodes with one range per batch, in functions and branches, too."""
     graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     for graph in graphs:
         for node in graph.all_nodes():
@@ -65,7 +66,7 @@ def dequantize(model: ir.Model) -> Rebuilt:
 
 
 class _Rebuilding:
-    """Puts float32 nodes beside those that compute with integers, which are then unused."""
+    """Adds float32 nodes beside nodes that compute with integers, which become unused."""
 
     def __init__(self, graph: ir.Graph) -> None:
         self._graph = graph
@@ -74,7 +75,7 @@ class _Rebuilding:
         self.tables = 0
 
     def visit(self, node: ir.Node) -> None:
-        """Rebuild what ends in ``node``, if anything does."""
+        """Rebuild the product or table that ends in ``node``, if any."""
         match node.op_type:
             case "Mul":
                 self._scaled(node)
@@ -143,12 +144,12 @@ class _Rebuilding:
         *,
         axis: int | None,
     ) -> ir.Value | None:
-        """The float32 value that integers stand for; None where that is not known.
+        """Return the float32 value that integers stand for; None if it is unknown.
 
         Args:
-            place: Before which nodes are added.
-            axis: Of the integers, which a scale of more than one number goes along; None where
-                one number is all that may be.
+            place: The node before which nodes are added.
+            axis: The axis of the integers that several scales belong to; None allows only a
+                single scale.
         """
         if integers is None or scale is None:
             return None
@@ -176,7 +177,7 @@ class _Rebuilding:
     def _weight(
         self, integers: ir.Value, scale: ir.Value, zero: ir.Value | None, axis: int | None
     ) -> ir.Value | None:
-        """An initializer ``(integers - zero) * scale``, one for all that use it."""
+        """Return an initializer ``(integers - zero) * scale``, shared by all its users."""
         key = (integers, scale, zero)
         if key in self._weights:
             return self._weights[key]
@@ -208,7 +209,7 @@ class _Rebuilding:
 def _numbers(
     value: ir.Value | None, tensor: ir.TensorProtocol | None, axis: int | None
 ) -> NDArray[Any] | None:
-    """Scales or zeros, so that they go along their axis of ``tensor``; None where they cannot."""
+    """Return scales or zeros, reshaped to their axis of ``tensor``; None if they do not fit."""
     if value is None or not value.is_initializer() or value.const_value is None or tensor is None:
         return None
     array = value.const_value.numpy()
@@ -223,7 +224,7 @@ def _numbers(
 
 
 def _filled(node: ir.Node, count: int) -> list[ir.Value | None]:
-    """The first ``count`` inputs of a node; None for those that are left out."""
+    """Return the first ``count`` inputs of a node; None for omitted inputs."""
     return [*node.inputs, *[None] * count][:count]
 
 

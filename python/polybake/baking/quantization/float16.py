@@ -1,7 +1,7 @@
-"""Compute a graph's large products, and what stands between them, in float16.
+"""Compute a graph's large products, and the operators between them, in float16.
 
-For GPUs, whose float16 products are several times as fast. On a CPU ONNX Runtime computes them in
-float32 and rounds. Inputs and outputs keep their types.
+On GPUs float16 products are several times as fast. On a CPU ONNX Runtime computes them in float32
+and rounds. Inputs and outputs keep their types.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from polybake.errors import InputError
 _NARROW = ir.DataType.FLOAT16
 _WIDE = ir.DataType.FLOAT
 
-#: Operators that look at a value's shape alone.
+#: Operators that read only a value's shape.
 _SHAPES = {"Shape", "Size"}
 
 
@@ -27,16 +27,16 @@ def narrow(model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], f
     """Make the products of ``model`` float16, in place.
 
     Args:
-        model: In float32, its weights not stored narrow.
-        contract: Says what to feed.
-        rows: Token ids of the texts whose values must be in float16's range.
-        folder: For a copy of the graph.
+        model: A float32 graph whose weights are not stored narrow.
+        contract: The contract, with the inputs.
+        rows: Token ids of texts whose values must be in float16's range.
+        folder: A folder for a copy of the graph.
 
     Returns:
-        How many nodes compute in float16 now.
+        The number of nodes that compute in float16 now.
 
     Raises:
-        InputError: a weight, or a value that one of the texts gives, is beyond float16's range.
+        InputError: A weight, or a value for one of the texts, is beyond float16's range.
     """
     LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
     found = NarrowNodes(model.graph)
@@ -53,8 +53,8 @@ def _check_range(
     rows: Sequence[Sequence[int]],
     folder: Path,
 ) -> None:
-    """Look at float32's values: a CPU's runtime may keep them wide where a GPU's would not."""
-    # What a branch gives stays within it: no output shows it.
+    """Check float32 values, as a runtime may keep them wide on a CPU but not on a GPU."""
+    # Values within a branch cannot be outputs.
     values = [node.outputs[0] for node in found.nodes if node.graph is model.graph]
     for value, largest in zip(
         values, largest_values(model, values, contract, rows, folder), strict=True
@@ -69,7 +69,7 @@ def _check_range(
 
 
 class _Rewrite:
-    """Gives narrow nodes narrow inputs, and all others wide ones."""
+    """Gives narrow nodes narrow inputs, and all other nodes wide inputs."""
 
     def __init__(self, main: ir.Graph, found: NarrowNodes) -> None:
         self._main = main

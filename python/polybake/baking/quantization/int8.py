@@ -1,8 +1,8 @@
 """Compute a graph's matrix products in int8, the same for a text in every batch.
 
-Weights are int8 with a scale for each column, rounded so that what they give stays close; what they
-multiply is uint8 with a range for each row, found inside the graph, so no row depends on another.
-What a norm gives is first moved and divided, an input at a time: ``x @ W`` is
+Weights are int8 with a scale for each column, rounded so that the products' results stay close.
+Their inputs are uint8 with a range for each row, found inside the graph, so no row depends on
+another. The output of a norm is first shifted and divided, input by input: ``x @ W`` is
 ``(x - center) / smooth @ (smooth * W) + center @ W``, whose rows have fewer outliers.
 Sums are exact in int32, on every processor. All else stays in float32: norms, softmax, attention
 between tokens, pooling, small layers. Tables are int8 with a scale for each row.
@@ -38,13 +38,13 @@ def quantize(
     """Make the products of ``model`` integers, in place.
 
     Args:
-        model: In float32, its weights not stored narrow.
-        contract: Says what to feed.
+        model: A float32 graph whose weights are not stored narrow.
+        contract: The contract, with the inputs.
         rows: Token ids of the texts that the scales are chosen by.
-        folder: For a copy of the graph.
+        folder: A folder for a copy of the graph.
 
     Returns:
-        How many products are integers now.
+        The number of products that are integers now.
     """
     found = groups(model.graph)
     calibration = Calibration.of(
@@ -81,7 +81,7 @@ def _windows(found: Sequence[Group]) -> Iterator[list[Group]]:
 
 
 def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics) -> None:
-    """Round what each layer multiplies once, and the weights once for all layers."""
+    """Round the input of each layer once, and the weights once for all layers."""
     weights = np.concatenate(group.matrices(), axis=1)
     center: Floats = np.zeros(group.inputs, np.float32)
     smooth: Floats = np.ones(group.inputs, np.float32)
@@ -113,11 +113,11 @@ def _multiply(
     """``(q - zero) @ W * range * scale / steps + shift``, of all products of a layer at once."""
     name, end = layer[0].weight.name, layer[0].end.name
     sums = nodes.op("MatMulInteger", rows.integers, nodes.constant(f"{name}", integers), rows.zero)
-    # Not the two scales first: ONNX Runtime 1.31 takes the product of both for that of a tensor's.
+    # Not both scales first: ONNX Runtime 1.31 would take their product for the scale of a tensor.
     y = nodes.op("Mul", nodes.op("Cast", sums, to=ir.DataType.FLOAT), rows.range)
     y = nodes.op("Mul", y, nodes.constant(f"{name}.scale", scales / np.float32(rows.steps)))
     if shift.any():
-        # Of two axes, since ONNX Runtime's BiasGelu is slower than its parts.
+        # Two axes prevent a fusion: ONNX Runtime's BiasGelu is slower than its parts.
         y = nodes.op("Add", y, nodes.constant(f"{end}.shift", shift[np.newaxis]))
     sizes = [product.sizes[1] for product in layer]
     parts = nodes.split(y, sizes, f"{name}.sizes") if len(layer) > 1 else [y]
@@ -142,7 +142,7 @@ def _quantize_tables(graph: ir.Graph) -> None:
 
 
 def _table(node: ir.Node) -> ir.Value | None:
-    """The table that a node looks rows up in, where it is large enough."""
+    """Return the table that a node looks rows up in, if it is large enough."""
     if node.op_type != "Gather" or node.attributes.get_int("axis", 0) != 0:
         return None
     table = node.inputs[0]
@@ -150,7 +150,7 @@ def _table(node: ir.Node) -> ir.Value | None:
 
 
 def _after_norm(x: ir.Value) -> bool:
-    """Whether a norm gives ``x``: one operator, or a product with or a sum of a vector."""
+    """Return whether ``x`` is the output of a norm: an operator, or a vector's product or sum."""
     producer = x.producer()
     if producer is None or producer.op_type in _NORMS:
         return producer is not None

@@ -19,16 +19,16 @@ def largest_values(
     rows: Sequence[Sequence[int]],
     folder: Path,
 ) -> list[float]:
-    """The largest absolute number of each value over all texts; NaN where there is one.
+    """Return the largest absolute number of each value over all texts; NaN if it has NaN.
 
-    Each is found inside a copy of the graph, which frees its values as it goes.
+    They are found inside a copy of the graph, which frees its values as it runs.
 
     Args:
-        model: Left as it was.
-        values: float32, of the main graph.
-        contract: Says what to feed.
+        model: The graph, which is not changed.
+        values: float32 values of the main graph.
+        contract: The contract, with the inputs.
         rows: Token ids of the texts.
-        folder: For the copy.
+        folder: A folder for the copy.
     """
     copy = model.clone()
     by_name = {value.name: value for node in copy.graph for value in node.outputs}

@@ -1,10 +1,10 @@
-"""Which nodes of a graph compute in float16.
+"""Choose the nodes of a graph that compute in float16.
 
-Matrix products do, whose one factor is a large weight, or whose both factors come of such products,
-as attention's do. So does what maps or moves numbers and is given nothing but what these products
-gave, and constants. Whatever meets a float32 number is float32: residual sums, masks, rotary
-turns; and so is what sums up or divides by sums: softmax and norms, for which float16 has too few
-digits or too small a range. The steps are float32 altogether.
+Matrix products compute in float16 if a factor is a large weight, or if both factors come from such
+products, as in attention. So do operators that map or move numbers and read only the outputs of
+such products and constants. Operators that read a float32 number stay in float32: residual sums,
+masks, rotary turns. So do operators that sum up or divide by sums, softmax and norms, for which
+float16 has too few digits or too small a range. The steps are all in float32.
 """
 
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ _ONNX = ("", "ai.onnx")
 
 _PRODUCTS = {"MatMul", "Gemm"}
 
-#: Map each number by itself, or two of them to one. No Sum: `graph.slow_fusions` spells residual
-#: sums so, and one of two products (ALBERT's first) is float32, too.
+#: Operators that map each number, or each pair of numbers. No Sum: `graph.slow_fusions` writes
+#: residual sums with it, and a sum of two products (ALBERT's first) is float32, too.
 _MAPPING = {
     "Add",
     "Div",
@@ -36,7 +36,7 @@ _MAPPING = {
     "Tanh",
 }
 
-#: Move the numbers of the first input, as the others say.
+#: Operators that move the numbers of the first input, as the other inputs say.
 MOVING = {
     "Expand",
     "Flatten",
@@ -49,7 +49,7 @@ MOVING = {
     "Unsqueeze",
 }
 
-#: What `polybake.baking.assemble.fold` calls the namespaces of steps begins so.
+#: The prefix of the namespaces of steps in `polybake.baking.assemble.fold`.
 _STEPS = "steps."
 
 _LIMITS = np.finfo(np.float16)
@@ -59,8 +59,8 @@ class NarrowNodes:
     """The nodes of a graph and of its branches that compute in float16.
 
     Attributes:
-        nodes: They themselves, in order.
-        values: What they give.
+        nodes: The nodes, in order.
+        values: The outputs of the nodes.
     """
 
     def __init__(self, graph: ir.Graph) -> None:
@@ -111,7 +111,7 @@ def branches(node: ir.Node) -> Iterator[ir.Graph]:
 
 
 def numbers(node: ir.Node) -> tuple[ir.Value | None, ...]:
-    """The inputs that a narrow node takes in float16: all, but what says how to move."""
+    """Return the inputs that a narrow node takes in float16: all that hold numbers to compute."""
     return tuple(node.inputs[:1] if node.op_type in MOVING else node.inputs)
 
 

@@ -1,4 +1,4 @@
-"""Nodes that are added in the place of one."""
+"""Add nodes in the place of a node."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ class Nodes:
         self._label = label
 
     def op(self, kind: str, *inputs: ir.Value | None, **attributes: Any) -> ir.Value:
-        """Add one of ONNX's operators; its only output."""
+        """Add an operator of ONNX; return its only output."""
         return self._add(ir.node(kind, inputs, attributes or None))[0]
 
     def largest_of_rows(self, x: ir.Value) -> ir.Value:
@@ -32,7 +32,7 @@ class Nodes:
         return self.op("ReduceMax", x, last, keepdims=1)
 
     def split(self, x: ir.Value, sizes: Sequence[int], name: str) -> Sequence[ir.Value]:
-        """Cut the last axis into parts of these sizes, which are called ``name``."""
+        """Split the last axis into parts of these sizes; ``name`` is the name of the sizes."""
         parts = len(sizes)
         if self._opset < _SIZES_ARE_INPUTS:
             attributes: dict[str, Any] = {"axis": -1, "split": list(sizes)}
@@ -47,12 +47,12 @@ class Nodes:
     def _add(self, node: ir.Node) -> Sequence[ir.Value]:
         node.metadata_props.update(self._place.metadata_props)
         self._graph.insert_before(self._place, node)
-        # By the graph's own number; a profile knows a node by its name alone.
+        # The graph's own number makes the name unique; a profile knows nodes only by name.
         node.name = f"{(self._place.name or '').rpartition('/')[0]}/{self._label}/{node.name}"
         return node.outputs
 
     def constant(self, name: str, array: NDArray[Any]) -> ir.Value:
-        """An initializer; the one that has this name already, if any."""
+        """Return an initializer, either a new one or the existing one of this name."""
         name = f"{self._label}.{name}"
         found = self._graph.initializers.get(name)
         if found is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnxscript import ir
 
-#: Elements of a weight; a smaller one gains nothing in int8.
+#: The least elements of a weight; a smaller weight gains nothing in int8.
 _SMALLEST = 1 << 14
 
 _ONNX = ("", "ai.onnx")
@@ -31,14 +31,14 @@ class Product:
 
     @property
     def x(self) -> ir.Value:
-        """What is multiplied: float32 ``[..., in]``."""
+        """The value that is multiplied by the weight: float32 ``[..., in]``."""
         x = self.node.inputs[0]
         assert x is not None  # noqa: S101 - an operator's first input
         return x
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many elements a row of x has, and one of the product."""
+        """The number of elements of a row of x, and of a row of the product."""
         rows, columns = self._tensor.shape.numpy()
         return (columns, rows) if self.transposed else (rows, columns)
 
@@ -54,7 +54,7 @@ class Product:
         return tensor
 
     def shift(self) -> NDArray[np.float32]:
-        """The bias, ``[out]``; zeros where there is none."""
+        """Return the bias, ``[out]``; zeros without a bias."""
         tensor = None if self.bias is None else self.bias.const_value
         if tensor is None:
             return np.zeros(self.sizes[1], np.float32)
@@ -64,22 +64,22 @@ class Product:
 
 @dataclass(frozen=True)
 class Group:
-    """Products that share what they multiply, and those of other layers with the same weights.
+    """Products that share their input, and the products of other layers with the same weights.
 
     Attributes:
-        layers: The products of each value; all of the same weights, in the same order.
+        layers: The products of each input; all have the same weights, in the same order.
     """
 
     layers: tuple[tuple[Product, ...], ...]
 
     @property
     def values(self) -> list[ir.Value]:
-        """What each layer's products multiply."""
+        """The input of each layer's products."""
         return [layer[0].x for layer in self.layers]
 
     @property
     def inputs(self) -> int:
-        """Elements of a row that they multiply."""
+        """The number of elements of a row of the input."""
         return self.layers[0][0].sizes[0]
 
     def matrices(self) -> list[NDArray[np.float32]]:
@@ -126,7 +126,7 @@ def _product(node: ir.Node) -> Iterator[Product]:
 
 
 def _bias_behind(node: ir.Node) -> tuple[ir.Value | None, ir.Node]:
-    """The vector that alone is added to what ``node`` gives, and where."""
+    """Return the bias that is added to the output of ``node``, and the node that adds it."""
     product = node.outputs[0]
     users = list(product.uses())
     if len(users) == 1 and not product.is_graph_output():

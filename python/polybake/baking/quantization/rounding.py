@@ -1,7 +1,7 @@
-"""Round a weight to integers so that what it multiplies changes little.
+"""Round a weight to integers so that its products change little.
 
-Source: GPTQ (Frantar et al. 2023). Rows are rounded one after another, and the error of each is
-made up for by those that follow, as far as its inputs go together with theirs.
+Source: GPTQ (Frantar et al. 2023). Rows are rounded one after another. The following rows
+compensate for a row's error, as far as their inputs correlate with its inputs.
 """
 
 import numpy as np
@@ -18,21 +18,22 @@ _LARGEST = 127
 #: weights has to stay below 2**15.
 _LARGEST_PAIR = 128
 
-#: Of the mean square of an input, added to each: inputs that hardly vary decide nothing.
+#: This part of the mean square of the inputs is added to each, so that nearly constant inputs do
+#: not decide.
 _DAMPING = 0.3
 
-#: Rows whose errors reach the rows behind them in one product.
+#: The rows whose errors are passed to later rows in one product.
 _BLOCK = 128
 
 
 def error_factor(moments: NDArray[np.float64]) -> Floats:
-    """How an error of one input's weights is made up for by those of the inputs behind it.
+    """Return how the weights of later inputs compensate for an error of an input's weights.
 
     Args:
         moments: The mean of ``x x^T``, ``[in, in]``.
 
     Returns:
-        The upper Cholesky factor of their inverse, ``[in, in]``.
+        The upper Cholesky factor of the inverse, ``[in, in]``.
     """
     damped = moments.copy()
     damped[np.diag_indices_from(damped)] += _DAMPING * (moments.trace() / len(moments) or 1.0)
@@ -82,9 +83,9 @@ def _scales(weights: Floats) -> Floats:
 
 
 def smoothing(largest: Floats, weights: Floats) -> Floats:
-    """What each input is divided by, and its row of the weights multiplied with, ``[in]``.
+    """Return the factor that divides each input and multiplies its row of weights, ``[in]``.
 
-    Inputs that are large in every text would make the steps of all others coarse.
+    Inputs that are large in every text would make the steps of all other inputs coarse.
     Source: SmoothQuant (Xiao et al. 2023).
 
     Args:

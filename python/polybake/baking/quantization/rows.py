@@ -7,15 +7,15 @@ from onnxscript import ir
 
 from polybake.baking.quantization.nodes import Nodes
 
-#: On either side of a symmetric range's zero.
+#: The steps on either side of a symmetric range's zero.
 _STEPS = 127
 
-#: Where GELU ends below: -0.17 at -0.75. So its zero may stand still, at a sixth of the range.
+#: GELU is at least -0.17, at -0.75. So its zero point can be fixed, at a sixth of the range.
 _GELU_LOWEST = 0.17
 _GELU_ZERO = 40
 _GELU_STEPS = 255 - _GELU_ZERO
 
-#: Of a row: below it all is taken for 0.
+#: The least range of a row; in a smaller range all values count as 0.
 _LEAST_RANGE = 1e-20
 
 
@@ -37,12 +37,12 @@ class RoundedRows:
 
 
 def round_symmetric(nodes: Nodes, x: ir.Value) -> RoundedRows:
-    """On both sides of 0, as far as the largest element of each row."""
+    """Round to a range that is symmetric around 0, up to the largest element of each row."""
     return _round(nodes, x, nodes.op("Abs", x), _LEAST_RANGE, _STEPS, zero=_STEPS + 1)
 
 
 def round_gelu(nodes: Nodes, x: ir.Value) -> RoundedRows:
-    """What GELU gives: between its lowest value and the largest element of each row."""
+    """Round GELU's output to the range from its minimum to the largest element of each row."""
     least = _GELU_LOWEST / _GELU_ZERO * _GELU_STEPS
     return _round(nodes, x, x, least, _GELU_STEPS, zero=_GELU_ZERO)
 

@@ -1,1 +1,1 @@
-"""From step tables, as polybake.toml has them, to the steps themselves."""
+"""Turn the step tables of a polybake.toml into steps."""

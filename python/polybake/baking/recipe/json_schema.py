@@ -21,7 +21,7 @@ _HEAD = "The layers that the model itself has behind its encoder."
 
 
 class _ByName(GenerateJsonSchema):
-    """What a polybake.toml gives by the name of a file: arrays, graphs and functions."""
+    """Generates schemas in which arrays, graphs and functions are paths of files."""
 
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002
         return _PATH

@@ -1,4 +1,4 @@
-"""From a list of step specifications, as polybake.toml has them, to the steps themselves."""
+"""Turn a list of step specifications, as in polybake.toml, into steps."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,16 +19,16 @@ HEAD = "head"
 def resolve(
     specs: Sequence[Step | Mapping[str, object]], *, base: Path, source: Source
 ) -> list[Step]:
-    """Check each specification, read the files it names, and give the steps in order.
+    """Check each specification, read the files that it names, and return the steps in order.
 
     Args:
-        specs: Such as ``{"step": "pool", "mode": "mean"}``; a step itself is taken as it is.
+        specs: Specifications such as ``{"step": "pool", "mode": "mean"}``, or steps.
         base: The folder that paths in a specification are relative to.
-        source: Holds the folders of ``dense`` and ``layer_norm`` steps.
+        source: The source, with the folders of ``dense`` and ``layer_norm`` steps.
 
     Raises:
-        InputError: an unknown step, key or value, or a file that does not fit; the message
-            begins with the key's path, such as ``steps[2].mode``.
+        InputError: A step, key or value is unknown, or a file does not fit; the message begins
+            with the key's path, such as ``steps[2].mode``.
     """
     return _steps("steps", specs, base, source)
 

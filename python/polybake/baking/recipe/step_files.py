@@ -34,19 +34,19 @@ def read_files(
     model: ModelFolder,
     before: Sequence[Step] = (),
 ) -> dict[str, object]:
-    """Put what the files hold in the place of their names.
+    """Replace the names of files by their contents.
 
     Args:
         where: The specification's key path, such as ``steps[2]``.
-        step: Whose arrays are given as ``.npy`` files, or all together as ``source``: a folder
-            that sentence-transformers saved a module in, which is the only way for many of them.
+        step: The step. Its arrays are ``.npy`` files, or all together ``source``: a folder in
+            which sentence-transformers saved a module, the only way for many steps.
         values: The specification's parameters.
         base: The folder that paths of ``.npy``, ``.onnx`` and ``.py`` files are relative to.
         model: The folder that ``source`` is relative to.
-        before: The steps before this one, which a fitted array belongs behind.
+        before: The steps before this step; a fitted array must have been fitted behind them.
 
     Raises:
-        InputError: a file is missing, damaged, was fitted behind other steps, or does not hold what
+        InputError: A file is missing, damaged, was fitted behind other steps, or does not hold what
             the step takes.
     """
     if step.name in SAVED and "source" in values:
@@ -69,7 +69,7 @@ def read_files(
 def _read(
     where: str, values: Mapping[str, object], key: str, read: Callable[[str], _Read]
 ) -> _Read:
-    """Read what a key names, and begin an error with the key."""
+    """Read the file that a key names; an error begins with the key."""
     name = values[key]
     try:
         if not isinstance(name, str):

@@ -1,4 +1,4 @@
-"""Where encoders come from: one file per kind of source."""
+"""The sources of encoders: one file per kind of source."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,14 +43,14 @@ def open_source(
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
     Args:
-        source: What `polybake.base.files.hub_reference.parse_source` gave.
-        encoder: Who makes the graph of a folder's encoder.
-        dequantize: Whether an ``.onnx`` file that was quantized dynamically is rebuilt in float32.
-        allow_unknown: Keys of the source's files that change no vector as the user says, though
-            polybake does not know them.
+        source: The result of `polybake.base.files.hub_reference.parse_source`.
+        encoder: What makes the graph of a folder's encoder.
+        dequantize: Whether to rebuild a dynamically quantized ``.onnx`` file in float32.
+        allow_unknown: Unknown keys of the source's files that, as the user says, change no
+            vector.
 
     Raises:
-        InputError: nothing is there, or it is not a model that polybake can bake.
+        InputError: The source does not exist, or is not a model that polybake can bake.
         RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached.
     """
     file = isinstance(source, Path) and source.is_file() and source.suffix == ".onnx"

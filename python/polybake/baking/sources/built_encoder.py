@@ -28,7 +28,7 @@ class BuiltEncoder(abc.ABC):
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
-        """What it takes, in the order of the graph's inputs; some take more."""
+        """The encoder's inputs, in the graph's order; some encoders have more."""
         return ("input_ids", "attention_mask")
 
     @abc.abstractmethod
@@ -66,8 +66,8 @@ class BuiltEncoder(abc.ABC):
                 values["attention_mask"],
                 hidden_states=tuple(hidden_states),
             ),
-            # Padding is masked, so either side will do; behind a text it does not move the text's
-            # positions, whose rotations would round otherwise.
+            # Padding is masked, so either side works. Behind a text it does not move the text's
+            # positions, so that rotations round the same.
             pad_side="right",
         )
 

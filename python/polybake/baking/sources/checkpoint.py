@@ -32,10 +32,10 @@ class Checkpoint(BuiltEncoder):
     """An encoder of a known architecture and the files that hold its weights.
 
     Attributes:
-        pairs_typed: Whether the types of a pair's tokens are known.
-        typed: Whether it takes the types of tokens; else all of them are of type 0.
-        ignored: Beginnings of names of weights that a head of the checkpoint takes, beside the
-            architecture's own.
+        pairs_typed: Whether it knows the types of a pair's tokens.
+        typed: Whether it takes the types of tokens; else all tokens have type 0.
+        ignored: Prefixes of the names of the weights of the checkpoint's head, beside those that
+            the architecture ignores.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Checkpoint(BuiltEncoder):
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
-        """What the architecture takes."""
+        """The architecture's inputs."""
         types: tuple[Feed, ...] = ("token_type_ids",) if self.typed else ()
         return (*self.architecture.feeds, *types)
 
     def for_pairs(self) -> Self:
-        """The same, taking the types of tokens where its table has several."""
+        """Return the encoder that takes the types of tokens, if its table has several."""
         return replace(self, typed=self.pairs_typed)
 
     def build(
@@ -114,10 +114,10 @@ class _Index(JsonModel):
 
 
 def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
-    """The safetensors file of a folder, or those that its index lists.
+    """Return the safetensors file of a folder, or the files that its index lists.
 
     Raises:
-        InputError: there is none, one that is listed is missing, or an adapter lies beside them.
+        InputError: There is no file, a listed file is missing, or there is an adapter.
     """
     if folder.file("adapter_config.json") is not None:
         raise InputError(
@@ -141,7 +141,7 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     )
 
 
-#: A class's name, with the head that it ends in where transformers has an AutoModel for that.
+#: The name of a class; its end is a head if transformers has an AutoModel for the head.
 _CLASS = re.compile(
     r"[A-Za-z_]\w{0,79}?"
     r"(?P<head>For(?:SequenceClassification|TokenClassification|QuestionAnswering|MaskedLM))?",
@@ -150,7 +150,7 @@ _CLASS = re.compile(
 
 
 def _saver(folder: ModelFolder) -> str:
-    """The class that saves a model whole: AutoModel alone would leave its head out."""
+    """Return the class that saves a whole model: AutoModel would leave its head out."""
     (name, *_) = folder.read("config.json", ModelConfig).architectures or ("",)
     known = _CLASS.fullmatch(name)
     if known is None or name.endswith("Model"):

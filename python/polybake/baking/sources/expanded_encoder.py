@@ -17,9 +17,9 @@ class ExpandedEncoder(BuiltEncoder):
     """An encoder behind an expansion.
 
     Attributes:
-        name: As the encoder's.
+        name: The encoder's name.
         body: The encoder, which takes token ids and their mask.
-        expansion: What becomes of them before.
+        expansion: The expansion of token ids and mask before the encoder.
         routes: The names of the routes that the expansion knows.
     """
 
@@ -29,7 +29,7 @@ class ExpandedEncoder(BuiltEncoder):
     routes: tuple[str, ...]
 
     def place(self) -> EncoderGraph:
-        """Build it; steps behind it see the tokens as they are after the expansion."""
+        """Build the graph; steps see the tokens after the expansion."""
         graph = super().place()
         fed = {value.name: value for value in graph.model.graph.inputs}
         ids, counted = (_named(graph.model, name) for name in (_IDS, _COUNTED))
@@ -49,7 +49,7 @@ class ExpandedEncoder(BuiltEncoder):
         )
 
     def reference(self, folder: Path) -> SourceReference:
-        """The encoder alone; a proof expands its rows in NumPy."""
+        """Return the encoder alone; a proof expands its rows in NumPy."""
         return replace(self.body.reference(folder), expansion=self.expansion)
 
 

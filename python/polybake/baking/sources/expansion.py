@@ -1,4 +1,4 @@
-"""What becomes of a row of tokens before the encoder: cut by its prompt's limit, and filled up."""
+"""The expansion of a row before the encoder: cut at its prompt's limit, and filled up."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -57,7 +57,7 @@ class Expansion:
         length = op.ReduceSum(mask, axes=[1], keepdims=1)
         columns = op.Max(op.Min(given, limit), width)
         place = op.Range(0, op.Squeeze(columns), 1)
-        # The last tokens of a row that is cut are those that end every row.
+        # A cut row ends with the special tokens that end every row.
         ends = op.Cast(op.GreaterOrEqual(place, op.Sub(limit, self.behind)), to=ir.DataType.INT64)
         source = op.Add(place, op.Mul(ends, op.Max(op.Sub(length, limit), 0)))
         kept = op.GatherElements(ids, op.Min(source, op.Sub(given, 1)), axis=1)

@@ -1,4 +1,4 @@
-"""A repository of the Hugging Face hub, fetched into its own cache."""
+"""Fetch a repository of the Hugging Face hub into the hub's cache."""
 
 import glob
 from collections.abc import Collection, Iterator, Sequence
@@ -11,27 +11,27 @@ from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError, PolybakeError, RequirementMissing, install
 
-#: Small, and all that is needed to know where the weights lie. ``*`` also stands for folders.
+#: Small files, which suffice to find the weights. ``*`` also matches folders.
 _SETTINGS = ("*.json", "*.jinja", "README.md", METADATA)
-#: transformers and sentence-transformers know no other names of safetensors files.
+#: The only names of safetensors files in transformers and sentence-transformers.
 _WEIGHTS = ("model.safetensors", "model-*.safetensors")
 
 
 def fetch(reference: HubReference, allow_unknown: Collection[str] = ()) -> ModelFolder:
-    """Bring the files that a bake reads into the cache; no other file is downloaded.
+    """Download the files that a bake reads, and no others, into the cache.
 
-    Without a network the cache alone is used.
+    Without a network only the cache is used.
 
     Args:
-        reference: The repository, and a revision of it.
+        reference: The repository and its revision.
         allow_unknown: Keys of its files that the user takes responsibility for.
 
     Returns:
-        The snapshot, which is named by its commit.
+        The snapshot, named by its commit.
 
     Raises:
-        InputError: there is no such repository or revision, it may not be read, or its modules
-            are not known.
+        InputError: There is no such repository or revision, it may not be read, or its modules
+            are unknown.
         RequirementMissing: huggingface_hub is not installed, or the hub cannot be reached and the
             cache lacks the model.
     """
@@ -64,7 +64,7 @@ def _download(reference: HubReference, revision: str | None, patterns: Sequence[
                 reference.repository, revision=revision, allow_patterns=list(patterns)
             )
         )
-    except Exception as error:  # what the HTTP client raises shares no base class
+    except Exception as error:  # the HTTP client's exceptions share no base class
         raise _explained(reference, error) from error
 
 

@@ -13,10 +13,10 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
 
     Args:
         folder: The model's folder.
-        open_encoder: Finds the encoder in it.
+        open_encoder: Finds the encoder in the folder.
 
     Raises:
-        InputError: something is missing or not supported.
+        InputError: Something is missing or not supported.
     """
     _check_no_chat_template(folder)
     tokenizer = bake_tokenizer(folder)
@@ -27,9 +27,9 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
 
 
 def _check_no_chat_template(folder: ModelFolder) -> None:
-    """Refuse a template through which sentence-transformers would render every text.
+    """Refuse a chat template, as sentence-transformers would render every text with it.
 
-    It does so where no modules.json says otherwise.
+    sentence-transformers does so without a modules.json that says otherwise.
 
     Source: transformers ``PreTrainedTokenizerBase.from_pretrained``; sentence-transformers
     ``Transformer.infer_modalities``.

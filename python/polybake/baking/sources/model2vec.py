@@ -1,4 +1,4 @@
-"""A folder that model2vec saved, without what sentence-transformers needs of it."""
+"""A folder that model2vec saved, without the files of sentence-transformers."""
 
 from collections.abc import Collection
 from typing import Annotated, ClassVar
@@ -37,7 +37,7 @@ class _Model2VecConfig(JsonModel, KnownKeys):
 
 
 def is_model2vec(folder: ModelFolder) -> bool:
-    """Whether config.json is one that model2vec wrote."""
+    """Return whether model2vec wrote config.json."""
     config = folder.read("config.json", ModelConfig)
     return config.model_type == "model2vec" or config.embedding_dtype is not None
 
@@ -70,7 +70,7 @@ def open_model2vec(folder: ModelFolder) -> Source:
 
 
 def _truncated(folder: ModelFolder, data: TokenizerJson, limit: int | None) -> TokenizerJson:
-    """Cut at so many tokens, and before that at so many characters as they have by the median.
+    """Cut texts at ``limit`` tokens, after a cut at ``limit`` times the median token length.
 
     Source: model2vec ``StaticModel._encode_dispatch``.
     """

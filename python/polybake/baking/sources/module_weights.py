@@ -1,4 +1,4 @@
-"""The weights of one module, in its own folder."""
+"""The weights of a module, in its own folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,10 +23,10 @@ def weight_file(folder: ModelFolder) -> Path:
 
 
 def all_tensors(folder: ModelFolder) -> dict[str, NDArray[np.float32]]:
-    """Every tensor of a module, as float32.
+    """Return every tensor of a module, as float32.
 
     Raises:
-        InputError: there is no file, or it is damaged.
+        InputError: The file is missing or damaged.
     """
     file = weight_file(folder)
     try:
@@ -38,10 +38,10 @@ def all_tensors(folder: ModelFolder) -> dict[str, NDArray[np.float32]]:
 
 
 def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
-    """The tensors of these names, each under its key, where a module has no others.
+    """Return the tensors of these names by key; the module may have no other tensors.
 
     Raises:
-        InputError: it has others, or as `all_tensors`.
+        InputError: It has other tensors, or as in `all_tensors`.
     """
     found = all_tensors(folder)
     if sorted(found) != sorted(names.values()):

@@ -1,4 +1,4 @@
-"""What every kind of source is opened to."""
+"""A source: the result of opening any kind of model."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from polybake.runtime.tokenization.tokenizer_json import Side
 
 Recipe = tuple[dict[str, object], ...]
 
-#: What sentence-transformers does to token embeddings where no modules.json says otherwise.
+#: The steps that sentence-transformers takes without a modules.json.
 MEAN: Recipe = ({"step": "pool", "mode": "mean"},)
 
 
@@ -28,12 +28,12 @@ class EncoderGraph:
 
     Attributes:
         model: The graph with its inputs set and no outputs yet.
-        builder: Adds nodes to that graph; it knows the constants that are there already.
-        inputs: What a client feeds; every one int64.
-        state: What the steps begin with; its embeddings are float32 ``[batch, sequence, hidden]``,
-            or ``[batch, dimension]`` where the source pools by itself.
-        routes: The names of the routes between which ``state.route`` chooses already.
-        pad_side: Where rows are filled up; None leaves it to the tokenizer.
+        builder: Adds nodes to that graph; it knows the existing constants.
+        inputs: The inputs that a client feeds, all int64.
+        state: The values that the steps begin with; embeddings are float32 ``[batch, sequence,
+            hidden]``, or ``[batch, dimension]`` if the source pools on its own.
+        routes: The names of the routes among which ``state.route`` chooses.
+        pad_side: The side that is padded; None leaves it to the tokenizer.
     """
 
     model: ir.Model
@@ -49,8 +49,8 @@ class RebuiltFrom:
     """A source that an encoder was rebuilt from.
 
     Attributes:
-        path: Its own graph, of the same output.
-        rebuilt: What was rebuilt of it.
+        path: The source's own graph, with the same output.
+        rebuilt: The parts that were rebuilt.
     """
 
     path: Path
@@ -59,12 +59,12 @@ class RebuiltFrom:
 
 @dataclass(frozen=True)
 class SourceReference:
-    """A file whose output is what the steps begin with, to prove a bake by.
+    """A file whose output is the steps' input, used to prove a bake.
 
     Attributes:
-        hidden_states: Its outputs that are the encoder's hidden states; empty where it has none.
-        rebuilt: What it was rebuilt from; None where it is the source's own graph.
-        expansion: What becomes of rows before it; None where they are what is fed.
+        hidden_states: The names of the outputs with the encoder's hidden states, if any.
+        rebuilt: The source that it was rebuilt from; None if it is the source's own graph.
+        expansion: The expansion of rows before the encoder; None without expansion.
     """
 
     path: Path
@@ -86,20 +86,20 @@ class Encoder(Protocol):
         """How far a comparison with `reference` proves a bake."""
 
     def for_pairs(self) -> "Encoder":
-        """The same, taking the types of tokens where its table has several."""
+        """Return the encoder that takes the types of tokens, if its table has several."""
 
     def place(self) -> EncoderGraph:
         """Build or load the encoder's graph, anew at each call."""
 
     def reference(self, folder: Path) -> SourceReference:
-        """Give the encoder as a file of its own, written to ``folder`` where need be."""
+        """Return the encoder as a separate file, written to ``folder`` if necessary."""
 
 
-#: Finds the encoder in its folder; its tokenizer says how long texts are.
+#: A function that finds the encoder in its folder; the tokenizer has the longest length.
 OpenEncoder = Callable[[ModelFolder, BakedTokenizer], Encoder]
 
 
-#: What a head gives: the ending of transformers' name of the architecture.
+#: The kind of a head: the ending of transformers' name of the architecture.
 HeadKind = Literal[
     "ForSequenceClassification",
     "ForTokenClassification",
@@ -111,16 +111,17 @@ HeadKind = Literal[
 
 @dataclass(frozen=True)
 class TaskHead:
-    """The layers that a checkpoint has behind its encoder, where it was trained for a task.
+    """The layers behind the encoder of a checkpoint that was trained for a task.
 
     Attributes:
-        kind: What they give.
-        steps: Reads them; from token embeddings to a number for each label, ``[batch, labels]`` or
-            ``[batch, sequence, labels]``, to two for a beginning and an end, or to one for each
-            token of the vocabulary, ``[batch, sequence, tokens]``.
-        labels: What each number is called; empty where the user has no names for them.
-        scores: What makes scores of the numbers; None leaves them as they are.
-        relevance: What makes a relevance of a pair's only number; ``identity`` leaves it as it is.
+        kind: The kind of the head's output.
+        steps: Reads the layers. They turn token embeddings into a number for each label, ``[batch,
+            labels]`` or ``[batch, sequence, labels]``, into two numbers for a beginning and an end,
+            or into one for each token of the vocabulary, ``[batch, sequence, tokens]``.
+        labels: The label of each number; empty without labels.
+        scores: The function that makes scores of the numbers; None leaves them as they are.
+        relevance: The function that makes a relevance of a pair's only number; ``identity`` leaves
+            it as it is.
         of_pairs: Whether it was saved as a CrossEncoder, whose numbers are of pairs of texts.
     """
 
@@ -134,18 +135,18 @@ class TaskHead:
 
 @dataclass(frozen=True)
 class Source:
-    """An encoder, its tokenizer, and what its folder says about using them.
+    """An encoder, its tokenizer, and the settings of its folder.
 
     Attributes:
-        folder: The model's; modules that the recipe names lie in it.
-        recipe: The steps that the folder lists, as in polybake.toml; empty where it lists none.
-        assumed: The steps that sentence-transformers takes where the source lists none.
+        folder: The model's folder, with the modules that the recipe names.
+        recipe: The steps that the folder lists, as in polybake.toml; empty if it lists none.
+        assumed: The steps that sentence-transformers takes if the source lists none.
         prompts: Prompt texts by name.
-        pooled: The same encoder up to an output of its own, where it has one, over which no step
-            pools: pooled already, or a head's.
-        head: What stands behind the encoder, where the model was trained for a task.
-        saved_as: sentence-transformers' class that the folder is of; None where it does not say.
-        labels: What each number of a classifier is called, where the user says it.
+        pooled: The same encoder with another output, if it has one that needs no pooling: a pooled
+            output, or a head's.
+        head: The head behind the encoder, if the model was trained for a task.
+        saved_as: The class of sentence-transformers that the folder names; None if it names none.
+        labels: The user's names for the numbers of a classifier, if any.
     """
 
     encoder: Encoder

@@ -1,4 +1,4 @@
-"""An encoder without context: each token's embedding depends on the token alone."""
+"""An encoder without context: each token's embedding depends only on the token."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import TokenizerJson
 
-#: Any row of the table: padding is masked.
+#: The id of padding: any row of the table will do, as padding is masked.
 _PAD_ID = 0
 
 
 @dataclass(frozen=True)
 class StaticEncoder(BuiltEncoder):
-    """An encoder whose module is made with its weights.
+    """An encoder whose module is created with its weights.
 
     Attributes:
-        name: As the manifest shows it.
-        make: Makes the module anew.
+        name: The name in the manifest.
+        make: Creates a new module.
     """
 
     name: str
@@ -34,7 +34,7 @@ class StaticEncoder(BuiltEncoder):
     def build(
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
-        """Add it to a graph that has its inputs; it has no hidden states."""
+        """Add the encoder to a graph that has its inputs; it has no hidden states."""
         encoder = self.make()
         embeddings = encoder(builder.op, *(values[feed] for feed in self.feeds))
         check_every_parameter_is_placed(encoder, builder.graph)
@@ -44,14 +44,14 @@ class StaticEncoder(BuiltEncoder):
 def open_static_embedding(
     folder: ModelFolder, data: TokenizerJson
 ) -> tuple[StaticEncoder, BakedTokenizer]:
-    """Open a folder of sentence-transformers' StaticEmbedding, or one of model2vec.
+    """Open a folder of sentence-transformers' StaticEmbedding, or of model2vec.
 
     Args:
-        folder: Holds model.safetensors.
-        data: What to take for its tokenizer.json.
+        folder: The folder with model.safetensors.
+        data: The content of its tokenizer.json.
 
     Raises:
-        InputError: the weights are missing, damaged, or do not fit the tokenizer.
+        InputError: The weights are missing, damaged, or do not fit the tokenizer.
     """
     file = weight_file(folder)
     rows = StaticEmbedding.load(file).ids
@@ -60,7 +60,7 @@ def open_static_embedding(
 
 
 def _bake_tokenizer(folder: ModelFolder, data: TokenizerJson, rows: int) -> BakedTokenizer:
-    """No special tokens, and no limit but tokenizer.json's own; tokenizer_config.json has no say.
+    """Bake a tokenizer without special tokens; only tokenizer.json counts, with its limit.
 
     Source: sentence-transformers ``StaticEmbedding.preprocess``.
     """

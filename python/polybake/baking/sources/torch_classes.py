@@ -1,16 +1,16 @@
-"""PyTorch's classes that settings name; none is imported."""
+"""PyTorch's classes that settings name; they are not imported."""
 
-#: Activations, which in lower case are ours.
+#: PyTorch's activations; our names are the same in lower case.
 _ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU")
-#: Where PyTorch has these classes; elsewhere it has others of the same names.
+#: The packages of these classes; elsewhere PyTorch has other classes of the same names.
 _PACKAGES = ("torch.nn", "torch.nn.modules.activation", "torch.nn.modules.linear")
 
 
 def activation_of(path: str) -> str:
-    """Our name of an activation.
+    """Return our name of an activation.
 
     Raises:
-        ValueError: it is another class.
+        ValueError: It is another class.
     """
     package, _, name = path.rpartition(".")
     if package in _PACKAGES and name in _ACTIVATIONS:

@@ -12,7 +12,7 @@ _LONGEST = 200
 
 _PASSAGES = "Represent this sentence for searching relevant passages: "
 
-#: What is found in a name, in lower case, and the prompt of queries; the first one counts.
+#: Patterns of names in lower case, and the family's prompt for queries; the first match counts.
 #: Source: the model cards of the families' models on the Hugging Face hub.
 _FAMILIES = {
     re.compile(name): query
@@ -30,16 +30,16 @@ _FAMILIES = {
 
 
 class _Named(JsonModel):
-    """What config.json says of where a model came from."""
+    """The key of config.json with the model's origin."""
 
     name: object = Field(default=None, validation_alias="_name_or_path")
 
 
 def trained_prompt(folder: ModelFolder) -> tuple[str, str] | None:
-    """The name of a family's model and its prompt of queries; None where no family is known.
+    """Return the name of a family's model and its prompt for queries; None if unknown.
 
     Args:
-        folder: The model's; its own name counts before the one that config.json has.
+        folder: The model's folder; its own name counts before the name in config.json.
     """
     came_from = folder.read("config.json", _Named).name
     for name in (folder.identifier, str(came_from)[:_LONGEST]):

@@ -41,10 +41,10 @@ Matrix = Annotated[NDArray[np.float32], AfterValidator(_is_matrix)]
 
 
 def check_mean(size: int, info: ValidationInfo) -> None:
-    """Compare what a matrix takes with the field ``mean``, which stands before it.
+    """Compare the input size of a matrix with the field ``mean`` before it.
 
     Raises:
-        ValueError: the sizes differ.
+        ValueError: The sizes differ.
     """
     mean = info.data.get("mean")
     if mean is not None and len(mean) != size:
@@ -54,7 +54,7 @@ def check_mean(size: int, info: ValidationInfo) -> None:
 
 
 def check_embedding(x: ir.Value, size: int, what: str) -> None:
-    """Compare what a step takes with the embedding that it is given.
+    """Compare the input size of a step with the embedding.
 
     Args:
         x: float ``[..., dimension]``.
@@ -73,10 +73,10 @@ def check_embedding(x: ir.Value, size: int, what: str) -> None:
 
 
 def embedding_size(values: Sequence[ir.Value]) -> int | None:
-    """The dimension, where ``values`` is one value, float32 ``[batch, dimension]``, of any batch.
+    """Return the dimension if ``values`` is one value, float32 ``[batch, dimension]``.
 
     Returns:
-        None where it is anything else.
+        None for any other values, or for a fixed batch size.
     """
     if len(values) != 1 or values[0].dtype != ir.DataType.FLOAT or values[0].shape is None:
         return None
@@ -86,10 +86,10 @@ def embedding_size(values: Sequence[ir.Value]) -> int | None:
 
 
 def check_pooled(x: ir.Value, step: str) -> None:
-    """Check that a step is given one float32 vector a text.
+    """Check that a step gets one float32 vector per text.
 
     Raises:
-        InputError: token embeddings, or other numbers.
+        InputError: It gets token embeddings, or other numbers.
     """
     if embedding_size([x]) is None:
         raise InputError(
@@ -99,10 +99,10 @@ def check_pooled(x: ir.Value, step: str) -> None:
 
 
 def check_tokens(x: ir.Value, step: str) -> int:
-    """Check that a step is given float ``[batch, sequence, hidden]``, and give ``hidden``.
+    """Check that a step gets float ``[batch, sequence, hidden]``, and return ``hidden``.
 
     Raises:
-        InputError: one vector a text, or token embeddings of an unknown size.
+        InputError: It gets one vector per text, or token embeddings of an unknown size.
     """
     axes = tuple(x.shape or ())
     if len(axes) != 3 or not isinstance(axes[2], int):

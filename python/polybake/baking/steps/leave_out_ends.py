@@ -40,7 +40,7 @@ class LeaveOutEnds(Step):
 
     @property
     def changes(self) -> frozenset[str]:
-        """What it tells the steps behind it."""
+        """The parts of the state that it changes for later steps."""
         return frozenset({"attention_mask"})
 
     def numpy(self, state: Arrays) -> Arrays:

@@ -68,7 +68,7 @@ class Lstm(Step):
         return x
 
     def _cells(self, x: Floats, place: str) -> Floats:
-        """One layer in one direction: ``[tokens, inputs]`` to ``[tokens, hidden]``."""
+        """Run a layer in one direction: ``[tokens, inputs]`` to ``[tokens, hidden]``."""
         w_ih, w_hh = self.weights[f"weight_ih_{place}"], self.weights[f"weight_hh_{place}"]
         bias = self.weights[f"bias_ih_{place}"] + self.weights[f"bias_hh_{place}"]
         state = memory = np.zeros(self.hidden, x.dtype)

@@ -21,11 +21,11 @@ class Fragment:
     """An ONNX graph from float32 ``[batch, inputs]`` to float32 ``[batch, outputs]``.
 
     Attributes:
-        name: The file's.
+        name: The file's name.
         model: The graph as protobuf, without functions.
-        inputs: Elements of an embedding that it takes.
-        outputs: Elements of an embedding that it gives.
-        opset: What its operators mean.
+        inputs: The number of elements of its input embedding.
+        outputs: The number of elements of its output embedding.
+        opset: The opset of its operators.
     """
 
     name: str
@@ -39,8 +39,8 @@ class Fragment:
         """Check that ``model`` is such a graph.
 
         Raises:
-            ValueError: not valid, an opset or operators that not every client has, or other inputs
-                or outputs.
+            ValueError: The graph is invalid, has an opset or operators that not every client has,
+                or has other inputs or outputs.
         """
         opset = check_operators(model, range(1, NEWEST + 1))
         try:
@@ -63,10 +63,10 @@ class Fragment:
         return cls(name, model.SerializeToString(deterministic=True), inputs, outputs, opset)
 
     def at(self, opset: int) -> onnx.ModelProto:
-        """The graph with operators of ``opset``.
+        """Return the graph with operators of ``opset``.
 
         Raises:
-            InputError: one of them cannot be had there.
+            InputError: An operator cannot be converted.
         """
         try:
             return at_opset(onnx.ModelProto.FromString(self.model), opset)
@@ -130,7 +130,7 @@ class OnnxFragment(Pointwise):
 
 
 def _inputs(graph: ir.Graph) -> list[ir.Value]:
-    """What is fed: in old files every weight is an input, too."""
+    """Return the inputs without weights: in old files every weight is an input, too."""
     return [value for value in graph.inputs if value.name not in graph.initializers]
 
 

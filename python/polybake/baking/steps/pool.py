@@ -86,7 +86,7 @@ class Pool(Step):
     def prompt_values(
         self, prompts: Mapping[str, str], token_ids: Callable[[str], list[int]]
     ) -> dict[str, dict[str, int]]:
-        """How many tokens of each prompt are left out: those of the prompt alone.
+        """Return how many tokens of each prompt are left out: as many as the prompt alone has.
 
         A byte-level tokenizer may join the prompt's last space to the text's first word. The
         prompt alone then has one token more than it takes before a text, and that many are left

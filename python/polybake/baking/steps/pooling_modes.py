@@ -36,7 +36,7 @@ class PoolingMode(abc.ABC):
 
 
 class First(PoolingMode):
-    """The first kept token; where none is kept, the first one of the text."""
+    """The first kept token; if none is kept, the first token of the text."""
 
     def build(
         self, op: OpBuilder, x: ir.Value, tokens: ir.Value, kept: ir.Value, divisor: ir.Value | None
@@ -66,7 +66,7 @@ class Last(PoolingMode):
 class Maximum(PoolingMode):
     """The largest value of each element over the kept tokens.
 
-    Where none is kept sentence-transformers gives -inf, which no similarity can be taken of.
+    If none is kept, sentence-transformers gives -inf, which has no similarity to anything.
     """
 
     def build(
@@ -130,7 +130,7 @@ class WeightedMean(PoolingMode):
         return total / weight
 
 
-#: By sentence-transformers' names.
+#: The modes by sentence-transformers' names.
 POOLING_MODES: dict[str, PoolingMode] = {
     "cls": First(),
     "max": Maximum(),
@@ -144,7 +144,7 @@ POOLING_MODES: dict[str, PoolingMode] = {
 def _sums(
     op: OpBuilder, x: ir.Value, weights: ir.Value, divisor: ir.Value | None
 ) -> tuple[ir.Value, ir.Value]:
-    """Sum the weighted tokens, ``[batch, hidden]``, and give what to divide by, ``[batch, 1]``."""
+    """Return the sum of weighted tokens, ``[batch, hidden]``, and the divisor, ``[batch, 1]``."""
     column = op.Unsqueeze(weights, axes=[-1])
     total = op.ReduceSum(op.Mul(x, column), axes=[1], keepdims=0)
     if divisor is None:
@@ -159,7 +159,7 @@ def _sums_numpy(x: Floats, weights: Floats, divisor: Floats | None) -> tuple[Flo
 
 
 def _at(op: OpBuilder, x: ir.Value, mask: ir.Value, index: ir.Value) -> ir.Value:
-    """The token at ``index``, int64 ``[batch, 1]``; zeros where the mask is 0 there."""
+    """Return the token at ``index``, int64 ``[batch, 1]``; zeros if the mask is 0 there."""
     masked = op.Mul(x, op.Unsqueeze(mask, axes=[-1]))
     size = x.shape[-1]  # type: ignore[index]  # `Pool` looks at the shape
     elements = op.Expand(op.Unsqueeze(index, axes=[-1]), [1, 1, size])

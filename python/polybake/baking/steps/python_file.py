@@ -13,11 +13,11 @@ from polybake.baking.steps.state import Floats
 from polybake.baking.steps.step import Pointwise
 from polybake.errors import InputError
 
-#: Of the graph that holds the step alone; that of the encoders built here.
+#: The opset of the graph that holds the step alone, equal to that of polybake's encoders.
 _OPSET = 18
 _IR_VERSION = 8
 
-#: The function that gives the step in NumPy.
+#: The name of the function that computes the step in NumPy.
 _REFERENCE = "reference"
 
 
@@ -59,7 +59,7 @@ class PythonFile(Pointwise):
         return function
 
     def onnx(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Add what the function adds to the graph.
+        """Add the function's operators to the graph.
 
         Raises:
             InputError: nothing pooled the tokens before, the function raises, or its result is
@@ -141,7 +141,7 @@ class PythonFile(Pointwise):
 
 
 def _shown(value: ir.Value) -> str:
-    """The type and shape of a value; where one is not known, also the operator that began it."""
+    """Return a value's type and shape, and the operator that made them unknown, if any."""
     shown = f"{value.dtype} {value.shape}"
     node = value.producer()
     while node is not None:

@@ -12,10 +12,10 @@ from polybake.baking.steps.state import Floats
 from polybake.baking.steps.step import Pointwise
 from polybake.errors import InputError
 
-#: What an element's lowest level is moved to in int8, whose range begins here.
+#: The offset of int8, whose range begins at -128.
 _LOWEST = 128
 
-#: What each of eight dimensions counts in their byte, the first one most.
+#: The values of eight dimensions in their byte; the first dimension is the highest bit.
 _PLACES = (128, 64, 32, 16, 8, 4, 2, 1)
 
 
@@ -117,7 +117,7 @@ class Quantize(Pointwise):
         return op.MatMul(bits, [float(place) for place in _PLACES])
 
     def _steps(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Where the first step of each element begins, and how wide a step is, in float32."""
+        """Return where each element's first step begins, and the width of its steps, float32."""
         assert self.ranges is not None  # noqa: S101 - checked when the step was made
         low, high = self.ranges
         width = (high - low) / np.float32(255)

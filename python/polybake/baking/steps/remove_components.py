@@ -10,7 +10,7 @@ from polybake.baking.steps.arrays import Matrix, Vector, check_embedding, check_
 from polybake.baking.steps.state import Floats
 from polybake.baking.steps.step import Pointwise
 
-#: Of a product of two rows; float32 components are good to about 1e-6.
+#: The largest error of a product of two rows; float32 components are exact to about 1e-6.
 _ORTHONORMAL = 1e-3
 
 

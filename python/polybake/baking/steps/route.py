@@ -60,20 +60,20 @@ class Route(Step):
         return self.routes
 
     def number(self, prompt: str | None) -> int:
-        """The place among ``routes`` of the one that a prompt takes."""
+        """Return the place among ``routes`` of the route that a prompt takes."""
         own = self.prompts.get(prompt or "", prompt)
         return list(self.routes).index(own if own in self.routes else self.default)
 
     def prompt_values(
         self, prompts: Mapping[str, str], token_ids: Callable[[str], list[int]]
     ) -> dict[str, dict[str, int]]:
-        """What its steps read, and which route each prompt takes."""
+        """Return the values that its steps read, and the route of each prompt."""
         numbers = {name: self.number(name) for name in prompts}
         inner = super().prompt_values(prompts, token_ids)
         return {**inner, "route": {"": self.number(None), **numbers}}
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add one branch a route to the graph; a run takes the one of ``state.route``.
+        """Add a branch per route to the graph; a run takes the branch of ``state.route``.
 
         Raises:
             InputError: a step does not fit, or the routes end in different sizes.
@@ -93,11 +93,11 @@ class Route(Step):
 
     @property
     def _told(self) -> list[str]:
-        """What the next steps must know besides the embeddings; behind a pooling, nothing."""
+        """The parts of the state, beside embeddings, for later steps; after a pooling, nothing."""
         return [] if self.pools else sorted(self.changes)
 
     def _branch(self, op: OpBuilder, state: Values, name: str) -> list[ir.Value]:
-        """What one route gives: the embeddings, then what any of the routes changes."""
+        """Return the results of a route: the embeddings, then all that any route changes."""
         number = list(self.routes).index(name)
         state = state.becomes(within(op.builder, state.x, number))
         for index, step in enumerate(self.routes[name]):
@@ -121,7 +121,7 @@ class Route(Step):
         return state
 
     def __str__(self) -> str:
-        """The step as the manifest shows it, such as ``route(a: normalize(), b: none)``."""
+        """Return the step as in the manifest, such as ``route(a: normalize(), b: none)``."""
         parts = [f"{name}: {_readable(steps)}" for name, steps in self.routes.items()]
         others = [f"prompt {prompt}: {route}" for prompt, route in self.prompts.items()]
         return f"route({'; '.join([*parts, *others, f'default: {self.default}'])})"

@@ -11,7 +11,7 @@ from polybake.baking.steps.state import Arrays, Floats, Values
 from polybake.baking.steps.step import Step
 from polybake.errors import InputError
 
-#: What an impossible beginning or end has before softmax, whose exponential is 0.
+#: The number of an impossible beginning or end before softmax; its exponential is 0.
 _NEVER = -10_000.0
 
 
@@ -88,6 +88,6 @@ class Spans(Step):
 
 
 def _probabilities(x: Floats) -> Floats:
-    """Of each token of a text."""
+    """Return the softmax over the tokens of each text."""
     powers = np.exp(x - x.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)

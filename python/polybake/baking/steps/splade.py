@@ -1,4 +1,4 @@
-"""Make weights of the vocabulary's tokens of what a masked language model predicts."""
+"""Make weights of the vocabulary's tokens from a masked language model's predictions."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
@@ -33,7 +33,7 @@ class Splade(Step):
         return True
 
     def build(self, op: OpBuilder, state: Values) -> Values:
-        """Add the pooling to the graph; the largest is found first, since weights rise with it.
+        """Add the pooling to the graph; the maximum comes first, as weights rise with the numbers.
 
         Raises:
             InputError: the embeddings are already pooled.

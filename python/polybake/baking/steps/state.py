@@ -1,4 +1,4 @@
-"""What a step is given and what it gives: embeddings, and the tokens that they come from."""
+"""The input and output of a step: embeddings, and the tokens that they come from."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
@@ -21,10 +21,10 @@ class State(Generic[Value]):
         attention_mask: int64 ``[batch, sequence]``, 1 at a token and 0 at padding, or at a token
             that a step left out.
         prompt_length: int64 ``[1]``, how many of each text's first tokens are the prompt's; None
-            where no step asks for it.
-        route: int64 ``[1]``, which of its routes a route step takes; None where there is none.
-        weights: float32 ``[batch, sequence]``, what a step multiplied each token's embedding by,
-            0 at padding; None where none did.
+            if no step asks for it.
+        route: int64 ``[1]``, the number of the route that a route step takes; None without one.
+        weights: float32 ``[batch, sequence]``, the factor of each token's embedding, 0 at padding;
+            None if no step weighted tokens.
         hidden_states: float32 ``[batch, sequence, hidden]`` each: the input of the encoder's first
             layer, then the output of each layer; empty where the encoder does not give them.
         sought: int64 ``[batch, sequence]``, 1 at a token of the text in which answers are sought;
@@ -43,7 +43,7 @@ class State(Generic[Value]):
     counts: Value | None = None
 
     def becomes(self, x: Value, **changes: Any) -> Self:
-        """The state after a step that gives ``x`` and changes nothing else but ``changes``."""
+        """Return the state with a new ``x`` and these changes."""
         return replace(self, x=x, **changes)
 
 

@@ -1,4 +1,4 @@
-"""What every post-processing step is."""
+"""The base class of all post-processing steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What model files are for, by the name that polybake.toml and the contract use."""
+"""The tasks of model files, by their names in polybake.toml and in the contract."""
 
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks.answer import Answer
@@ -13,7 +13,7 @@ from polybake.baking.tasks.text_words import known_of
 from polybake.baking.tasks.zero_shot import ZeroShot
 from polybake.errors import InputError
 
-#: In the order in which a source is asked what it was trained for; every one can embed.
+#: All tasks, in the order in which a source is matched; every source can embed.
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
@@ -30,10 +30,10 @@ TASKS: dict[str, Task] = {
 
 
 def task_of(source: Source, name: str | None = None) -> Task:
-    """The task of this name, or the one that a source was trained for.
+    """Return the task of this name, or without a name the task that a source was trained for.
 
     Raises:
-        InputError: there is no such task.
+        InputError: There is no such task.
     """
     if name is None:
         return next(task for task in TASKS.values() if task.fits(source))

@@ -1,4 +1,4 @@
-"""Answers to questions, as they stand in a text."""
+"""Answers to questions, as spans of a text."""
 
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple, cast
@@ -18,13 +18,13 @@ from polybake.runtime.tokenization.words import Chunk
 
 _KIND: HeadKind = "ForQuestionAnswering"
 
-#: What golden cases ask, short enough for any model, and how many answers they want.
+#: The question of golden cases, short enough for any model, and how many answers they want.
 _QUESTION = "Where?"
 _TOP = 3
 
 
 class Span(NamedTuple):
-    """An answer, by its place in the text; the one that there is none is empty."""
+    """An answer by its place in the text; an empty span means that there is no answer."""
 
     score: float
     start: int
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 class Answer(Task):
-    """Probabilities of each span of a text to answer a question, of which clients take the best.
+    """Gives each span of a text a probability to answer a question; clients take the best spans.
 
     Source: transformers ``QuestionAnsweringPipeline``.
     """
@@ -45,26 +45,26 @@ class Answer(Task):
     probabilities: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
-        """It was, where its head has a beginning and an end for each token."""
+        """Return whether the source has a head with a beginning and an end for each token."""
         return trained_head(source, _KIND) is not None
 
     def recipe(self, source: Source) -> Recipe:
-        """The model's head, the spans of the text, and their rows.
+        """Return the model's head, the spans of the text, and their rows.
 
         Raises:
-            InputError: the model has no such head.
+            InputError: The model has no such head.
         """
         needed_head(source, "answer questions", _KIND)
         return ({"step": HEAD}, {"step": "spans"}, {"step": "unpad"})
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:  # noqa: ARG002
-        """Where words end, and how many tokens a question and a text may have together."""
+        """Return where words end, and how many tokens a question and a text may have together."""
         pair = pair_of(source.tokenizer.untruncated, "right")
         special = sum(piece.text is None for piece in pair.pieces)
         return {"special": [0, 0], **word_settings(source, special, finest=True)}
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
-        """The question with each text that has words, or with the parts of one that is too long."""
+        """Pair the question with each text that has words, or with the parts of a long text."""
         asked, held = _with_words(texts, known) or texts, _held(known)
         return tuple(
             (_QUESTION, part)
@@ -73,7 +73,7 @@ class Answer(Task):
         )
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:
-        """One question of each text; that there is no answer is one of them for several texts."""
+        """Return one question for all texts; with several texts, "no answer" is allowed."""
         contexts: list[JsonValue] = [*_with_words(texts, known)]
         if not contexts:
             return None
@@ -85,7 +85,7 @@ class Answer(Task):
         }
 
     def answer(self, found: Found) -> JsonValue:
-        """The best answers in each text."""
+        """Return the best answers in each text."""
         held, rows, call = _held(found.known), iter(found.rows), found.call
         given: list[JsonValue] = []
         for text in cast(list[str], call["contexts"]):
@@ -99,14 +99,14 @@ class Answer(Task):
 def best_spans(
     found: Sequence[tuple[Sequence[Chunk], NumberRows]], *, no_answer: bool
 ) -> list[Span]:
-    """Spans of whole words, best first; of equal ones the first.
+    """Return spans of whole words, best first; among equal scores the first span leads.
 
-    A span has the score of the likeliest tokens that begin and end in its words, in any window.
+    A span has the best score of all tokens that begin and end in its words, in any window.
 
     Args:
-        found: The chunks of each window, and ``[1 + tokens, most]`` of the graph: that there is no
-            answer, then those that begin with each token.
-        no_answer: Whether that there is none is one of them; every window must say so.
+        found: The chunks of each window, and the graph's ``[1 + tokens, most]``: the score of no
+            answer, then the scores of the spans that begin with each token.
+        no_answer: Whether to add the span for no answer, with its least score in any window.
 
     Source: transformers ``QuestionAnsweringPipeline``, ``select_starts_ends`` and
     ``get_indices``.
@@ -136,6 +136,6 @@ def _with_words(texts: Sequence[str], known: Known) -> list[str]:
 
 
 def _held(known: Known) -> int:
-    """Tokens of a text that are left beside the question."""
+    """Return how many tokens the question leaves for a text."""
     held = room(known.settings)
     return held - sum(chunk.tokens for chunk in known.chunks(_QUESTION, held))

@@ -15,7 +15,7 @@ _PURPOSE = "classify texts"
 
 
 class Classify(Task):
-    """A score for each label: probabilities of one label a text, or of each label by itself.
+    """Gives each label a score: probabilities of one label per text, or of each label by itself.
 
     Source: transformers ``TextClassificationPipeline``.
     """
@@ -26,14 +26,14 @@ class Classify(Task):
     labelled: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
-        """It was, where its head has numbers of several labels."""
+        """Return whether the source has a head with several labels."""
         return len(labels_of(source)) > 1
 
     def recipe(self, source: Source) -> Recipe:
-        """The model's head, and what makes scores of its numbers.
+        """Return the model's head, and the activation that makes scores of its numbers.
 
         Raises:
-            InputError: the model has no such head, or its labels are of pairs of texts.
+            InputError: The model has no such head, or its labels are of pairs of texts.
         """
         head = needed_head(source, _PURPOSE)
         if head.of_pairs:
@@ -46,17 +46,17 @@ class Classify(Task):
         return ({"step": HEAD}, *made)
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """The labels, in the order of the output's columns.
+        """Return the labels, in the order of the output's columns.
 
         Raises:
-            InputError: there are not as many labels as columns, or one is there twice.
+            InputError: There are not as many labels as columns, or a label occurs twice.
         """
         return {"labels": [*checked_labels(source, columns, _PURPOSE)]}
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
-        """All texts at once."""
+        """Return all texts as one call."""
         return {"texts": [*texts]}
 
     def answer(self, found: Found) -> JsonValue:
-        """Each text's labels with their scores, best first; equal scores in the labels' order."""
+        """Return each text's labels with scores, best first; equal scores in the labels' order."""
         return ranked(cast(list[str], found.known.settings["labels"]), found.vectors)

@@ -7,7 +7,7 @@ from polybake.baking.tasks.task import Task
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import ModelConfig
 
-#: What transformers' architectures were trained for that no task does, by how their names end.
+#: The purposes of transformers' architectures that no task covers, by the ends of their names.
 _OTHERS = {
     "ForCausalLM": "go on with a text",
     "LMHeadModel": "go on with a text",
@@ -18,22 +18,22 @@ _OTHERS = {
 
 
 class Embed(Task):
-    """Embeddings: what the steps make of token embeddings is what clients give."""
+    """Gives embeddings: clients return what the steps make of token embeddings."""
 
     name: ClassVar[str] = "embed"
     output: ClassVar[str] = "sentence_embedding"
     prompted: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:  # noqa: ARG002
-        """Whatever a model was trained for, its tokens have embeddings."""
+        """Return True: the tokens of every model have embeddings."""
         return True
 
     def recipe(self, source: Source) -> Recipe:
-        """The steps that the source lists.
+        """Return the steps that the source lists.
 
         Raises:
-            InputError: it is a checkpoint that lists none, and was trained for something else, so
-                that a mean of its token embeddings would mean nothing.
+            InputError: The source is a checkpoint without steps, trained for something else: a mean
+                of its token embeddings would mean nothing.
         """
         if source.assumed and source.encoder.name != "onnx":
             config = source.folder.read("config.json", ModelConfig)

@@ -1,4 +1,4 @@
-"""The head that a task of labels needs."""
+"""The heads that tasks need, and their labels."""
 
 import re
 
@@ -7,15 +7,15 @@ from polybake.errors import InputError
 
 LABELS: HeadKind = "ForSequenceClassification"
 
-#: What transformers writes where nobody names them.
+#: The names that transformers gives to labels without names.
 _NUMBERED = re.compile(r"LABEL_[0-9]+")
 
 
 def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> TaskHead:
-    """The head of a source, by default one that gives a number for each label.
+    """Return the head of a source; by default a head with a number for each label.
 
     Raises:
-        InputError: it has none; ``purpose`` says what it was not trained for.
+        InputError: The source has no such head; ``purpose`` says what it was not trained for.
     """
     if source.head is None or source.head.kind != kind:
         raise InputError(
@@ -28,11 +28,11 @@ def needed_head(source: Source, purpose: str, kind: HeadKind = LABELS) -> TaskHe
 def checked_labels(
     source: Source, columns: int, purpose: str, kind: HeadKind = LABELS
 ) -> tuple[str, ...]:
-    """The labels of an output's columns, in their order: the user's, or those of the head.
+    """Return the labels of an output's columns, in order: the user's labels, or else the head's.
 
     Raises:
-        InputError: there are not as many labels as columns, one is empty or there twice, or nobody
-            has named what the columns are.
+        InputError: There are not as many labels as columns, a label is empty or occurs twice, or
+            the labels have no names.
     """
     labels, place = source.labels, "model.labels"
     if not labels:
@@ -62,12 +62,12 @@ def checked_labels(
 
 
 def trained_head(source: Source, kind: HeadKind = LABELS) -> TaskHead | None:
-    """The head of this kind; None where a source has none, or lists steps of its own."""
+    """Return the head of this kind; None if a source has none, or lists steps of its own."""
     head = source.head
     return head if head is not None and head.kind == kind and not source.recipe else None
 
 
 def labels_of(source: Source) -> tuple[str, ...]:
-    """The labels of a source's head; empty where it has none, or lists steps of its own."""
+    """Return the labels of a source's head; empty if it has none, or lists steps of its own."""
     head = trained_head(source)
     return () if head is None else head.labels

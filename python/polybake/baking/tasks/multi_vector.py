@@ -13,7 +13,7 @@ from polybake.errors import InputError
 
 
 class MultiVector(Task):
-    """Late interaction: the rows of each text, and the relevance of a text's rows to a query's.
+    """Late interaction: gives rows for each text; rows of a query and a text give a relevance.
 
     Source: sentence-transformers ``MultiVectorEncoder``, PyLate ``ColBERT``.
     """
@@ -23,14 +23,14 @@ class MultiVector(Task):
     prompted: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
-        """It was, where its folder says so."""
+        """Return whether the source's folder says so."""
         return source.saved_as == "MultiVectorEncoder"
 
     def recipe(self, source: Source) -> Recipe:
-        """The steps that the source lists.
+        """Return the steps that the source lists.
 
         Raises:
-            InputError: it is no such model.
+            InputError: The source is no such model.
         """
         if not self.fits(source):
             raise InputError(
@@ -40,21 +40,21 @@ class MultiVector(Task):
         return source.recipe
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
-        """The relevance of each text to the first one."""
+        """Return all texts; the call asks for the relevance of each text to the first text."""
         return {"texts": [*texts]}
 
     def answer(self, found: Found) -> JsonValue:
-        """How many rows each text has, and its relevance to the first text as a query."""
+        """Return how many rows each text has, and its relevance to the first text as a query."""
         texts = found.rows
         return [{"rows": len(text), "max_sim": max_sim(texts[0], text)} for text in texts]
 
 
 def max_sim(query: Embeddings, document: Embeddings) -> float:
-    """The sum over the query's rows of the largest product with a row of the document.
+    """Sum, over the query's rows, the largest product with a row of the document.
 
     Args:
         query: ``[rows, columns]``.
-        document: The same; without a row it is 0.
+        document: ``[rows, columns]``; without rows the sum is 0.
 
     Source: sentence-transformers ``maxsim``.
     """

@@ -9,10 +9,10 @@ from pydantic import JsonValue
 
 
 def ranked(labels: Sequence[str], scores: NDArray[np.number[Any]]) -> list[JsonValue]:
-    """Each row's labels with their scores, best first; equal scores in the labels' order.
+    """Return each row's labels with scores, best first; equal scores in the labels' order.
 
     Args:
-        labels: What each column is called.
+        labels: The label of each column.
         scores: ``[texts, labels]``.
     """
     return [

@@ -13,12 +13,12 @@ from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.errors import InputError
 
-#: Stands behind the documents of every golden case, so that there is an order, and one is short.
+#: The last document of every golden case, so that there is an order and one document is short.
 _DOCUMENT = "The lock is closed at night."
 
 
 class Rerank(Task):
-    """The relevance of each document to a query, one number a pair.
+    """Gives the relevance of each document to a query, one number per pair.
 
     Source: sentence-transformers ``CrossEncoder.rank``.
     """
@@ -29,19 +29,19 @@ class Rerank(Task):
     cut: ClassVar[Cut | None] = "longest_first"
 
     def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:
-        """The first text as the query, with each of all and one more as a document."""
+        """Pair the first text, as the query, with each text and with one more document."""
         return tuple((texts[0], document) for document in (*texts, _DOCUMENT))
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
-        """The same as one query and its documents."""
+        """Return the query and its documents."""
         return {"query": texts[0], "documents": [*texts, _DOCUMENT]}
 
     def fits(self, source: Source) -> bool:
-        """It was, where its head has one number.
+        """Return whether the source has a head with one number.
 
         Raises:
-            InputError: nothing says whether that number is of a pair: transformers' pipeline gives
-                that of a text as it is, and CrossEncoder that of a pair behind a sigmoid.
+            InputError: It is unknown whether that number is of a pair: transformers' pipeline gives
+                a text's number as it is, CrossEncoder a pair's number after a sigmoid.
         """
         head = trained_head(source)
         if head is None or len(head.labels) != 1:
@@ -55,20 +55,20 @@ class Rerank(Task):
         return True
 
     def recipe(self, source: Source) -> Recipe:
-        """The model's head, and what makes a relevance of its number.
+        """Return the model's head, and the activation that makes a relevance of its number.
 
         Raises:
-            InputError: the model has no such head.
+            InputError: The model has no such head.
         """
         relevance = needed_head(source, "rerank documents").relevance
         made = () if relevance == "identity" else ({"step": "activation", "function": relevance},)
         return ({"step": HEAD}, *made)
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """Nothing, but that there is one number a pair.
+        """Return no settings; check that there is one number per pair.
 
         Raises:
-            InputError: there are several.
+            InputError: There are several numbers.
         """
         if columns != 1:
             pairs = source.head is not None and source.head.of_pairs
@@ -80,7 +80,7 @@ class Rerank(Task):
         return {}
 
     def answer(self, found: Found) -> JsonValue:
-        """The documents' places with their scores, best first; equal ones in their order."""
+        """Return the documents' places with scores, best first; equal scores in their order."""
         scores = found.vectors[:, 0]
         return [
             {"index": int(place), "score": float(scores[place])}

@@ -1,4 +1,4 @@
-"""Spans that words make by their labels."""
+"""Spans of words, made from the words' labels."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 
 from polybake.baking.tasks.text_words import NumberRows
 
-#: How the scores of a word's tokens become the word's.
+#: The ways to make a word's scores of its tokens' scores.
 AGGREGATIONS = ("first", "mean", "max")
 
-#: BIO, BILOU and BIOES: where a span begins, goes on and ends.
+#: Labels of BIO, BILOU and BIOES, which mark where a span begins, goes on and ends.
 _SCHEME = re.compile(r"([BILUES])-(.+)", re.DOTALL)
 _OUTSIDE = "O"
 
 
 class Mark(NamedTuple):
-    """What a label says of a word.
+    """The meaning of a label for a word.
 
     Attributes:
-        name: Of the span; empty where the word is in none.
+        name: The span's name; empty if the word is in no span.
         begins: Whether a span begins with the word.
-        ends: Whether it ends with it.
+        ends: Whether a span ends with the word.
     """
 
     name: str
@@ -40,7 +40,7 @@ class WordRows(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Words that stand together, and the mean of their scores."""
+    """A label for consecutive words, with the mean of their scores."""
 
     label: str
     score: float
@@ -49,7 +49,7 @@ class Span(NamedTuple):
 
 
 def mark_of(label: str) -> Mark:
-    """What a label says of a word: by BIO, BILOU or BIOES, or plainly the span that it is in."""
+    """Return the meaning of a label: in BIO, BILOU or BIOES, or else as the name of a span."""
     found = _SCHEME.fullmatch(label)
     if found is None:
         return Mark("" if label == _OUTSIDE else label, begins=False, ends=False)
@@ -58,13 +58,13 @@ def mark_of(label: str) -> Mark:
 
 
 def spans_of(marks: Sequence[Mark], words: Sequence[WordRows], aggregation: str) -> Iterator[Span]:
-    """The spans of a text, from the best label of each word.
+    """Yield the spans of a text, from the best label of each word.
 
-    Neighbours with one name make a span, unless one begins or ends between them.
+    Neighbouring words with the same name form a span, unless a span begins or ends between them.
 
     Args:
-        marks: Of each column.
-        words: In their order.
+        marks: The meaning of each column's label.
+        words: The words, in their order.
         aggregation: One of `AGGREGATIONS`.
 
     Source: transformers ``TokenClassificationPipeline.group_entities``.
@@ -86,7 +86,7 @@ def spans_of(marks: Sequence[Mark], words: Sequence[WordRows], aggregation: str)
 
 
 def aggregated(rows: NumberRows, aggregation: str) -> NDArray[np.float64]:
-    """A word's scores, ``[labels]``: its first token's, the mean, or those of the surest token.
+    """Return a word's scores, ``[labels]``: its first token's, its surest token's, or the mean.
 
     Source: transformers ``TokenClassificationPipeline.aggregate_word``.
     """

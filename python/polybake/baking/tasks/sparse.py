@@ -1,4 +1,4 @@
-"""A weight for each token of the vocabulary that says what a text is about."""
+"""A weight for each token of the vocabulary, which shows what a text is about."""
 
 from typing import ClassVar
 
@@ -10,12 +10,12 @@ from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.tasks.head import needed_head
 from polybake.baking.tasks.task import Found, Known, Task
 
-#: How many of each text's tokens golden answers have.
+#: The most tokens of each text in a golden answer.
 _TOP = 8
 
 
 class Sparse(Task):
-    """Sparse embeddings: most weights are 0, and clients give the others with their places.
+    """Gives sparse embeddings: most weights are 0; clients return the others with their places.
 
     Source: sentence-transformers ``SparseEncoder``.
     """
@@ -25,14 +25,14 @@ class Sparse(Task):
     prompted: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
-        """It was, where its folder says so; many encoders have a masked language model, too."""
+        """Return whether the folder says so; a masked language model is no proof of it."""
         return source.saved_as == "SparseEncoder"
 
     def recipe(self, source: Source) -> Recipe:
-        """The steps that the source lists, or those of a masked language model.
+        """Return the steps that the source lists, or the steps for a masked language model.
 
         Raises:
-            InputError: it lists none, and has no such head.
+            InputError: The source is no SparseEncoder, and has no such head.
 
         Source: sentence-transformers ``SparseEncoder._load_default_modules``.
         """
@@ -42,11 +42,11 @@ class Sparse(Task):
         return ({"step": HEAD}, {"step": "splade"})
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
-        """The tokens of all texts that weigh most."""
+        """Return all texts; the call asks for each text's tokens with the largest weights."""
         return {"texts": [*texts], "top": _TOP}
 
     def answer(self, found: Found) -> JsonValue:
-        """Each text's tokens by name with their weights, the largest first, and none of 0."""
+        """Return each text's tokens by name with their weights above 0, largest first."""
         return [
             [
                 {"token": found.known.token(int(place)), "score": float(row[place])}

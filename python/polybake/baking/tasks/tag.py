@@ -1,4 +1,4 @@
-"""Labels for the words of texts, and the spans that they make."""
+"""Labels for the words of texts, and spans made of them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -21,7 +21,7 @@ _PURPOSE = "tag words"
 
 
 class Tag(Task):
-    """Probabilities of each token's labels, of which clients make spans of words.
+    """Gives each token a probability for each label; clients make spans of words from them.
 
     Source: transformers ``TokenClassificationPipeline``.
     """
@@ -33,14 +33,14 @@ class Tag(Task):
     probabilities: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
-        """It was, where its head has numbers of labels for each token."""
+        """Return whether the source has a head with a number per label for each token."""
         return trained_head(source, _KIND) is not None
 
     def recipe(self, source: Source) -> Recipe:
-        """The model's head, probabilities, and the rows of what is no special token.
+        """Return the model's head, the softmax, and the rows without special tokens.
 
         Raises:
-            InputError: the model has no such head.
+            InputError: The model has no such head.
         """
         needed_head(source, _PURPOSE, _KIND)
         first, last = source.tokenizer.special_tokens
@@ -52,10 +52,10 @@ class Tag(Task):
         )
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """The labels with what each says of a word, and where words end.
+        """Return the labels, the meaning of each for a word, and where words end.
 
         Raises:
-            InputError: there are not as many labels as columns, or one is there twice.
+            InputError: There are not as many labels as columns, or a label occurs twice.
         """
         labels = checked_labels(source, columns, _PURPOSE, _KIND)
         special = source.tokenizer.special_tokens
@@ -67,16 +67,16 @@ class Tag(Task):
         }
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
-        """Each text, or the parts of one that is too long."""
+        """Return each text, or its parts if it is too long."""
         held = room(known.settings)
         return tuple(part for text in texts for part in parts(text, known.chunks(text, held), held))
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
-        """All texts at once, in every way to aggregate."""
+        """Return all texts as one call, with every aggregation."""
         return {"texts": [*texts], "aggregations": [*AGGREGATIONS]}
 
     def answer(self, found: Found) -> JsonValue:
-        """The spans of each text, by the way to aggregate."""
+        """Return the spans of each text, for each aggregation."""
         marks = [Mark(**mark) for mark in cast(list[dict[str, Any]], found.known.settings["marks"])]
         held, rows = room(found.known.settings), iter(found.rows)
         texts = [
@@ -94,14 +94,14 @@ class Tag(Task):
 
 
 def _words(found: Sequence[Chunk], held: int, rows: Iterator[NumberRows]) -> Iterator[WordRows]:
-    """The words of a text; of what two windows share, each gives the half that is further within.
+    """Yield the words of a text; each window gives its inner half of what two windows share.
 
-    A word that is longer than a piece of its chunk is one in each.
+    A word that is longer than a piece of its chunk becomes a word in each piece.
 
     Args:
         found: The text's chunks.
         held: Tokens of a window.
-        rows: What the graph gives for each window, one where there is no chunk.
+        rows: The graph's rows for each window; for one window if there is no chunk.
     """
     cut = windows(found, held)
     if not cut:

@@ -1,4 +1,4 @@
-"""What a model file is for."""
+"""The task of a model file."""
 
 import abc
 from collections.abc import Callable, Mapping
@@ -17,12 +17,12 @@ from polybake.runtime.tokenization.words import Chunk
 
 @dataclass(frozen=True)
 class Known:
-    """What a client knows besides the graph.
+    """What a client knows beside the graph.
 
     Attributes:
-        settings: Of the contract.
-        token: Names a token by its id.
-        chunks: The words of a text, for so many tokens of a row.
+        settings: The contract's settings.
+        token: Returns a token's name by its id.
+        chunks: Splits a text into chunks of words, for a number of tokens per row.
     """
 
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -32,13 +32,13 @@ class Known:
 
 @dataclass(frozen=True)
 class Found:
-    """What a graph gives for a golden case, and what its call was given.
+    """The graph's output for a golden case, and the arguments of the case's call.
 
     Attributes:
         vectors: ``[rows, columns]``.
-        call: What `Task.call` gave.
+        call: The arguments from `Task.call`.
         known: What a client makes an answer with.
-        counts: How many of the rows are each text's; None where it is one.
+        counts: How many rows each text has; None if each has one.
     """
 
     vectors: NDArray[np.number[Any]]
@@ -48,23 +48,23 @@ class Found:
 
     @property
     def rows(self) -> list[NDArray[np.number[Any]]]:
-        """Those of each text: ``[rows, columns]``."""
+        """The rows of each text: ``[rows, columns]``."""
         counts = np.ones(len(self.vectors), np.int64) if self.counts is None else self.counts
         return np.split(self.vectors, np.cumsum(counts)[:-1])
 
 
 class Task(abc.ABC):
-    """Says which steps end the graph, what its output is called, and what clients make of it.
+    """Defines the steps that end the graph, the name of its output, and the clients' answers.
 
     Attributes:
-        name: What polybake.toml and the contract call it.
-        output: The graph's first output.
-        hub_tag: What the Hugging Face hub calls it, as a ``pipeline_tag``.
+        name: Its name in polybake.toml and in the contract.
+        output: The name of the graph's first output.
+        hub_tag: Its ``pipeline_tag`` on the Hugging Face hub.
         prompted: Whether its clients put prompts before texts.
-        cut: Which text of a pair is cut where both are too long; None where rows are single texts.
+        cut: Which text of a pair is cut if they are too long together; None for single texts.
         seeks: Whether answers are sought in the second text of a pair.
         labelled: Whether the columns of its output have labels.
-        probabilities: Whether its output is of these, of which small ones mean little.
+        probabilities: Whether its output holds probabilities, of which small ones mean little.
     """
 
     name: ClassVar[str]
@@ -77,37 +77,37 @@ class Task(abc.ABC):
     probabilities: ClassVar[bool] = False
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:  # noqa: ARG002
-        """What the rows of a golden case are made of, such as pairs, or parts of long texts."""
+        """Return the texts of a golden case's rows, such as pairs, or parts of long texts."""
         return texts
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue] | None:  # noqa: ARG002
-        """What a client's own call is given for a golden case; None where vectors are all."""
+        """Return the arguments of a client's call for a golden case; None if it returns vectors."""
         return None
 
     @abc.abstractmethod
     def fits(self, source: Source) -> bool:
-        """Whether this is what the source was trained for."""
+        """Return whether the source was trained for this task."""
 
     @abc.abstractmethod
     def recipe(self, source: Source) -> Recipe:
-        """The steps of a model for which polybake.toml lists none.
+        """Return the steps of a model for which polybake.toml lists none.
 
         Raises:
-            InputError: the model was not trained for this task.
+            InputError: The model was not trained for this task.
         """
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:  # noqa: ARG002
-        """What the contract tells clients besides; most tasks need nothing.
+        """Return the contract's settings for clients; most tasks need none.
 
         Args:
             source: The model.
-            columns: Elements of the output of one text.
+            columns: The number of elements of the output of one text.
 
         Raises:
-            InputError: it does not fit the output.
+            InputError: The model does not fit the output.
         """
         return {}
 
     def answer(self, found: Found) -> JsonValue:  # noqa: ARG002
-        """What that call gives where the graph gives these vectors."""
+        """Return the answer to the call if the graph gives these vectors."""
         return None

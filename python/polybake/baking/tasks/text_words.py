@@ -1,4 +1,4 @@
-"""The words of texts, for the tasks that say something of them."""
+"""The words of texts, for the tasks that work on words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -23,10 +23,10 @@ class PlacedWord(NamedTuple):
     """A word of a text.
 
     Attributes:
-        start: Its first character.
-        end: The one behind its last.
-        first: Its first token, counted among those of its window.
-        last: The one behind its last.
+        start: The place of its first character.
+        end: The place after its last character.
+        first: The place of its first token in the window.
+        last: The place after its last token.
     """
 
     start: int
@@ -36,41 +36,41 @@ class PlacedWord(NamedTuple):
 
 
 def word_settings(source: Source, special: int, *, finest: bool) -> dict[str, JsonValue]:
-    """What clients must know to find words, and to cut texts that are too long.
+    """Return what clients must know to find words, and to cut texts that are too long.
 
     Args:
         source: The model.
-        special: Tokens of a row that are no text's.
-        finest: As `word_rule`.
+        special: The number of special tokens in a row.
+        finest: As in `word_rule`.
     """
     found = word_rule(source.tokenizer, finest=finest)
     return {**found._asdict(), "room": source.max_length - special}
 
 
 def known_of(contract: Contract, tokenizer: BakedTokenizer) -> Known:
-    """What clients of a contract know."""
+    """Return what the clients of a contract know."""
     rule = cast(Rule, contract.settings.get("words", "gaps"))
     return Known(contract.settings, tokenizer.token, partial(chunks, tokenizer, rule=rule))
 
 
 def room(settings: Mapping[str, JsonValue]) -> int:
-    """Tokens of a row that are of texts, at most."""
+    """Return the most tokens of texts in a row."""
     return cast(int, settings["room"])
 
 
 def parts(text: str, found: Sequence[Chunk], held: int) -> list[str]:
-    """The parts of a text that go through the model, one where it is blank."""
+    """Return the parts of a text that go through the model; the text itself if it is blank."""
     cut = [text[found[one.first].start : found[one.last - 1].end] for one in windows(found, held)]
     return cut or [text]
 
 
 def words_of(found: Sequence[Chunk], tokens: int) -> Iterator[PlacedWord]:
-    """The words of a window.
+    """Yield the words of a window.
 
     Args:
         found: The window's chunks.
-        tokens: How many of theirs the graph was given: fewer where one character has more than a
-            row holds.
+        tokens: How many of their tokens the graph was fed: fewer if a character has more tokens
+            than a row holds.
     """
     before = 0
     for chunk in found:

@@ -1,4 +1,4 @@
-"""Which of any labels a text has, found by entailment."""
+"""Which of any given labels a text has, found by entailment."""
 
 from typing import ClassVar, cast
 
@@ -14,7 +14,7 @@ from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.errors import InputError
 
-#: What golden cases ask for.
+#: The labels of golden cases.
 _LABELS = ("weather", "sailing", "\u03ba\u03b1\u03b9\u03c1\u03cc\u03c2 \U0001f327")
 
 #: Source: transformers ``ZeroShotClassificationPipeline``, its ``hypothesis_template``.
@@ -22,7 +22,7 @@ _TEMPLATE = "This example is {}."
 
 
 class ZeroShot(Task):
-    """The numbers for entailment and contradiction, of a text and a hypothesis for each label.
+    """Gives numbers for entailment and contradiction, for a text and each label's hypothesis.
 
     Source: transformers ``ZeroShotClassificationPipeline``.
     """
@@ -33,12 +33,12 @@ class ZeroShot(Task):
     cut: ClassVar[Cut | None] = "only_first"
 
     def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:
-        """Each text with each hypothesis."""
+        """Pair each text with each hypothesis."""
         hypotheses = [_TEMPLATE.replace("{}", label) for label in _asked(texts)]
         return tuple((text, hypothesis) for text in texts for hypothesis in hypotheses)
 
     def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
-        """The same as texts, labels and a template; three texts or more may have several labels."""
+        """Return texts, labels and a template; three or more texts may have several labels."""
         return {
             "texts": [*texts],
             "labels": [*_asked(texts)],
@@ -47,18 +47,18 @@ class ZeroShot(Task):
         }
 
     def fits(self, source: Source) -> bool:
-        """It was, where one of its labels is entailment."""
+        """Return whether the source has a head with a label for entailment."""
         return _place(labels_of(source), "entail") is not None
 
     def recipe(self, source: Source) -> Recipe:
-        """The model's head, of which two numbers are kept: entailment's, then contradiction's.
+        """Return the model's head, and the choice of two numbers: entailment, then contradiction.
 
         Raises:
-            InputError: the model has no such head, or its labels do not say which of them is
-                entailment, or which contradiction.
+            InputError: The model has no such head, or its labels do not show which is entailment
+                and which is contradiction.
 
-        Source: the pipeline's ``entailment_id``. It takes the other end of the labels for
-        contradiction, which may be neutral; that is found by its name here.
+        Source: the pipeline's ``entailment_id``. The pipeline takes the label at the other end for
+        contradiction, which may be neutral; here contradiction is found by its name.
         """
         labels = needed_head(source, "tell what a text entails").labels
         place = _place(labels, "entail")
@@ -70,10 +70,10 @@ class ZeroShot(Task):
         return ({"step": HEAD}, {"step": "select", "places": [place, other]})
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
-        """Nothing, but that there are two numbers a pair.
+        """Return no settings; check that there are two numbers per pair.
 
         Raises:
-            InputError: there are others.
+            InputError: There are fewer or more.
         """
         if columns != 2:
             raise InputError(
@@ -83,10 +83,10 @@ class ZeroShot(Task):
         return {}
 
     def answer(self, found: Found) -> JsonValue:
-        """Each text's labels with their scores, best first.
+        """Return each text's labels with their scores, best first.
 
-        Entailment is weighed against contradiction where a text may have several labels, or there
-        is one label alone, and else against the other labels' entailment.
+        Entailment is weighed against contradiction if a text may have several labels or if there
+        is a single label, else against the other labels' entailment.
         """
         labels = cast(list[str], found.call["labels"])
         numbers = found.vectors.astype(np.float64).reshape(-1, len(labels), 2)
@@ -98,7 +98,7 @@ class ZeroShot(Task):
 
 
 def _asked(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The labels of a golden case: of two texts one alone, which is scored otherwise."""
+    """Return the labels of a case: for two texts a single label, which is scored differently."""
     return _LABELS[:1] if len(texts) == 2 else _LABELS
 
 

@@ -1,1 +1,1 @@
-"""What comes from outside: model folders, names, texts; and files written whole or not at all."""
+"""Files and names from outside, and files that are written whole or not at all."""

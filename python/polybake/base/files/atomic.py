@@ -13,10 +13,10 @@ from polybake.errors import InputError
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that takes its place when the block succeeds.
+    """Open a temporary file that replaces ``path`` when the block succeeds.
 
     Raises:
-        InputError: the folder cannot be written to, has no room, or has a folder of that name.
+        InputError: The folder cannot be written to, is full, or has a folder of that name.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,10 +40,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def creating(folder: Path) -> Iterator[Path]:
-    """Open a temporary folder beside ``folder`` that gets its name when the block succeeds.
+    """Open a temporary folder that is renamed to ``folder`` when the block succeeds.
 
     Raises:
-        InputError: there is something of that name, or the folder cannot be written.
+        InputError: The name exists already, or the folder cannot be written.
     """
     if folder.exists():
         raise InputError(f"{folder}: exists already; remove it, or choose another place")

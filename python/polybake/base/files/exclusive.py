@@ -1,4 +1,4 @@
-"""A folder that one process at a time works in."""
+"""A folder in which only one process works at a time."""
 
 import os
 import sys
@@ -14,10 +14,10 @@ if sys.platform != "win32":  # which opens no folder: two processes are not kept
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Make a folder, and keep other processes from it; the system ends that with the process.
+    """Make a folder and lock it against other processes; the lock ends with the process.
 
     Raises:
-        InputError: it cannot be made, or another process works in it.
+        InputError: The folder cannot be made, or another process works in it.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

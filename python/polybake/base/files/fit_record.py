@@ -1,15 +1,15 @@
-"""fit.json: what the arrays beside it were fitted to."""
+"""Read fit.json: the steps that the arrays beside it were fitted to."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-#: Its name, in the folder of the arrays.
+#: The record's name, in the folder of the arrays.
 RECORD = "fit.json"
 
 
 def arrays_of(folder: Path) -> set[str]:
-    """The names of the arrays that a fit wrote to a folder; empty where there is no record."""
+    """Return the names of the arrays that a fit wrote to a folder; empty without a record."""
     try:
         return {*_read(folder)["arrays"]}
     except (OSError, ValueError, TypeError, KeyError):
@@ -17,10 +17,10 @@ def arrays_of(folder: Path) -> set[str]:
 
 
 def steps_before(array: Path) -> tuple[str, ...] | None:
-    """The steps, as the manifest has them, whose vectors an array was fitted to.
+    """Return the steps, as in the manifest, whose vectors an array was fitted to.
 
     Returns:
-        None where no record beside the array names it.
+        None if no record beside the array names it.
     """
     if array.name not in arrays_of(array.parent):
         return None

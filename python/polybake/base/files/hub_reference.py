@@ -1,4 +1,4 @@
-"""``hub:owner/name@revision``, which stands for a model folder wherever one is given."""
+"""``hub:owner/name@revision``, which may replace the path of any model folder."""
 
 import os
 import re
@@ -37,10 +37,10 @@ class HubReference:
 
 
 def parse_source(given: str | os.PathLike[str]) -> HubReference | Path:
-    """A repository where what is given begins with ``hub:``, and else a path.
+    """Return a repository if ``given`` begins with ``hub:``, else a path.
 
     Raises:
-        InputError: it begins so and names no repository.
+        InputError: It begins with ``hub:`` but names no repository.
     """
     path = Path(given)
     text = path.as_posix()

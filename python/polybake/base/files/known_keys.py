@@ -1,4 +1,4 @@
-"""Files whose every key is known: computed, declared as what changes nothing, or passed over."""
+"""Files of which every key must be known: used, or known to change no vector."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -18,23 +18,23 @@ _LENGTH, _MOST = 40, 30
 
 
 class KnownKeys(BaseModel):
-    """What a JSON file says, or an object in it; a key that it has not is unknown.
+    """The known keys of a JSON file, or of an object in it; all other keys are unknown.
 
-    A subclass declares what is computed, and passes over what changes no vector.
+    A subclass declares the keys that it uses, and passes over keys that change no vector.
     """
 
     model_config = ConfigDict(extra="allow")
 
     #: Keys that change no vector, whatever they say.
     passed_over: ClassVar[Collection[str]] = ()
-    #: What else to do about a key that is refused.
+    #: A further remedy for a refused key.
     hints: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def passes_over(cls, key: str, value: object) -> bool:
-        """Whether a key that is not declared changes no vector; one that says nothing never does.
+        """Return whether an undeclared key changes no vector, as with a value that says nothing.
 
-        null, false, 0 and what is empty say nothing.
+        null, false, 0 and empty values say nothing.
         """
         return not value or key in cls.passed_over
 
@@ -45,7 +45,7 @@ class Allowed:
 
     Attributes:
         keys: Their paths, such as ``rope_scaling.short_factor``.
-        met: Those of them that a file has; filled as files are read.
+        met: The keys that some file has; filled as files are read.
     """
 
     keys: Collection[str] = ()
@@ -55,7 +55,7 @@ class Allowed:
         """Check that every key of a file is known or allowed.
 
         Raises:
-            InputError: some are not; they are named.
+            InputError: Some keys are neither; the message names them.
         """
         found = dict(_unknown(read))
         self.met.update(found.keys() & {*self.keys})
@@ -75,10 +75,10 @@ class Allowed:
             )
 
     def check_all_met(self) -> None:
-        """Check that every allowed key is one that a file has and that is not known.
+        """Check that every allowed key is an unknown key of some file.
 
         Raises:
-            InputError: one is not.
+            InputError: A key is not.
         """
         left = [key for key in self.keys if key not in self.met]
         if left:
@@ -106,7 +106,7 @@ def _unknown(read: BaseModel, place: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _names(key: str, info: FieldInfo) -> list[str]:
-    """What a file may call a field."""
+    """Return the names that a field may have in a file."""
     alias = info.validation_alias
     if isinstance(alias, AliasChoices):
         return [str(choice) for choice in alias.choices]

@@ -14,7 +14,7 @@ from polybake.errors import InputError
 
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.+-]{1,60})[\"']?\s*$", re.MULTILINE | re.ASCII)
 
-#: What the folder of a repository in a Hugging Face cache is called: ``models--owner--name``.
+#: The prefix of a repository's folder in a Hugging Face cache: ``models--owner--name``.
 _CACHED = "models--"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -27,11 +27,11 @@ class ModelFolder:
 
     Attributes:
         path: The folder.
-        roots: Where a file may really lie: the folder, or the ``blobs`` of the Hugging Face
-            cache whose snapshot it is.
-        identifier: What names it on any machine: ``owner/name`` for a snapshot in a Hugging Face
+        roots: The folders that links may lead into: the folder itself, and the ``blobs`` of the
+            Hugging Face cache for a snapshot.
+        identifier: The name on any machine: ``owner/name`` for a snapshot in a Hugging Face
             cache, else the last part of the path.
-        revision: The commit of such a snapshot.
+        revision: The commit of a snapshot.
         allowed: Unknown keys of its files that the user takes responsibility for.
     """
 
@@ -57,14 +57,14 @@ class ModelFolder:
         return cls(path, roots, identifier, revision, Allowed(allow_unknown))
 
     def inner(self, name: str) -> Self:
-        """The folder ``name`` inside this one; ``""`` is this one."""
+        """Return the folder ``name`` inside this folder; ``""`` is this folder."""
         return replace(self, path=self._inside(name))
 
     def file(self, name: str) -> Path | None:
-        """The path of the file ``name``, or None when there is none.
+        """Return the path of the file ``name``, or None if there is no such file.
 
         Raises:
-            InputError: the name or a link leads out of the folder, or no file can have the name.
+            InputError: The name or a link leads out of the folder, or no file can have the name.
         """
         path = self._inside(name)
         try:
@@ -82,10 +82,10 @@ class ModelFolder:
         return path
 
     def needed_file(self, name: str, remedy: str = "download the whole model again") -> Path:
-        """The path of the file ``name``.
+        """Return the path of the file ``name``.
 
         Raises:
-            InputError: there is none, or as `file`.
+            InputError: There is no such file, or as in `file`.
         """
         path = self.file(name)
         if path is None:
@@ -100,16 +100,17 @@ class ModelFolder:
         needed: bool = False,
         remedy: str = "download it again",
     ) -> Model:
-        """What the JSON file ``name`` says.
+        """Read the JSON file ``name``.
 
         Args:
-            name: The file's.
-            model: What it may say. Its defaults stand for a file that is not there.
+            name: The file's name.
+            model: The keys that it may have. Its defaults stand for a missing file.
             needed: Whether a missing file is an error.
             remedy: For the message of a value or a key that ``model`` does not take.
 
         Raises:
-            InputError: not JSON, not what ``model`` takes, or a key that `Allowed.check` refuses.
+            InputError: The file is not JSON, is not what ``model`` takes, or has a key that
+                `Allowed.check` refuses.
         """
         path = self.needed_file(name) if needed else self.file(name)
         if path is None:

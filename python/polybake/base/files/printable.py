@@ -7,7 +7,7 @@ from html import escape
 def printable(text: str) -> str:
     """Escape every character that is not printable, such as NUL, ESC and line breaks.
 
-    What remains is legal in XML 1.0 and cannot steer a terminal.
+    The result is legal in XML 1.0 and cannot control a terminal.
     """
     return "".join(
         character
@@ -23,9 +23,9 @@ def escaped(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Markdown's code span, in which no character has a meaning.
+    """Return text as a Markdown code span, in which no character has a meaning.
 
-    Source: CommonMark 0.31, 6.1: it ends where as many backticks stand as it began with.
+    Source: CommonMark 0.31, 6.1: a span ends at as many backticks as it began with.
     """
     text = printable(text)
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))

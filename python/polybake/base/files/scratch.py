@@ -8,14 +8,14 @@ _FOLDERS: set[str] = set()
 
 
 class Scratch(tempfile.TemporaryDirectory[str]):
-    """A temporary folder; one whose removal a signal cuts short is removed as the process ends."""
+    """A temporary folder; if a signal interrupts its removal, it is removed at process end."""
 
     def __init__(self) -> None:
         super().__init__(prefix="polybake-")
         _FOLDERS.add(self.name)
 
     def cleanup(self) -> None:
-        """Remove it."""
+        """Remove the folder."""
         super().cleanup()
         _FOLDERS.discard(self.name)
 

@@ -1,4 +1,4 @@
-"""What pictures in SVG share: paint for light and for dark ground, and text in it."""
+"""Shared parts of SVG pictures: paints for light and dark backgrounds, and text in them."""
 
 from collections.abc import Mapping
 
@@ -19,12 +19,12 @@ _COMMON: dict[str, Colours] = {
 class Paint:
     """The paints of a picture by their classes: ``ground``, ``ink``, ``quiet`` and its own.
 
-    Colours are attributes, which every viewer and converter knows; only those of a dark ground
-    are CSS.
+    Colours are attributes, which every viewer and converter knows; only the colours of a dark
+    background are CSS.
 
     Args:
         picture: The class of the picture.
-        own: Its other paints.
+        own: The picture's own paints.
     """
 
     def __init__(self, picture: str, own: Mapping[str, Colours]) -> None:
@@ -37,11 +37,11 @@ class Paint:
             f".{picture} .{name} {{ fill: {fill}; stroke: {stroke} }}"
             for name, (_, _, fill, stroke) in colours.items()
         )
-        #: The element that paints on dark ground.
+        #: The element with the colours of a dark background.
         self.style = f"<style>@media (prefers-color-scheme: dark) {{ {dark} }}</style>"
 
     def __getitem__(self, name: str) -> str:
-        """The attributes of what has this paint."""
+        """Return the attributes of elements with this paint."""
         return self._attributes[name]
 
     def text(self, x: float, y: float, text: str, style: str = "", *, paint: str = "ink") -> str:

@@ -20,12 +20,12 @@ def template_environment(
     autoescape: bool = False,
     finalize: Callable[[Any], Any] | None = None,
 ) -> Environment:
-    """What renders templates; a variable that does not exist is an error.
+    """Return an environment for templates; a variable that does not exist is an error.
 
     Args:
-        folders: Where templates are looked for, the first before the others.
-        autoescape: Escape values for HTML; else each template encodes what comes from outside.
-        finalize: What becomes of each value before it is written.
+        folders: The folders of templates, searched in this order.
+        autoescape: Whether to escape values for HTML; else each template encodes its values.
+        finalize: Converts each value before it is written.
     """
     return Environment(
         loader=FileSystemLoader(folders),
@@ -33,6 +33,6 @@ def template_environment(
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=autoescape,  # noqa: S701 - said by the caller
+        autoescape=autoescape,  # noqa: S701 - set by the caller
         finalize=finalize,
     )

@@ -1,1 +1,1 @@
-"""The format: what a model file holds, read and written without ONNX."""
+"""The format of model files, read and written without ONNX."""

@@ -1,4 +1,4 @@
-"""Found values beside golden ones: docs/tolerances.md gives the reasons."""
+"""Compare values with golden values; docs/tolerances.md gives the reasons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from polybake.base.modelfile.slack import Embeddings, Slack, differences
 
 Float64 = NDArray[np.float64]
 
-#: Of one element, relative to the vector's length, which is 1 where it is normalised.
+#: The largest difference of an element, relative to the vector's length (1 if normalised).
 #: Source: docs/tolerances.md, "Limits".
 LIMIT = TOLERANCES["cpu"].max_abs
 
 
-#: So many elements are scores, and no direction.
+#: A row of up to this many elements holds scores, not a direction.
 _NUMBERS = 2
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where an answer leaves the golden one, and by how much."""
+    """The place of a difference from the golden answer, and its size."""
 
     message: str
     row: int | None = None
@@ -50,16 +50,16 @@ def compare_ids(
 def relative_difference(
     found: Embeddings, expected: Embeddings, *, probabilities: bool = False
 ) -> float:
-    """The largest difference of one element, relative to the expected row's L2 norm.
+    """Return the largest difference of an element, relative to the expected row's L2 norm.
 
     Args:
         found: ``[rows, dimension]``.
-        expected: The same shape; a row of zeros is compared absolutely, and so is a row of one or
-            two numbers whose norm is below 1, as these may be small differences of large ones.
-        probabilities: Whether the elements are; these are compared absolutely, too.
+        expected: The same shape. A row of zeros is compared absolutely, and so is a row of one or
+            two numbers with a norm below 1, as these may be small differences of large numbers.
+        probabilities: Whether the elements are probabilities, which are compared absolutely, too.
 
     Returns:
-        NaN when either holds a NaN; 0 where there is no row.
+        NaN if either holds NaN; 0 without rows.
     """
     # In float32 the squares of a norm would overflow, or vanish, long before the elements do.
     found, expected = found.astype(np.float64), expected.astype(np.float64)
@@ -71,9 +71,9 @@ def relative_difference(
 
 
 def largest_difference(golden: Embeddings, found: Embeddings, slack: Slack | None = None) -> float:
-    """Largest absolute difference of one element; 0 where there is no row. Both finite.
+    """Return the largest absolute difference of an element; 0 without rows. Both are finite.
 
-    Of packed bits it is the number of bits of one element that differ.
+    For packed bits it is the largest number of bits of an element that differ.
     """
     packed_bits = slack is not None and slack.packed_bits
     return float(np.max(differences(golden, found, packed_bits=packed_bits), initial=0.0))
@@ -86,10 +86,10 @@ def compare_vectors(
 
     Args:
         golden: ``[texts, dimension]``, finite.
-        found: of the same dtype and shape.
-        tolerance: of float32; its ``max_abs`` counts per unit of the golden row's norm where that
-            is above 1. A golden row no longer than ``max_abs`` has no direction to compare.
-        slack: how far integers may differ; None for float32.
+        found: The same dtype and shape.
+        tolerance: The tolerance of float32; its ``max_abs`` is multiplied by the golden row's norm
+            if that is above 1. A golden row no longer than ``max_abs`` has no direction to compare.
+        slack: How far integers may differ; None for float32.
     """
     if slack is not None:
         return _compare_integers(golden, found, slack)

@@ -38,11 +38,11 @@ LARGEST_FILE = 2**31 - 1
 
 @dataclass(frozen=True)
 class FileHead:
-    """What stands before the graph.
+    """All that precedes the graph.
 
     Attributes:
         digests: SHA-256 (hex) of ``manifest``, ``tokenizer``, ``fixture`` and ``tail``.
-        tail_offset: Where the graph begins, in bytes.
+        tail_offset: The byte at which the graph begins.
     """
 
     path: Path
@@ -57,7 +57,7 @@ class FileHead:
         """The golden cases.
 
         Raises:
-            InputError: they are not what a fixture of this format holds.
+            InputError: They do not form a fixture of this format.
         """
         try:
             return Fixture.model_validate_json(self.fixture_json)
@@ -115,10 +115,10 @@ def read_head(path: Path | str) -> FileHead:
 
 
 def check_tail(head: FileHead) -> None:
-    """Hash the graph and compare.
+    """Hash the graph and compare the digests.
 
     Raises:
-        CheckFailed: it was changed.
+        CheckFailed: The graph was changed.
     """
     if tail_digest(head.path, head.tail_offset) != head.digests.tail:
         raise CheckFailed(f"{head.path}: the graph does not match its digest; copy the file again")
@@ -139,11 +139,11 @@ def write(
     Args:
         path: The model file.
         tail: A file that holds the tail.
-        digest: What ``tail_digest(tail)`` gives; a large tail is hashed once.
-        manifest, tokenizer, fixture: What the head holds.
+        digest: The result of ``tail_digest(tail)``, so that a large tail is hashed once.
+        manifest, tokenizer, fixture: The content of the head.
 
     Raises:
-        InputError: the whole would be larger than one ONNX file can be.
+        InputError: The file would be larger than one ONNX file can be.
     """
     values = {
         MANIFEST: ascii_json(manifest.model_dump(mode="json")),
@@ -201,7 +201,7 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
 
 
 def _read_values(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], int]:
-    """The values of the head by key, and where the tail begins."""
+    """Return the values of the head by key, and the byte at which the tail begins."""
     values: dict[str, bytes] = {}
     try:
         for key, value in entries(file):
@@ -217,5 +217,5 @@ def _read_values(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], in
 
 
 def _damaged(path: Path, key: str) -> InputError:
-    """Of a value whose digest holds: it was written so."""
+    """Return the error for a damaged value; its digest holds, so it was written like this."""
     return InputError(f"{path}: {key} is damaged; bake the model again")

@@ -54,7 +54,7 @@ class Vectors(Record):
     slack: EncodedSlack | None = Field(default=None, description="None for float32.")
 
 
-#: What a row of token ids is made of: one text, or two.
+#: The source of a row of token ids: one text, or two.
 Text = str | tuple[str, str]
 
 
@@ -147,10 +147,10 @@ def decode_vectors(vectors: Vectors) -> Embeddings:
 
 
 def decode_slack(vectors: Vectors) -> Slack | None:
-    """Decode how far others may lie from these vectors; None for float32.
+    """Decode how far other vectors may lie from these; None for float32.
 
     Raises:
-        ValueError: it is missing, is not base64 or does not fill the shape.
+        ValueError: The slack is missing, is not base64 or does not fill the shape.
     """
     if vectors.dtype == "float32":
         return None

@@ -1,4 +1,4 @@
-"""A fixture on disk: ``cases.json``, and ``vectors.f32`` beside it when floats are many."""
+"""A fixture on disk: ``cases.json``, with ``vectors.f32`` beside it for many floats."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def read_fixture(folder: Path) -> Fixture:
     """Read the fixture in ``folder``; its vectors come back inline.
 
     Raises:
-        InputError: no fixture there, or a damaged one.
+        InputError: There is no fixture, or it is damaged.
     """
     path = folder / CASES
     try:

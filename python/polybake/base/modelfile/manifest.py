@@ -16,21 +16,21 @@ from polybake.errors import InputError
 
 FORMAT = 1
 
-#: The output of a quantized graph beside the one that clients ask for: what is quantized.
+#: The second output of a quantized graph: the vectors before quantization.
 UNQUANTIZED = "unquantized_embedding"
 
-#: The prompts of documents, in the order in which they are looked for. Source:
-#: sentence-transformers encode_document.
+#: The names of prompts for documents, in the order of the search. Source: sentence-transformers
+#: encode_document.
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 
-#: Added to the type of each token of the text in which answers are sought.
+#: This is added to the type of each token of the text in which answers are sought.
 SOUGHT = 2
 
 Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", "prompt_value"]
 Similarity = Literal["cosine", "dot", "euclidean", "hamming", "maxsim"]
-#: What a graph's large products are computed in.
+#: The precision of a graph's large products.
 Precision = Literal["float32", "float16", "int8"]
-#: ``checkpoint`` keeps every weight's value; ``float16`` rounds those of float32.
+#: ``checkpoint`` keeps every weight's value; ``float16`` rounds float32 weights.
 Storage = Literal["checkpoint", "float16"]
 #: Which text of a pair is cut, by the name that ``tokenizers`` gives the strategy.
 Cut = Literal["longest_first", "only_first", "only_second"]
@@ -44,7 +44,7 @@ def checked_name(name: str) -> str:
     """Return ``name`` when package, module and class names can be derived from it.
 
     Raises:
-        ValueError: it does not match ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` or is longer than 50.
+        ValueError: The name does not match ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` or is longer than 50.
     """
     if not _NAME.fullmatch(name) or len(name) > _NAME_LENGTH:
         raise ValueError(
@@ -85,12 +85,12 @@ class Output(Record):
 
     @property
     def dimensions(self) -> int:
-        """Dimensions of one embedding: eight an element where bits are packed."""
+        """Dimensions of an embedding: eight per element if bits are packed."""
         return 8 * self.dimension if self.packed_bits else self.dimension
 
     @property
     def readable(self) -> str:
-        """Such as ``384 dimensions, float32`` and ``384 dimensions, packed in 48 uint8``."""
+        """The output in words: ``384 dimensions, float32``, or ``…, packed in 48 uint8``."""
         packed = f"packed in {self.dimension} " if self.packed_bits else ""
         plural = "s" * (self.dimensions > 1)
         return f"{self.dimensions} dimension{plural}, {packed}{self.dtype}"
@@ -118,7 +118,7 @@ class Pair(Record):
 
 
 class Contract(Record):
-    """What a generated client was written for; compared field by field when a file is opened."""
+    """What a generated client was written for; clients compare it field by field with a file."""
 
     task: str = Field(default="embed", description="What the file is for, and its client's class.")
     settings: dict[str, JsonValue] = Field(
@@ -146,7 +146,7 @@ class Contract(Record):
 
 
 class Deviation(Record):
-    """Vectors of lower precision beside exact ones, over the golden cases."""
+    """How far vectors of lower precision lie from exact ones, over the golden cases."""
 
     max_abs: float = Field(description="Largest absolute difference of one element.")
     mean_cosine: float
@@ -158,7 +158,7 @@ class Deviation(Record):
 
 
 class Dequantized(Record):
-    """What was rebuilt in float32 of a source that was quantized dynamically."""
+    """The parts of a dynamically quantized source that were rebuilt in float32."""
 
     products: int = Field(description="Matrix products.")
     tables: int = Field(description="Tables that rows are looked up in.")
@@ -169,7 +169,7 @@ class Dequantized(Record):
 
 
 class Provenance(GrownRecord):
-    """Where the encoder came from."""
+    """The origin of the encoder."""
 
     later: ClassVar[frozenset[str]] = frozenset({"allow_unknown"})
 
@@ -225,10 +225,10 @@ def fingerprint(tail_digest: str, tokenizer_digest: str, contract: Contract) -> 
 
 
 def parse_manifest(text: str, path: str) -> Manifest:
-    """Read a manifest, refusing one that a newer polybake wrote.
+    """Read a manifest, and refuse a manifest of a newer polybake.
 
     Raises:
-        InputError: not JSON, a newer format, or a field that is missing or wrong.
+        InputError: It is not JSON, its format is newer, or a field is missing or wrong.
     """
     try:
         data = json.loads(text)

@@ -9,15 +9,15 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
-#: Tags: field number and wire type 2, a length and so many bytes.
+#: Tags of field number and wire type 2: a length and as many bytes follow.
 _METADATA_PROPS, _KEY, _VALUE = b"\x72", b"\x0a", b"\x12"
 
-#: Bytes of a length: more than a file of 2 GiB needs, and exact in any language's numbers.
+#: The most bytes of a length: more than a file of 2 GiB needs, and exact in any language.
 _LONGEST_VARINT = 5
 
 
 class DamagedError(Exception):
-    """The bytes are no whole entry; ``position`` is where its tag stands."""
+    """The bytes do not form a whole entry; ``position`` is the place of its tag."""
 
     def __init__(self, position: int) -> None:
         """Remember the position, in bytes."""
@@ -68,10 +68,10 @@ def _field(tag: bytes, content: bytes) -> bytes:
 
 
 def _read(file: BinaryIO, tag: bytes) -> bytes | None:
-    """The content of the field that begins here; None where another field does, or none.
+    """Return the content of the field if it begins here, else None.
 
     Raises:
-        EOFError: it is longer than what is left.
+        EOFError: The field is longer than the rest of the file.
     """
     start = file.tell()
     if file.read(1) != tag:
@@ -79,7 +79,7 @@ def _read(file: BinaryIO, tag: bytes) -> bytes | None:
         return None
     length = 0
     for index in range(_LONGEST_VARINT):
-        byte = file.read(1) or b"\xff"  # the end is no end of a number
+        byte = file.read(1) or b"\xff"  # the end of the file does not end a number
         length |= (byte[0] & 0x7F) << (7 * index)
         if byte[0] < 0x80:
             break

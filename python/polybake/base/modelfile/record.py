@@ -1,4 +1,4 @@
-"""What every part of a manifest and of a fixture is."""
+"""The base of all parts of a manifest and of a fixture."""
 
 from typing import ClassVar
 
@@ -12,10 +12,10 @@ class Record(BaseModel):
 
 
 class GrownRecord(Record):
-    """A record with keys that are absent where they are empty, as in files of earlier versions.
+    """A record that omits some keys if they are empty, like files of earlier versions.
 
     Attributes:
-        later: These keys.
+        later: The omitted keys.
     """
 
     later: ClassVar[frozenset[str]] = frozenset()

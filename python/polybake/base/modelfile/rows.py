@@ -1,7 +1,7 @@
-"""Token ids and their types, as one number a token.
+"""Pack token ids and their types into one number per token.
 
-A row that is cut, sorted, batched and padded is then one list of numbers, of pairs as of single
-texts, whose tokens are all of type 0.
+So a row that is cut, sorted, batched and padded is one list of numbers, for pairs and for single
+texts, whose tokens all have type 0.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ Rows = Sequence[Sequence[int]]
 
 
 def packed(ids: Sequence[int], types: Sequence[int], vocab_size: int) -> list[int]:
-    """Each id plus ``vocab_size`` for each type above 0."""
+    """Add ``vocab_size`` times its type to each id."""
     return [one + vocab_size * kind for one, kind in zip(ids, types, strict=True)]
 
 

@@ -8,7 +8,7 @@ from polybake.base.texts.source import TextSource
 from polybake.base.texts.text_lines import TextLines
 from polybake.errors import InputError, RequirementMissing, install
 
-#: As a path: the texts come from standard input, one a line.
+#: The path that means standard input, with one text per line.
 STANDARD_INPUT = Path("-")
 
 _FILES: dict[str, type[TextSource]] = {".txt": TextLines, ".jsonl": JsonLines, ".csv": CsvFile}
@@ -16,15 +16,15 @@ _PARQUET = ".parquet"
 
 
 def open_corpus(path: Path, column: str = "text") -> TextSource:
-    """What reads the texts of a file; which kind it is says the suffix.
+    """Open a file of texts; its suffix decides the kind.
 
     Args:
         path: The file.
-        column: The column, or of JSON the key, that holds the texts. Texts without a name get it.
+        column: The column, or the key in JSON, with the texts; also the name for plain texts.
 
     Raises:
-        InputError: no such file, or one of another kind.
-        RequirementMissing: a Parquet file, and pyarrow is not installed.
+        InputError: There is no such file, or its kind is unknown.
+        RequirementMissing: It is a Parquet file, and pyarrow is not installed.
     """
     if path == STANDARD_INPUT:
         return TextLines(path, column)

@@ -1,4 +1,4 @@
-"""One JSON object a line."""
+"""Files with a JSON object per line."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class JsonLines(TextSource):
                 first += len(lines)
 
     def schema(self) -> pyarrow.Schema:
-        """The keys of all objects, in the order in which they first occur, with types for them all.
+        """Return the keys of all objects, in order of first occurrence, with their types.
 
         Raises:
-            InputError: the values of a key have no type in common.
+            InputError: The values of a key have no common type.
         """
         import pyarrow
 
@@ -54,8 +54,8 @@ class JsonLines(TextSource):
         for window in self.windows():
             order |= dict.fromkeys(window.names)
             try:
-                # Of a dictionary for each row Arrow knows the types of all rows, of a table only
-                # those of the first row's keys.
+                # From dictionaries Arrow finds the types of all rows' keys, for a table only those
+                # of the first row's keys.
                 fields = [*pyarrow.array(window.rows).type]
                 found = pyarrow.unify_schemas(
                     [found, pyarrow.schema(fields)], promote_options="permissive"

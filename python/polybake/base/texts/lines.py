@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from polybake.errors import InputError
 
-#: Bytes of one line. A file without line breaks, such as a picture, would be read whole otherwise.
+#: The most bytes of a line. Else a file without line breaks, such as a picture, is read whole.
 LONGEST_LINE = 2**26
 
 
@@ -17,11 +17,11 @@ def text_lines(file: BinaryIO, name: str) -> Iterator[str]:
     beginning, as editors on Windows write it, is no part of the first line.
 
     Args:
-        file: What is read.
-        name: What messages call it.
+        file: The file.
+        name: The file's name in messages.
 
     Raises:
-        InputError: a line is too long, or not UTF-8.
+        InputError: A line is too long, or not UTF-8.
     """
     lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
     for number, line in enumerate(lines, 1):
@@ -41,5 +41,5 @@ def text_lines(file: BinaryIO, name: str) -> Iterator[str]:
 
 
 def without_break(line: str) -> str:
-    """The line alone."""
+    """Return the line without its line break."""
     return line.removesuffix("\n").removesuffix("\r")

@@ -18,10 +18,10 @@ from polybake.errors import InputError
 #: Rows that are decoded at once, before they are cut into windows.
 _BATCH_ROWS = 8192
 
-#: Bytes of a batch, as far as the file's own sizes of row groups tell.
+#: The bytes of a batch, estimated from the sizes of the file's row groups.
 _BATCH_BYTES = 2**25
 
-#: By default pyarrow holds every row group that was read, and a column of one as a whole.
+#: By default pyarrow keeps every row group that it has read, with whole columns.
 _STREAMED = {"buffer_size": 2**20, "pre_buffer": False}
 
 _TEXTS = ("string", "large_string", "string_view")
@@ -47,10 +47,10 @@ class ParquetWindow(Window):
         return self.all_names
 
     def objects(self) -> Iterator[str]:
-        """Each row as a JSON object in one line.
+        """Yield each row as a JSON object in one line.
 
         Raises:
-            InputError: JSON has no form for a value.
+            InputError: JSON cannot express a value.
         """
         for index, row in enumerate(self.rows.to_pylist()):
             try:
@@ -79,10 +79,10 @@ class ParquetFile(TextSource):
     """A Parquet file; rows are counted from 1."""
 
     def windows(self, *, whole: bool = False) -> Iterator[ParquetWindow]:
-        """Give the rows, with the texts alone unless ``whole``.
+        """Yield the rows, with only the texts unless ``whole``.
 
         Raises:
-            InputError: the file cannot be read, or has no such column of texts.
+            InputError: The file cannot be read, or has no such column of texts.
         """
         try:
             with parquet.ParquetFile(self.path, **_STREAMED) as file:
@@ -102,7 +102,7 @@ class ParquetFile(TextSource):
         columns = None if whole else [self.column]
         first = 1
         size = _rows_at_once(file.metadata)
-        # Each thread would keep memory of its own, and what comes after takes longer than reading.
+        # Each thread would keep memory of its own, and reading is not the slowest part.
         for batch in file.iter_batches(size, columns=columns, use_threads=False):
             texts = self._texts(batch.column(self.column), first)
             start = 0

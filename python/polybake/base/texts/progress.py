@@ -7,18 +7,18 @@ from threading import Lock
 from rich.console import Console
 from rich.progress import Progress
 
-#: Plain lines of one run.
+#: The most plain lines of a run.
 _LINES = 10
 
 
 @contextmanager
 def tracked(what: str, total: int | None, console: Console) -> Iterator[Callable[[int], None]]:
-    """Give what is told of each batch, from any thread, how many elements are done with it.
+    """Give a function to call, from any thread, with the number of elements of each done batch.
 
     Args:
         what: What is done to the elements, such as ``embedding texts``.
-        total: The elements of all batches together; None where only the end will tell.
-        console: Where it is shown.
+        total: The elements of all batches; None if their number is unknown.
+        console: Where progress is shown.
     """
     lock, done, shown = Lock(), 0, 0
     progress = Progress(console=console) if console.is_terminal else None

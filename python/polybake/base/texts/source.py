@@ -1,4 +1,4 @@
-"""What a corpus is read from."""
+"""The base of all files of texts."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class TextSource(ABC):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return "standard input" if self.once else str(self.path)
 
     @abstractmethod
     def windows(self, *, whole: bool = False) -> Iterator[Window]:
-        """Give the rows in their order.
+        """Yield the rows in order.
 
         Args:
-            whole: With all columns, not only the texts, where the file lets one leave them out.
+            whole: Whether to read all columns, if the kind of file allows reading only the texts.
 
         Raises:
-            InputError: it cannot be read, is not UTF-8, or has no such column of texts.
+            InputError: The file cannot be read, is not UTF-8, or has no such column of texts.
         """
 
     @abstractmethod
@@ -61,10 +61,10 @@ class TextSource(ABC):
         """
 
     def sha256(self) -> str:
-        """The SHA-256 of the file, hex.
+        """Return the SHA-256 of the file, hex.
 
         Raises:
-            InputError: it cannot be read.
+            InputError: The file cannot be read.
         """
         with self._opened() as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -81,7 +81,7 @@ class TextSource(ABC):
             raise self._unreadable(error) from error
 
     def _wrong_names(self, names: list[str]) -> InputError:
-        """Of a table without the column, or with several of one name."""
+        """Return the error for a table without the column, or with several columns of one name."""
         if self.column not in names:
             return InputError(
                 f"{self.name}: has no column {self.column!r}; choose one of: {', '.join(names)}"

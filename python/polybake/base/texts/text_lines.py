@@ -1,4 +1,4 @@
-"""One text a line."""
+"""Files with one text per line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TextLines(TextSource):
-    """A UTF-8 file, or standard input, with one text a line; an empty line is the empty text."""
+    """A UTF-8 file, or standard input, with one text per line; an empty line is an empty text."""
 
     def windows(self, *, whole: bool = False) -> Iterator[ObjectWindow]:  # noqa: ARG002
-        """Give the texts; they are all that there is.
+        """Yield the texts, the only column.
 
         Raises:
-            InputError: a line is not UTF-8, or the file cannot be read.
+            InputError: A line is not UTF-8, or the file cannot be read.
         """
         with self._opened() as file:
             lines = map(without_break, text_lines(file, self.name))
@@ -33,7 +33,7 @@ class TextLines(TextSource):
                 first += len(texts)
 
     def schema(self) -> pyarrow.Schema:
-        """One column of texts."""
+        """Return a schema with one column of texts."""
         import pyarrow
 
         return pyarrow.schema([(self.column, pyarrow.string())])

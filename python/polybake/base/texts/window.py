@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-#: Rows of a window, as many as the clients embed at a time.
+#: The most rows of a window, as many as the clients embed at a time.
 MOST_ROWS = 8192
 
-#: Characters of a window: long texts take as much memory, and as much work to lose, as short ones.
+#: The most characters of a window: so long texts take no more memory than short ones, and no more
+#: work is lost.
 MOST_CHARACTERS = 2**20
 
 
 def cut(rows: Iterable[tuple[Row, int]]) -> Iterator[list[Row]]:
-    """Give windows of rows that come with their characters; only one row may have too many."""
+    """Yield windows of rows, given with their characters; only a single row may exceed a window."""
     window: list[Row] = []
     held = 0
     for row, characters in rows:
@@ -37,12 +38,12 @@ def cut(rows: Iterable[tuple[Row, int]]) -> Iterator[list[Row]]:
 
 @dataclass(frozen=True)
 class Window(ABC):
-    """Some rows of a corpus, one after another.
+    """Consecutive rows of a corpus.
 
     Attributes:
-        texts: One a row; None where it is missing.
-        places: Where each row stands, in what the file counts by.
-        unit: What it counts by.
+        texts: The text of each row; None if it is missing.
+        places: The number of each row, counted in ``unit``.
+        unit: What the file counts by.
     """
 
     texts: Sequence[str | None] = field(repr=False)
@@ -53,11 +54,11 @@ class Window(ABC):
         return len(self.texts)
 
     def place(self, index: int) -> str:
-        """Where a row stands, such as ``line 12``."""
+        """Return the place of a row, such as ``line 12``."""
         return f"{self.unit} {self.places[index]}"
 
     def digest(self) -> str:
-        """SHA-256 (hex) over the texts: equal means the same texts in the same order."""
+        """Return the SHA-256 (hex) of the texts: equal for the same texts in the same order."""
         found = hashlib.sha256()
         for text in self.texts:
             content = b"" if text is None else text.encode("utf-8")
@@ -72,10 +73,10 @@ class Window(ABC):
 
     @abstractmethod
     def objects(self) -> Iterator[str]:
-        """Each row as a JSON object in one line.
+        """Yield each row as a JSON object in one line.
 
         Raises:
-            InputError: JSON has no form for a value.
+            InputError: JSON cannot express a value.
         """
 
     @abstractmethod
@@ -89,7 +90,7 @@ class ObjectWindow(Window):
 
     Attributes:
         rows: The values by column.
-        lines: The rows as the file has them, where that is JSON.
+        lines: The rows as they stand in the file, if the file is JSON.
     """
 
     rows: Sequence[dict[str, Any]] = field(default=(), repr=False)
@@ -97,11 +98,11 @@ class ObjectWindow(Window):
 
     @property
     def names(self) -> Iterable[str]:
-        """Those of all rows, in the order in which they first occur."""
+        """The names of all columns, in order of first occurrence."""
         return dict.fromkeys(name for row in self.rows for name in row)
 
     def objects(self) -> Iterator[str]:
-        """Each row as a JSON object in one line; what was JSON stays as it is."""
+        """Return each row as a JSON object in one line; rows that were JSON stay as they are."""
         return iter(self.lines or [json.dumps(row, ensure_ascii=False) for row in self.rows])
 
     def table(self, schema: pyarrow.Schema) -> pyarrow.Table:

@@ -20,11 +20,11 @@ from polybake.errors import CheckFailed, InputError
 
 @dataclass(frozen=True)
 class Column:
-    """A column of texts and the model that embeds it; small, so that it can be sent to workers.
+    """A column of texts and the model that embeds it; small enough to be sent to workers.
 
     Attributes:
-        model: What workers open.
-        name: The column's.
+        model: The model file that workers open.
+        name: The column's name.
     """
 
     model: ModelFile
@@ -32,16 +32,16 @@ class Column:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The record of what vectors come from, as far as a table knows, for its column of them."""
+        """The record of the vectors' origin, as far as a table knows it, for the new column."""
         texts = {"column": self.name}
         record = record_of_texts(self.model.manifest, self.model.prompt_name, "cpu", texts)
         return {RECORD: json.dumps(record)}
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse a table of these columns, if it has no texts, or vectors already.
+        """Refuse a table without the column of texts, or with a column of vectors.
 
         Raises:
-            InputError: the column is missing, or one is called as that of the vectors.
+            InputError: The column is missing, or a column already has the name for vectors.
         """
         if self.name not in names:
             raise InputError(
@@ -54,11 +54,11 @@ class Column:
         """Embed the texts of a batch: ``[texts, dimension]`` of the model's dtype.
 
         Args:
-            texts: One for each row.
-            path: Where the worker has the model file; None is where the driver has it.
+            texts: The text of each row.
+            path: The worker's path of the model file; None is the driver's path.
 
         Raises:
-            InputError: one is no text, or the worker has another model file.
+            InputError: A value is not a text, or the worker has another model file.
             CheckFailed: an embedding holds NaN or infinity.
         """
         for text in texts:
@@ -82,11 +82,11 @@ class Column:
         return vectors
 
     def added_to(self, table: pyarrow.Table) -> pyarrow.Table:
-        """A table with its vectors as one more column, of lists of a fixed size.
+        """Return a table with its vectors in a further column, as lists of a fixed size.
 
         Raises:
-            InputError: it has no such column of texts, vectors already, or a text that is missing
-                or damaged; or the worker has another model file.
+            InputError: The table has no such column of texts, has vectors already, or has a text
+                that is missing or damaged; or the worker has another model file.
             CheckFailed: an embedding holds NaN or infinity.
         """
         self.check(table.column_names)

@@ -37,27 +37,27 @@ def embed(
     force: bool = False,
     console: Console,
 ) -> dict[str, Any]:
-    """Write the vector of every row of a corpus, in its order.
+    """Write the vectors of all rows of a corpus, in order.
 
-    A call that is interrupted leaves the finished parts beside ``out``; the same call goes on. One
-    that was finished is left alone.
+    An interrupted call leaves the finished parts beside ``out``; the same call continues from
+    them. A finished ``out`` is left alone.
 
     Args:
         model: A baked model file.
         source: The corpus.
         out: The file to write.
-        prompt: What the texts are embedded with.
-        machine: What embeds.
-        force: Replace ``out``, and throw away the parts of another job.
-        console: Where the progress is shown.
+        prompt: The prompt that the texts are embedded with.
+        machine: The device and its number of threads.
+        force: Whether to replace ``out``, and to delete the parts of another job.
+        console: Where progress is shown.
 
     Returns:
-        The record: what the vectors came from.
+        The record of the vectors' origin.
 
     Raises:
-        InputError: a file, a row or an option is not what was expected.
-        RequirementMissing: a package or the device cannot be had here.
-        CheckFailed: an embedding holds NaN or infinity.
+        InputError: A file, a row or an option is not what was expected.
+        RequirementMissing: A package or the device is not available here.
+        CheckFailed: An embedding holds NaN or infinity.
     """
     kind = output_for(out)
     there = {} if force or source.once else kind.written(out)
@@ -96,14 +96,14 @@ def embed(
 
 
 def _check_places(out: Path, source: TextSource, kind: type[Output], force: bool) -> None:
-    """Refuse to overwrite what is there, and always the texts."""
+    """Refuse to overwrite existing files without force, and the texts always."""
     if not source.once and out.exists() and source.path.exists() and out.samefile(source.path):
         raise InputError(f"{out}: holds the texts themselves; choose another output")
     beside = record_of(out)
     for path in (out,) if kind.holds_record else (out, beside):
         if path.is_dir():
             raise InputError(f"{path}: is a folder; choose another output")
-        # A record without its file is one whose run was ended between the two.
+        # A record without its file is left by a run that was stopped between the two.
         if path.exists() and not force and not (path == beside and read_record(path)):
             raise InputError(
                 f"{path}: exists already; choose another output, or overwrite it with --force"
@@ -151,7 +151,7 @@ def _unchanged(windows: Iterator[Window], source: TextSource, rows: int) -> Iter
 
 @contextmanager
 def _told(parts: Parts, console: Console) -> Iterator[None]:
-    """Say what is there already, and where it stays if the run does not come to its end."""
+    """Report which parts exist already, and where they stay if the run is interrupted."""
     if parts:
         _tell(console, f"going on after the {_counted(parts)} in {parts.folder}")
     try:
@@ -199,16 +199,16 @@ def _embedded(
 def _tokenized(
     windows: Iterator[Window], runner: Runner, parts: Parts
 ) -> Iterator[tuple[Window, Future[list[list[int]]] | None]]:
-    """Token ids of the windows whose part is missing, made while the window before is run.
+    """Yield windows with token ids if their part is missing, made while the last window runs.
 
-    The corpus is read by the thread that is asked: one that waits for standard input could not be
-    interrupted elsewhere.
+    The corpus is read by the calling thread: another thread could not be interrupted while it
+    waits for standard input.
     """
     with ThreadPoolExecutor(1) as pool:
         waiting: list[tuple[Window, Future[list[list[int]]] | None]] = []
         for number, window in enumerate(windows):
             there = parts.has(number, window)
-            texts = cast("Sequence[str]", window.texts)  # each row has one
+            texts = cast("Sequence[str]", window.texts)  # no row lacks its text
             waiting.append((window, None if there else pool.submit(runner.ids, texts)))
             if len(waiting) == 2:
                 yield waiting.pop(0)

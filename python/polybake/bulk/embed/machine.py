@@ -1,4 +1,4 @@
-"""What embeds: a device, and how much of it."""
+"""The device that embeds, and how many of its processors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polybake.runtime.processors import processors
 
 @dataclass(frozen=True)
 class Machine:
-    """What embeds; by default all of the CPU.
+    """The device that embeds; by default all processors of the CPU.
 
     Attributes:
         device: ``cpu`` or ``cuda``.
@@ -26,8 +26,9 @@ class Machine:
         """Open a model file.
 
         Raises:
-            InputError: not a model file, an unknown device, or more threads than processors.
-            RequirementMissing: the device cannot be had here.
+            InputError: The file is not a model file, the device is unknown, or there are more
+                threads than processors.
+            RequirementMissing: The device is not available here.
         """
         if self.device != "cpu":
             return Embedder(model, device=self.device, threads=self.threads)

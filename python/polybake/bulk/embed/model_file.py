@@ -18,12 +18,12 @@ from polybake.runtime.runner import Runner
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What travels to workers in the place of an open session.
+    """A model file as it is sent to workers, which open it themselves.
 
     Attributes:
-        path: Where the driver has the file.
-        manifest: The driver's; the file of a worker must have its fingerprint, too.
-        prompt: What texts are embedded with.
+        path: The driver's path of the file.
+        manifest: The manifest of the driver's file; a worker's file must have the same fingerprint.
+        prompt: The prompt that texts are embedded with.
     """
 
     path: Path
@@ -32,14 +32,14 @@ class ModelFile:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], prompt: Prompt) -> ModelFile:
-        """Look at the file before work is sent anywhere.
+        """Check the file before work is sent to workers.
 
         Args:
             path: A baked model file of the task ``embed``.
-            prompt: One that the model has.
+            prompt: A prompt that the model has.
 
         Raises:
-            InputError: the file or the prompt is not what was expected.
+            InputError: The file or the prompt is not what was expected.
         """
         place = Path(path).absolute()  # a worker has a working folder of its own
         manifest = read_head(place).manifest
@@ -53,24 +53,24 @@ class ModelFile:
 
     @property
     def prompt_name(self) -> str | None:
-        """The name of the model's prompt that is used, if one is."""
+        """The name of the model's prompt that is used, if any."""
         return self.prompt.contract(self.manifest.contract).default_prompt
 
     def runner(self, path: Path | None = None) -> Runner:
-        """The open model with its prompt, in a worker.
+        """Return the open model with its prompt, in a worker.
 
         Args:
-            path: Where the worker has the file; None is where the driver has it.
+            path: The worker's path of the file; None is the driver's path.
 
         Raises:
-            InputError: it cannot be read, or is not the file that the driver has.
+            InputError: The file cannot be read, or is not the driver's file.
         """
         runner = opened(path or self.path, self.manifest.fingerprint).runner
         return replace(runner, contract=self.prompt.contract(runner.contract))
 
 
 class OneCore(Machine):
-    """One core, as engines have a worker for each; a model stays open until the process ends."""
+    """A single core, as engines start a worker per core; a model stays open until its end."""
 
     def open(self, model: Path) -> Embedder:
         """Open a model file, unless this process has it open already."""
@@ -82,17 +82,17 @@ def opened(path: Path, fingerprint: str) -> Embedder:
     """Open a model file on one thread, once in this process.
 
     Raises:
-        InputError: it cannot be read, or has another fingerprint.
+        InputError: The file cannot be read, or has another fingerprint.
     """
     check_fingerprint(path, read_head(path).manifest, fingerprint)
     return Machine(threads=1).open(path)
 
 
 def check_fingerprint(path: Path, found: Manifest, expected: str) -> None:
-    """Refuse a file that is not the one expected.
+    """Refuse a file with an unexpected fingerprint.
 
     Raises:
-        InputError: its fingerprint is another.
+        InputError: The fingerprint differs.
     """
     if found.fingerprint != expected:
         raise InputError(

@@ -25,14 +25,14 @@ _TEMPORARY = re.compile(r"\..+\.tmp")
 
 @dataclass(frozen=True)
 class Parts:
-    """A folder beside the file that is being written, called as it with ``.parts`` behind.
+    """The folder of a file's parts, beside the file, with its name and ``.parts``.
 
-    A part's name holds its number and the digest of its texts, and it is there as a whole or not
-    at all. So what is done already is known by looking, and never taken for that of other texts.
+    A part's name holds its number and the digest of its texts, and a part is written whole or not
+    at all. So the folder shows what is done already, and a part is never used for other texts.
 
     Attributes:
         out: The file that is being written.
-        force: Whether parts of another job are thrown away; else they are refused.
+        force: Whether parts of another job are deleted; else they are refused.
     """
 
     out: Path
@@ -41,19 +41,19 @@ class Parts:
 
     @property
     def folder(self) -> Path:
-        """Where the parts lie."""
+        """The folder of the parts."""
         return self.out.with_name(f"{self.out.name}.parts")
 
     @contextmanager
     def opened(self, job: Mapping[str, Any]) -> Iterator[None]:
-        """Take up the parts of this job; where none are left in the end, the folder goes.
+        """Continue with the parts of this job; if none are left in the end, remove the folder.
 
         Args:
-            job: All that a part's vectors depend on, but for its texts.
+            job: All that a part's vectors depend on, except its texts.
 
         Raises:
-            InputError: the folder cannot be written to, holds something else, belongs to another
-                job, or is worked on by another process.
+            InputError: The folder cannot be written to, holds something else, belongs to another
+                job, or is in use by another process.
         """
         with exclusive(self.folder):
             self._take_up(job)
@@ -67,10 +67,10 @@ class Parts:
         return len(self._found)
 
     def has(self, number: int, window: Window) -> bool:
-        """Whether a part is there already.
+        """Return whether a part exists already.
 
         Raises:
-            InputError: it was made of other texts.
+            InputError: The part was made of other texts.
         """
         if number not in self._found:
             return False
@@ -91,10 +91,10 @@ class Parts:
         self._found[number] = path
 
     def ended(self, count: int) -> list[Path]:
-        """The parts in their order.
+        """Return the parts in order.
 
         Raises:
-            InputError: there are more than ``count``.
+            InputError: There are more than ``count``.
         """
         if len(self._found) > count:
             self._drop_from(count, "they hold more texts than there are")
@@ -102,13 +102,13 @@ class Parts:
 
     @contextmanager
     def whole(self, beside: Mapping[Path, bytes]) -> Iterator[BinaryIO]:
-        """Open the file that is being written; when the block succeeds it is there, the parts gone.
+        """Open the file for writing; when the block succeeds, put it in place and drop the parts.
 
-        It is written among the parts, so that a process that is killed leaves nothing elsewhere.
+        The file is written among the parts, so that a killed process leaves nothing elsewhere.
 
         Args:
-            beside: The contents of small files that go with it. They take their places first: they
-                may be there without it, but it is never without them.
+            beside: The contents of small files that belong to the file. They are put in place
+                first, so that the file never exists without them.
         """
         staged = self._staged(self.out)
         with replacing(staged) as file:

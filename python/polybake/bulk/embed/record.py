@@ -1,4 +1,4 @@
-"""The record of what vectors came from, which stands beside them."""
+"""The record of the origin of vectors, which is stored with them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from polybake.base.texts.source import TextSource
 #: The key of the record in the metadata of a table's schema, or of its column of vectors.
 RECORD = "polybake.embed"
 
-#: What of it decides whether vectors are the wanted ones; the device and the version do not.
+#: The keys that decide whether vectors are the wanted ones; device and version do not.
 _DECIDES = ("model", "embedding", "texts")
 
 
@@ -46,12 +46,12 @@ def record_of_texts(
 
 
 def record_of(out: Path) -> Path:
-    """Where the record of a file lies that has no room for it."""
+    """Return the path of the record of a file without room for it."""
     return out.with_name(f"{out.name}.json")
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The record that a file holds; empty where it holds none."""
+    """Return the record that a file holds; empty if it holds none."""
     try:
         written = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -61,14 +61,14 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def other_vectors(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
-    """Why the vectors of a record are not the wanted ones; None where they are."""
+    """Return why the vectors of a record are not the wanted ones; None if they are."""
     if not found:
         return "polybake did not write it"
     return difference(found, {key: wanted[key] for key in _DECIDES})
 
 
 def difference(found: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> str | None:
-    """The first value of a record that is not the same, and what it is now."""
+    """Return the first value of a record that differs, before and now; None if all are equal."""
     for key, value in wanted.items():
         before = found.get(key)
         if isinstance(value, dict) and isinstance(before, dict):

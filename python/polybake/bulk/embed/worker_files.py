@@ -1,4 +1,4 @@
-"""Files of texts that workers embed, each into a file of its own."""
+"""Files of texts that workers embed, each into its own file of vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from polybake.errors import InputError, PolybakeError
 
 
 class Embedded(NamedTuple):
-    """What became of a file: its Parquet file, the rows in it, and whether it was there already."""
+    """The result for a file: its Parquet file, how many rows, and whether it existed already."""
 
     texts: Path
     vectors: Path
@@ -31,14 +31,14 @@ class Embedded(NamedTuple):
 
 @dataclass(frozen=True)
 class FileJob:
-    """One file, to be embedded by any worker that has the same file system.
+    """A file to be embedded by any worker with the same file system.
 
     Attributes:
-        texts: The file.
-        out: The Parquet file to be written.
-        model: What workers open.
-        column: The texts' column.
-        force: Replace what is there, if it was made otherwise.
+        texts: The file of texts.
+        out: The Parquet file to write.
+        model: The model file that workers open.
+        column: The column of texts.
+        force: Whether to replace an existing file with other vectors.
     """
 
     texts: Path
@@ -48,14 +48,14 @@ class FileJob:
     force: bool
 
     def run(self) -> Embedded | PolybakeError:
-        """Embed the file, or go on where a worker was ended, unless its vectors are there.
+        """Embed the file, or continue an interrupted run, unless its vectors exist already.
 
         Returns:
-            What became of it, or the error that every worker would meet: raised, it would make an
-            engine try again.
+            The result, or an error that every worker would meet: if it were raised, the engine
+            would try again.
         """
         try:
-            self.model.runner()  # where this worker has another model, nothing is written
+            self.model.runner()  # nothing is written if this worker has another model
             source = open_corpus(self.texts, self.column)
             skipped = self.out.exists() and self._is_done(source)
             if not skipped:
@@ -73,10 +73,10 @@ class FileJob:
         return Embedded(self.texts, self.out, parquet.read_metadata(self.out).num_rows, skipped)
 
     def _is_done(self, source: TextSource) -> bool:
-        """Whether the file that is there holds these vectors.
+        """Return whether the existing file holds these vectors.
 
         Raises:
-            InputError: it holds others, and they are not to be replaced.
+            InputError: It holds other vectors, which may not be replaced.
         """
         wanted = record(self.model.manifest, self.model.prompt_name, "cpu", source, source.sha256())
         changed = other_vectors(ParquetOutput.written(self.out), wanted)
@@ -96,10 +96,11 @@ def jobs(
     column: str,
     force: bool,
 ) -> list[FileJob]:
-    """One job for each file, whose vectors go to the folder under the file's stem.
+    """Return a job for each file; its vectors go to the folder, under the file's stem.
 
     Raises:
-        InputError: no file, one that is of no known kind or not there, or two of one stem.
+        InputError: There are no files, a file is missing or of an unknown kind, or two files
+            have the same stem.
     """
     found: dict[Path, FileJob] = {}
     for file in files:
@@ -118,10 +119,10 @@ def jobs(
 
 
 def finished(results: Iterable[Embedded | PolybakeError]) -> list[Embedded]:
-    """What became of each file, when all have come to their end.
+    """Return the results of all files, when all have ended.
 
     Raises:
-        PolybakeError: the first error, with how many more there are.
+        PolybakeError: The first error, with the number of the others.
     """
     ended = [*results]
     errors = [result for result in ended if isinstance(result, PolybakeError)]

@@ -11,22 +11,22 @@ from polybake.errors import InputError
 
 @dataclass(frozen=True)
 class Corpus:
-    """A file of texts, of which empty and missing ones are left out.
+    """A file of texts; empty and missing texts are left out.
 
     Attributes:
-        path: The file; `open_corpus` says which kinds there are.
-        column: The column that holds the texts, where there are several.
+        path: The file, of a kind that `open_corpus` reads.
+        column: The column of the texts, if there are several.
     """
 
     path: Path
     column: str = "text"
 
     def __iter__(self) -> Iterator[str]:
-        """Give the texts in the file's order.
+        """Yield the texts in the file's order.
 
         Raises:
-            InputError: the file cannot be read, is not UTF-8, or has no such column of texts.
-            RequirementMissing: pyarrow is not installed and the file is a Parquet file.
+            InputError: The file cannot be read, is not UTF-8, or has no such column of texts.
+            RequirementMissing: The file is a Parquet file, and pyarrow is not installed.
         """
         for window in self._source().windows():
             yield from filter(None, window.texts)

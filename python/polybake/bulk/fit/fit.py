@@ -24,28 +24,29 @@ from polybake.runtime.processors import processors
 
 FittedArrays = dict[str, NDArray[np.float32]]
 
-#: Texts that are embedded at once, so that memory does not grow with the corpus.
+#: The texts that are embedded at a time, so that memory does not grow with the corpus.
 _WINDOW = 4096
 
-#: Of the largest variance; what lies below is the rounding of float32 embeddings.
+#: The least variance, relative to the largest; smaller ones are float32's rounding.
 _LEAST_VARIANCE = 1e-9
 
-#: Of the largest value; equal texts differ by less, in batches with other padding.
+#: The least spread, relative to the largest value; equal texts differ by less, in batches with
+#: other padding.
 _LEAST_SPREAD = 1e-6
 
-#: Of the widest range; 255 steps of a narrower one would only count that rounding.
+#: The least range, relative to the widest; 255 steps of a narrower range would be that rounding.
 _LEAST_RANGE = 1e-4
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is fitted besides the mean; None leaves it out.
+    """What is fitted beside the mean; None leaves an array out.
 
     Attributes:
         pca: Components of the ``pca`` step, ``components.npy``.
         whiten: Elements that the ``whiten`` step gives, the columns of ``matrix.npy``.
         remove_components: Components that the ``remove_components`` step removes, ``top.npy``.
-        ranges: Whether the smallest and largest values are kept, ``ranges.npy``.
+        ranges: Whether the smallest and largest values are fitted, ``ranges.npy``.
     """
 
     pca: int | None = None
@@ -67,18 +68,18 @@ def fit(
 
     Args:
         model: A baked model file without the steps that are fitted.
-        corpus: Its texts.
+        corpus: The texts.
         wanted: What is fitted.
-        out: Gets the ``.npy`` files and the record.
+        out: The folder of the ``.npy`` files and the record.
         prompt: The prompt that the texts are embedded with; None takes the model's default.
-        console: Where the progress is shown.
+        console: Where progress is shown.
 
     Returns:
-        The record: what the arrays came from, as written to ``fit.json``.
+        The record of the arrays' origin, as written to ``fit.json``.
 
     Raises:
-        InputError: not a model file of float32 embeddings, an unknown prompt, a corpus that cannot
-            be read, or too few texts for what is wanted.
+        InputError: The file is not a model file of float32 embeddings, the prompt is unknown, the
+            corpus cannot be read, or there are too few texts for what is wanted.
         CheckFailed: an embedding holds NaN or infinity.
     """
     embedder = Embedder(model, threads=1, at_once=processors())
@@ -103,7 +104,7 @@ def fit(
 def _embedded(
     embedder: Embedder, texts: Iterable[str], prompt: str | None, advance: Callable[[int], None]
 ) -> Iterator[NDArray[np.float32]]:
-    """float32 ``[texts, dimension]``, one window after another, without texts that have no tokens.
+    """Yield float32 ``[texts, dimension]``, window by window, without texts that have no tokens.
 
     Equal texts give equal sums on any number of cores: each batch runs on one thread.
     """
@@ -211,7 +212,7 @@ def _record(
 
 
 def _write(out: Path, arrays: FittedArrays, record: dict[str, object]) -> None:
-    # Those of an earlier fit do not go with a new mean.
+    # Arrays of an earlier fit do not match a new mean.
     known = {"components.npy", "matrix.npy", "top.npy", "ranges.npy"}
     left = sorted(known & arrays_of(out) - set(arrays))
     for name, array in arrays.items():

@@ -41,7 +41,7 @@ class Moments:
         return (self.products - self.count * np.outer(mean, mean)) / (self.count - 1)
 
     def principal(self) -> tuple[Doubles, Doubles]:
-        """The principal components, one a row, and their variances, the largest first.
+        """Return the components' variances, largest first, and the principal components as rows.
 
         The largest element of each component is positive, as an eigenvector's sign is arbitrary.
 

@@ -1,1 +1,1 @@
-"""What workers of a Ray cluster call."""
+"""Functions for the workers of a Ray cluster."""

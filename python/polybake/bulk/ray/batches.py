@@ -14,22 +14,22 @@ from polybake.runtime.prompt import Prompt
 
 
 class Embed:
-    """What ``map_batches`` takes to add a column ``embedding`` to a data set.
+    """A callable for ``map_batches`` that adds a column ``embedding`` to a data set.
 
-    Given as an object it runs in Ray's tasks; given as a class, with these arguments in
-    ``fn_constructor_kwargs``, in an actor pool. Either way each worker process opens the model
-    once, on one thread.
+    Passed as an object it runs in Ray's tasks; passed as a class, with these arguments in
+    ``fn_constructor_kwargs``, it runs in an actor pool. Either way each worker process opens the
+    model once, on one thread.
 
     Args:
         model: A baked model file of the task ``embed``, at the same path on every node.
         column: The column of texts.
         prompt: Embed with this prompt; else the model's default.
         role: What the texts are, which chooses the model's prompt for them.
-        fingerprint: What the file must have; an actor pool, which reads the file in its workers
-            alone, is told by it which file was meant.
+        fingerprint: The fingerprint that the file must have; it is the only check in an actor
+            pool, which reads the file only in its workers.
 
     Raises:
-        InputError: the file, the prompt or the fingerprint is not what was expected.
+        InputError: The file, the prompt or the fingerprint is not what was expected.
     """
 
     def __init__(

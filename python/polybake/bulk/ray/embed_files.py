@@ -24,16 +24,15 @@ def embed_files(
     role: Literal["query", "document"] | None = None,
     force: bool = False,
 ) -> list[Embedded]:
-    """Embed each file into a Parquet file of the same stem, as ``polybake embed`` does, on a core.
+    """Embed each file on a core, like ``polybake embed``, into a Parquet file of the same stem.
 
-    A call that is interrupted goes on where it was: files that are done are left alone, and of one
-    that was begun the finished parts are used. What a worker that dies had begun, another goes on
-    with.
+    An interrupted call can be repeated: it leaves finished files alone, and uses the finished parts
+    of an unfinished file. If a worker dies, another worker continues its file.
 
     Args:
-        files: Of texts: ``.parquet``, ``.jsonl``, ``.csv`` or ``.txt``, at the same path on every
-            node, as the folder and the model are.
-        folder: Where the vectors go.
+        files: Files of texts: ``.parquet``, ``.jsonl``, ``.csv`` or ``.txt``, at the same path on
+            every node, like the folder and the model.
+        folder: The folder for the vectors.
         model: A baked model file of the task ``embed``.
         column: The column of texts.
         prompt: Embed with this prompt; else the model's default.
@@ -41,12 +40,12 @@ def embed_files(
         force: Replace files that hold other vectors.
 
     Returns:
-        What became of each file, in the order given.
+        The result for each file, in the order of ``files``.
 
     Raises:
         InputError: Ray is not running, or a file, a row, the model or the prompt is not what was
-            expected. The other files are embedded all the same.
-        CheckFailed: an embedding holds NaN or infinity.
+            expected. The other files are still embedded.
+        CheckFailed: An embedding holds NaN or infinity.
     """
     if not ray.is_initialized():
         raise InputError("Ray is not running in this process; call ray.init() first")

@@ -1,1 +1,1 @@
-"""What executors of a Spark cluster call."""
+"""Functions for the executors of a Spark cluster."""

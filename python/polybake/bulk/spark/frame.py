@@ -32,23 +32,23 @@ def embed(
     prompt: str | None = None,
     role: Literal["query", "document"] | None = None,
 ) -> DataFrame:
-    """A frame with a column ``embedding``, of arrays, behind its own.
+    """Return the frame with a further column ``embedding``, of arrays.
 
-    Only the texts and the vectors pass between Spark and Python, a batch of Arrow at a time, so the
-    other columns stay as they are, and so do the rows of a partition in their order. Each Python
-    worker opens the model once, on one thread.
+    Only the texts and the vectors pass between Spark and Python, in batches of Arrow. So the other
+    columns and the order of a partition's rows stay as they are. Each Python worker opens the model
+    once, on one thread.
 
     Args:
-        frame: Has a column of texts.
-        model: A baked model file of the task ``embed``, which only the driver needs: it is sent to
-            the executors.
+        frame: A frame with a column of texts.
+        model: A baked model file of the task ``embed``. Only the driver needs it: it is sent to the
+            executors.
         column: The column of texts.
         prompt: Embed with this prompt; else the model's default.
         role: What the texts are, which chooses the model's prompt for them.
 
     Raises:
-        InputError: the frame, the file or the prompt is not what was expected. What is wrong with
-            a row or a worker's file is said by the exception that Spark makes of it.
+        InputError: The frame, the file or the prompt is not what was expected. For a wrong row or a
+            wrong file of a worker, Spark raises an exception with the message.
     """
     found = Column(ModelFile.read(model, Prompt(prompt, role)), column)
     found.check(frame.columns)

@@ -1,4 +1,4 @@
-"""The languages that clients are generated in: a file for each, beside its folder of templates."""
+"""The languages of generated clients: a module for each, beside its folder of templates."""
 
 from polybake.generation.languages.csharp import CSHARP
 from polybake.generation.languages.language import Language
@@ -8,5 +8,5 @@ from polybake.generation.languages.ruby import RUBY
 
 __all__ = ["LANGUAGES", "Language"]
 
-#: By name. All that is said of languages elsewhere, from polybake.toml to --require, is read here.
+#: The languages by name; all other code, from polybake.toml to --require, reads them from here.
 LANGUAGES: dict[str, Language] = {one.name: one for one in (PYTHON, NODE, RUBY, CSHARP)}

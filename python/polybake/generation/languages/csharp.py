@@ -15,7 +15,7 @@ def csharp_string(text: str) -> str:
 
 
 def csharp_literal(value: JsonValue, level: int) -> str:
-    """A JsonNode, or what converts to one; it stands in a class, one level further in."""
+    """Return a JsonNode, or a value that converts to one, for use in a class, a level deeper."""
     space = "    " * (level + 1)
     if isinstance(value, dict) and value:
         fields = "".join(
@@ -36,7 +36,7 @@ def csharp_literal(value: JsonValue, level: int) -> str:
 
 
 def msbuild_text(text: str) -> str:
-    """Character data of a project file, where MSBuild expands ``$(x)``, ``@(x)`` and ``%41``.
+    """Encode text for a project file, where MSBuild expands ``$(x)``, ``@(x)`` and ``%41``.
 
     Characters that XML forbids are dropped.
     """

@@ -1,4 +1,4 @@
-"""What sets one client language apart for the generator; the rest is in its templates."""
+"""What the generator knows about a client language; the rest is in its templates."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Language:
-    """How a language writes values and names, and which files belong to the client's owner.
+    """How a language writes values and names, and the files that belong to a client's owner.
 
     A model's names and prompts may come from anyone, so no string reaches a file unencoded.
 
     Attributes:
-        name: Of its folder of templates, and in polybake.toml.
+        name: The name of its folder of templates, and in polybake.toml.
         string: Encodes text as a literal of source code.
-        literal: Writes what JSON can hold as a literal, a part on a line, within so many levels.
+        literal: Writes a JSON value as a literal, with parts on lines, at a level of indentation.
         project_string: Encodes text for the package's project file.
-        null, true, false: As literals.
-        elements: The type of an embedding's element, in Node that of its array, by dtype.
-        package: What the package is called where it is published.
-        module: What it is called where it is imported.
+        null, true, false: The literals of these values.
+        elements: The type of an embedding's element, or in Node of its array, by dtype.
+        package: The spelling of the published package's name.
+        module: The spelling of the imported module's name.
         reserved: Names, in lower case, that would shadow something a client or its users import.
-        project_files: Paths of templates whose files are their owner's once changed.
+        project_files: Paths of templates whose files belong to their owner once changed.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Language:
 
 
 def quoted(text: str, *, wide: str, also: str = "") -> str:
-    """A double-quoted literal on one line; quotes are escaped by number: no formatter re-quotes.
+    """Return a double-quoted literal; quotes are escaped by number, so no formatter re-quotes.
 
     Args:
-        text: What the literal stands for.
-        wide: The escape of a character beyond U+FFFF, as a format of its number.
+        text: The text of the literal.
+        wide: The escape of a character beyond U+FFFF, as a format string for its number.
         also: Characters that are escaped too.
     """
 

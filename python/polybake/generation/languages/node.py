@@ -34,7 +34,7 @@ def javascript_literal(value: JsonValue, level: int) -> str:
 
 
 def _key(name: str) -> str:
-    """In brackets where it would set the prototype."""
+    """Return a key as a literal, in brackets if it would set the prototype."""
     key = javascript_string(name)
     return f"[{key}]" if name == "__proto__" else key
 

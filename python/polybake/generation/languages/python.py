@@ -14,7 +14,7 @@ def python_string(text: str) -> str:
 
 
 def python_literal(value: JsonValue, level: int) -> str:
-    """Lists and dicts have a line for each part, and a comma behind it that keeps these apart."""
+    """Write a value; lists and dicts have a line per part, kept by formatters for its comma."""
     if isinstance(value, str):
         return python_string(value)
     if not isinstance(value, list | dict) or not value:

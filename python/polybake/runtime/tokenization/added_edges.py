@@ -13,11 +13,11 @@ _REMEDY = (
 def check_added_edges(config: TokenizerConfig, tokenizer: Tokenizer) -> None:
     """Compare ``add_bos_token`` and ``add_eos_token`` with tokenizer.json's post-processor.
 
-    transformers 4 obeys them in tokenizers of Llama's line, and code of a model's own elsewhere;
-    transformers 5 passes them over beside a tokenizer.json. A token that is not named is not added.
+    transformers 4 obeys them in tokenizers of Llama's line; elsewhere a model's own code does.
+    transformers 5 ignores them beside a tokenizer.json. A token that is not named is not added.
 
     Raises:
-        InputError: one is true, and tokenizer.json does not put its token there.
+        InputError: A key is true, and tokenizer.json does not put its token there.
 
     Source: transformers ``LlamaTokenizerFast.update_post_processor`` of version 4.
     """

@@ -1,4 +1,4 @@
-"""Tokens that a text is searched for, which may stand beside tokenizer.json instead of in it."""
+"""Added tokens, which texts are searched for; other files may list them for tokenizer.json."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ def missing_tokens(
 
 
 def _named(folder: ModelFolder, config: TokenizerConfig) -> Iterator[tuple[str, AddedToken]]:
-    """Each token, behind the key or the file that names it, in transformers' order."""
+    """Yield the key or file that names a token, and the token, in transformers' order."""
     for token in config.added_tokens_decoder or ():
         yield "added_tokens_decoder", token
     special = list(config.special_tokens)

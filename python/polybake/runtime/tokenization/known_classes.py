@@ -1,4 +1,4 @@
-"""transformers' tokenizer classes that make anew what tokenizer.json says, and who gets which."""
+"""transformers' tokenizer classes that rebuild parts of tokenizer.json, and their models."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from polybake.runtime.tokenization.rebuilt_class import RebuiltClass, Says
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 from polybake.runtime.tokenization.tokenizer_json import TokenizerJson
 
-#: The class of a model that names none, by model_type.
+#: The class of a model that names no class, by model_type.
 _OF_MODELS = {
     model: name
     for name, models in (
@@ -31,7 +31,7 @@ _NOT_DECLARED = ("qwen2",)
 
 
 def rebuilt_class(config: TokenizerConfig, model: ModelConfig) -> RebuiltClass | None:
-    """The class that transformers takes, or None for one that keeps tokenizer.json.
+    """Return the class that transformers takes; None if it keeps tokenizer.json as it is.
 
     Source: transformers ``AutoTokenizer.from_pretrained``.
     """
@@ -80,7 +80,7 @@ _DEBERTA = {
 }
 _BERTS = "Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert"
 
-#: By name, without ``Fast``.
+#: The classes by name, without ``Fast``.
 CLASSES = {
     f"{name}Tokenizer": made
     for names, made in (

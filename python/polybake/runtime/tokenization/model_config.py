@@ -1,10 +1,10 @@
-"""What config.json says of any model, and how many tokens its positions hold."""
+"""The keys of config.json that any model may have, and how many tokens its positions hold."""
 
 from pydantic import Field
 
 from polybake.base.files.validation import JsonModel
 
-#: Models whose positions start behind the padding id, where others start at 0, by model_type.
+#: The model_types whose positions start after the padding id; others start at 0.
 #: Source: transformers ``create_position_ids_from_input_ids``.
 COUNT_BEHIND_PADDING = (
     *("camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta"),
@@ -21,12 +21,12 @@ class ModelConfig(JsonModel):
     max_position_embeddings: int | None = None
     pad_token_id: int | None = None
     output_hidden_states: bool = False
-    #: model2vec's own.
+    #: A key of model2vec.
     embedding_dtype: str | None = None
 
     @property
     def position_rows(self) -> int | None:
-        """The rows of the table of positions, where there is one; XLNet's -1 says there is none."""
+        """The rows of the table of positions; None without a table, which XLNet writes as -1."""
         return None if self.max_position_embeddings == -1 else self.max_position_embeddings
 
     @property

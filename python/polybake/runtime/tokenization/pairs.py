@@ -1,7 +1,7 @@
-"""Two texts as one row, exactly as ``tokenizers`` joins them.
+"""Join two texts to a row, exactly like ``tokenizers``.
 
-Not every language's binding takes pairs, so a model of pairs carries a tokenizer without special
-tokens, and the contract says where these stand.
+Not every language's binding takes pairs. So a model of pairs carries a tokenizer without special
+tokens, and the contract says where the special tokens stand.
 """
 
 import json
@@ -15,22 +15,22 @@ from polybake.base.modelfile.manifest import SOUGHT, Cut, Pair, Piece
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
-#: One of them is a token of every tokenizer.
+#: Every tokenizer has a token for at least one of these.
 _PROBES = ("a", "the", "0", ".", "\u4e2d")
 
 
 def for_pairs(
     baked: BakedTokenizer, cut: Cut, *, sought: bool = False
 ) -> tuple[BakedTokenizer, Pair]:
-    """The tokenizer of bare texts, and how it joined two.
+    """Return the tokenizer without special tokens, and how it joined two texts.
 
     Args:
-        baked: As it is for single texts.
-        cut: Which text is cut where both are too long together.
+        baked: The tokenizer for single texts.
+        cut: Which text is cut if both are too long together.
         sought: Whether the types of the second text's tokens say that answers are sought in it.
 
     Raises:
-        InputError: it does not join two texts, or puts nothing before a question.
+        InputError: The tokenizer does not join two texts, or puts nothing before a question.
     """
     data = json.loads(baked.json)
     cuts = data["truncation"]
@@ -44,15 +44,15 @@ def for_pairs(
 
 
 def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
-    """Where a tokenizer puts the texts of a pair and its special tokens.
+    """Find where a tokenizer puts the texts of a pair and its special tokens.
 
     Args:
-        tokenizer: Neither truncates nor pads.
-        side: Where it cuts.
+        tokenizer: The tokenizer, without truncation and padding.
+        side: The side that it truncates.
 
     Raises:
-        InputError: it makes no tokens of anything, or of a pair something else than one text and
-            then the other.
+        InputError: The tokenizer makes no tokens of the probes, or does not put one text of a
+            pair after the other.
     """
     for probe in _PROBES:
         found = tokenizer.encode(probe, probe)
@@ -72,10 +72,10 @@ def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
 
 
 def _sought(pair: Pair) -> Pair:
-    """The same, which says of its second text's tokens that answers are sought among them.
+    """Return the pair with types that say that answers are sought in the second text.
 
     Raises:
-        InputError: no token stands before the first text, which would mean that there is none.
+        InputError: No token stands before the first text to mean that there is no answer.
     """
     if pair.pieces[0].id is None:
         raise InputError(
@@ -92,10 +92,10 @@ def _sought(pair: Pair) -> Pair:
 def join(
     pair: Pair, first: Sequence[int], second: Sequence[int], max_length: int
 ) -> tuple[list[int], list[int]]:
-    """The ids of a pair and the type of each, of both texts' ids without special tokens.
+    """Join two texts' ids, without special tokens; return the ids of the pair and their types.
 
     Raises:
-        InputError: only one text may be cut, and the other leaves no room for it.
+        InputError: Only one text may be cut, and the other leaves no room for it.
     """
     room = max_length - sum(piece.text is None for piece in pair.pieces)
     sizes = _sizes(pair, len(first), len(second), room)

@@ -1,4 +1,4 @@
-"""Prefixes that are one token, wherever a text begins with them."""
+"""Prefixes that are one token each, wherever a text begins with them."""
 
 import json
 from collections.abc import Iterable

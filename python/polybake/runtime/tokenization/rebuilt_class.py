@@ -1,4 +1,4 @@
-"""What transformers' own tokenizer classes make anew, whatever tokenizer.json says."""
+"""The parts that transformers' tokenizer classes rebuild, whatever tokenizer.json says."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,20 +9,20 @@ from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 from polybake.runtime.tokenization.tokenizer_json import Component, TokenizerJson
 
 Edge = tuple[str, str]
-#: Whether tokenizer.json does what a setting asks for.
+#: A function that returns whether tokenizer.json does what a setting asks for.
 Says = Callable[[TokenizerJson], bool]
 
 
 @dataclass(frozen=True)
 class RebuiltClass:
-    """A class that takes tokenizer.json's vocabulary and makes the rest by its own settings.
+    """A class that takes tokenizer.json's vocabulary and builds the rest from its own settings.
 
     Attributes:
         model: The type of tokenizer.json's model.
-        first: The key and default of the token before a text, if it sets one.
-        last: Those of the token behind it.
-        unknown: The default of ``unk_token``, where it makes the model's.
-        flags: By key: the default, and whether tokenizer.json says so.
+        first: The key and default of the token before a text, if the class sets it.
+        last: The key and default of the token behind a text, if the class sets it.
+        unknown: The default of ``unk_token``, if the class sets the model's.
+        flags: For each key its default, and the check of tokenizer.json.
     """
 
     model: str
@@ -32,17 +32,17 @@ class RebuiltClass:
     flags: Mapping[str, tuple[bool, Says]] = field(default_factory=dict)
 
     def fits(self, data: TokenizerJson) -> bool:
-        """Whether tokenizer.json has this class's model.
+        """Return whether tokenizer.json has this class's type of model.
 
-        transformers 5 fails where it has another; transformers 4 kept it as it was.
+        For another type transformers 5 fails; transformers 4 kept tokenizer.json as it was.
         """
         return "vocab" in data.model and data.model.get("type", self.model) == self.model
 
     def rebuild(self, config: TokenizerConfig, data: TokenizerJson) -> TokenizerJson:
-        """Make anew what can be; what tokenizer.json says otherwise is refused.
+        """Rebuild what can be rebuilt, and refuse other contradictions.
 
         Raises:
-            InputError: a setting that contradicts tokenizer.json.
+            InputError: A setting contradicts tokenizer.json.
         """
         for key, (default, says) in self.flags.items():
             # Qwen's add_prefix_space is saved as null, which is false.
@@ -69,7 +69,7 @@ class RebuiltClass:
         """Compare the tokens that tokenizer.json's post-processor puts around a text.
 
         Raises:
-            InputError: they are others than the configured ones.
+            InputError: They differ from the configured tokens.
         """
         edges = ((self.first, 0), (self.last, -1))
         count = tokenizer.num_special_tokens_to_add(False)

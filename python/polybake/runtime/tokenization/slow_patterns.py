@@ -1,8 +1,8 @@
-"""Regular expressions of a tokenizer.json that a text can make search forever.
+"""Find regular expressions of a tokenizer.json that can search a text forever.
 
-A search gives up after many steps back, and with it ends the process of Node and of Ruby. So texts
-that may make it step back are searched in a process of its own, whose program is this file; there
-it needs no more than tokenizers.
+A search gives up after many steps back, which ends the process in Node and in Ruby. So texts that
+may cause steps back are searched in a separate process, whose program is this file; it imports
+only tokenizers.
 
 Source: Oniguruma ``onig_set_retry_limit_in_match``, whose default tokenizers keeps.
 """
@@ -17,35 +17,36 @@ from pathlib import Path
 
 from tokenizers import Regex, pre_tokenizers
 
-#: Far above what any text takes, with the start of Python on a busy machine.
+#: Far more than any text takes, with the start of Python on a busy machine.
 _SECONDS = 60
 
-#: Enough for a pattern that doubles its steps with each character, and for one that squares them.
+#: Enough repetitions for a pattern whose steps double with each character, and for a pattern whose
+#: steps grow with the square.
 _FEW, _MANY = 40, 5_000
 
-#: Characters of a pattern that are tried; others' patterns have some hundreds.
+#: The most characters of a pattern that are tried; known patterns have some hundreds.
 _PLACES = 1_000
 
-#: What a pattern may not go on with.
+#: Characters that a pattern may not continue with.
 _STOPS = ("!", "\n", "\u00e9")
 
 #: A character, an escape or a class of a pattern.
 _ATOM = re.compile(
     r"\\(?P<escape>[pP]\{\^?\w|\w)|\[(?P<other>\^)?\\?(?P<first>.)|\\?(?P<plain>[^\\\[\](){}|^$*+?])"
 )
-#: What an escape stands for; each other one for a letter.
+#: A character that an escape matches; other escapes get a letter.
 _MEANT = {"p{N": "1", "p{Z": " ", "d": "1", "s": " ", "r": "\r", "n": "\n", "t": "\t"}
 
 
 def slow_pattern(patterns: Sequence[str]) -> str | None:
-    """The first of these patterns that gives up or takes too long, in a process of its own.
+    """Return the first pattern that gives up or takes too long, tried in a separate process.
 
     Raises:
-        RuntimeError: there is no such process.
+        RuntimeError: The process does not run.
     """
     # With -P neither the working folder nor this file's is searched for modules.
     command = [sys.executable, "-P", str(Path(__file__))]
-    given = ["", *patterns]  # the first one always gets through
+    given = ["", *patterns]  # the empty pattern always passes
     try:
         done = subprocess.run(  # noqa: S603 - this file
             command, input=json.dumps(given).encode(), capture_output=True, timeout=_SECONDS
@@ -59,9 +60,9 @@ def slow_pattern(patterns: Sequence[str]) -> str | None:
 
 
 def texts(pattern: str) -> Iterator[str]:
-    """Each part of ``pattern`` repeated, behind all that stands before it, and cut short.
+    """Yield texts that repeat a part of ``pattern`` after all that comes before the part.
 
-    All of its characters come last: a search looks first whether those that it needs are there.
+    Some end with all of its characters, as a search first checks that the needed ones are there.
     """
     named = [_character(atom) for atom in islice(_ATOM.finditer(pattern), _PLACES)]
     whole = "".join(named)

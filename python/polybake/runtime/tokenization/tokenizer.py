@@ -30,13 +30,13 @@ NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True)
 class BakedTokenizer:
-    """A tokenizer as the model file carries it.
+    """A tokenizer in the form that the model file carries.
 
     Attributes:
-        json: The whole tokenizer.json: truncation set where there is a limit, padding null.
-        max_length: Tokens kept of a text, special tokens included, or `NO_LIMIT`.
-        pad_id: The id that fills a row up.
-        pad_side: Where it is filled up.
+        json: The whole tokenizer.json: truncation set if there is a limit, padding null.
+        max_length: The most tokens of a text, with special tokens, or `NO_LIMIT`.
+        pad_id: The id of padding.
+        pad_side: The side that is padded.
     """
 
     json: str = field(repr=False)
@@ -46,7 +46,7 @@ class BakedTokenizer:
 
     @classmethod
     def of(cls, text: str, contract: Contract) -> Self:
-        """The tokenizer of a model file, whose contract has the other facts."""
+        """Return the tokenizer of a model file; its contract holds the other facts."""
         return cls(text, contract.max_length, contract.pad_id, contract.pad_side)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -54,30 +54,30 @@ class BakedTokenizer:
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
     def bare(self, texts: Sequence[str]) -> list[Encoding]:
-        """Turn each text into tokens without special ones, cut at ``max_length``."""
+        """Turn each text into tokens without special tokens, cut at ``max_length``."""
         return self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
 
     def count(self, text: str) -> int:
         """Count a text's tokens, special tokens included, without cutting it."""
-        # A batch, as the library lets other threads run only beside these.
+        # A batch, as the library lets other threads run only during batches.
         return len(self.untruncated.encode_batch_fast([text])[0])
 
     def beginning(self, text: str) -> list[int]:
-        """The ids of a text alone, without a special token behind it."""
+        """Return the ids of a text without a special token behind it."""
         ids = self.encode([text])[0]
         last = self._tokenizer.get_added_tokens_decoder().get(ids[-1]) if ids else None
         return ids[:-1] if last is not None and last.special else ids
 
     def token(self, number: int) -> str:
-        """The token of an id; empty where it has none, as in rows that fill a table up."""
+        """Return the token of an id; empty without one, as for rows that fill up a table."""
         return self._tokenizer.id_to_token(number) or ""
 
     def id_of(self, token: str) -> int | None:
-        """The id of a token; None where there is none."""
+        """Return the id of a token; None if the token is unknown."""
         return self._tokenizer.token_to_id(token)
 
     def cut_right(self) -> Self:
-        """The same, cutting the end of what is too long."""
+        """Return the tokenizer that cuts the end of long texts."""
         data = json.loads(self.json)
         if data["truncation"]:
             data["truncation"]["direction"] = "Right"
@@ -116,16 +116,16 @@ def bake_tokenizer(
     """Read the tokenizer of a model's folder and bake its limits and padding.
 
     Args:
-        folder: Holds tokenizer.json and, where they exist, tokenizer_config.json,
+        folder: The folder with tokenizer.json and, if they exist, tokenizer_config.json,
             special_tokens_map.json and config.json.
         max_seq_length: sentence-transformers' own limit; None takes the tokenizer's and the
             model's.
         lowercase: sentence-transformers' ``do_lower_case``.
 
     Raises:
-        InputError: no tokenizer.json, one that cannot be read, settings beside it that contradict
-            it, no known length limit or padding token, or a limit below the number of special
-            tokens.
+        InputError: tokenizer.json is missing or cannot be read, settings beside it contradict it,
+            the length limit or padding token is unknown, or the limit is below the number of
+            special tokens.
     """
     data = read_tokenizer(folder)
     config = TokenizerConfig.of(folder)

@@ -1,4 +1,4 @@
-"""tokenizer_config.json, and special_tokens_map.json beside it, as transformers reads them."""
+"""Read tokenizer_config.json and special_tokens_map.json like transformers."""
 
 import json
 import math
@@ -14,13 +14,13 @@ from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer_json import Side
 
-#: What makes the files of a tokenizer agree, for a message.
+#: The remedy, in messages, for files of a tokenizer that disagree.
 SAVE_AGAIN = (
     "save the tokenizer again with transformers "
     "(AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER))"
 )
 
-#: In transformers' order.
+#: The keys of the standard tokens, in transformers' order.
 _STANDARD = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 
 
@@ -48,7 +48,7 @@ _Tokens = Annotated[
 _Limit = Annotated[float, Field(gt=0)]
 
 
-#: What decoding, calls of other kinds and records need; tokenizer.json says how texts become ids.
+#: Keys for decoding, other calls and records; tokenizer.json decides how texts become ids.
 #: Source: the arguments of transformers' tokenizer classes, of versions 4 and 5, and files of
 #: models on the Hugging Face hub.
 _PASSED_OVER = frozenset(
@@ -60,12 +60,12 @@ _PASSED_OVER = frozenset(
         *("return_token_type_ids", "stride", "truncation", "truncation_strategy", "trim_offsets"),
         *("add_special_tokens", "cls_token_type_id", "pad_token_segment_id", "max_seq_length"),
         *("max_model_input_sizes", "return_attention_mask"),
-        # What tokenizer.json was made with, and says in full.
+        # The origin of tokenizer.json, which says all of it.
         *("do_basic_tokenize", "never_split", "legacy", "extra_ids", "offset", "remove_space"),
         *("sp_model_kwargs", "vocab_file", "merges_file", "spm_file", "vocab_type", "vocab_size"),
         *("add_dummy_prefix_space", "clean_text", "do_clean_text", "unk_id", "wordpieces_prefix"),
         "model_specific_special_tokens",
-        # Ids of tokens that have a key of their own.
+        # The ids of tokens that have their own key.
         *(f"{name}_token_id" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")),
         # Where and how it was loaded and saved.
         *("_commit_hash", "_from_auto", "backend", "device", "device_map", "dtype", "from_slow"),
@@ -144,7 +144,7 @@ class TokenizerConfig(JsonModel, KnownKeys):
         """Read the files of ``folder``, where they exist.
 
         Raises:
-            InputError: one is no JSON object, or a setting has another type.
+            InputError: A file is not a JSON object, or a setting has a wrong type.
 
         Source: transformers ``PreTrainedTokenizerBase._from_pretrained``: special_tokens_map.json
         wins, but has no say beside ``added_tokens_decoder``.
@@ -160,29 +160,29 @@ class TokenizerConfig(JsonModel, KnownKeys):
 
     @classmethod
     def passes_over(cls, key: str, value: object) -> bool:
-        """Also passes over tokens of the model's own, such as ``image_token``."""
+        """Return whether a key changes no vector, such as the model's own ``image_token``."""
         return (key.endswith("_token") and isinstance(value, str | dict)) or super().passes_over(
             key, value
         )
 
     @property
     def limit(self) -> int | None:
-        """``model_max_length``, or ``max_len`` of old; None where there is no limit."""
+        """``model_max_length``, or the older ``max_len``; None without a limit."""
         given = "model_max_length" in self.model_fields_set
         value = self.model_max_length if given else self.max_len
         return None if value is None or value == math.inf else int(value)
 
     @property
     def special_tokens(self) -> Iterator[tuple[str, AddedToken]]:
-        """Each token that is special, behind the key that names it, in transformers' order."""
+        """The keys of the special tokens with the tokens, in transformers' order."""
         for key in _STANDARD:
             if (token := getattr(self, key)) is not None:
                 yield key, token
         for key, value in (self.model_extra or {}).items():
-            # A model's own token is read only where it is a text: add_bos_token is none.
+            # A model's own token is read only if it is a text, unlike add_bos_token.
             if key.endswith("_token") and isinstance(value, str):
                 yield key, AddedToken(content=value)
-        # The second is an older name, read in place of the first only.
+        # The second key is an older name, read only instead of the first.
         lists = ("extra_special_tokens", "additional_special_tokens")
         named = next((key for key in lists if getattr(self, key)), lists[0])
         for token in getattr(self, named) or ():

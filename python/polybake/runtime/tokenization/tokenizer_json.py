@@ -15,12 +15,12 @@ from polybake.runtime.tokenization.slow_patterns import slow_pattern
 
 Side = Literal["right", "left"]
 
-#: Characters of an added token; tokenizers takes gigabytes for one of many megabytes.
+#: The most characters of an added token; tokenizers takes gigabytes for a token of megabytes.
 _LONGEST_TOKEN = 1024
 
 
 class Truncation(JsonModel):
-    """Where a text is cut."""
+    """The truncation of texts."""
 
     direction: Literal["Left", "Right"] = "Right"
     max_length: int = Field(gt=0)
@@ -44,7 +44,7 @@ class Component(JsonModel, extra="allow"):
 
     @property
     def parts(self) -> list[Component]:
-        """The members of a Sequence and of those in it; itself, if it does more than hold them."""
+        """The members of a Sequence and of nested ones; the component itself, if it does more."""
         members = [*self.normalizers, *self.pretokenizers]
         own = [] if members and not self.pattern else [self]
         return [*own, *(part for member in members for part in member.parts)]
@@ -73,13 +73,13 @@ class TokenizerJson(JsonModel, extra="allow"):
         return [] if found is None else found.parts
 
     def make(self, folder: ModelFolder) -> tuple[str, Tokenizer]:
-        """Make the tokenizer that it describes.
+        """Make the tokenizer that the file describes.
 
         Returns:
-            Its JSON, ASCII only, and the tokenizer itself.
+            The tokenizer's JSON, ASCII only, and the tokenizer.
 
         Raises:
-            InputError: tokenizers cannot read it, or it drops merges at random.
+            InputError: tokenizers cannot read the file, or it drops merges at random.
         """
         path, dropout = folder.path / "tokenizer.json", self.model.get("dropout")
         if dropout:
@@ -108,7 +108,7 @@ def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
     """Read tokenizer.json.
 
     Raises:
-        InputError: there is none, it is no tokenizer, or one of its patterns takes forever.
+        InputError: The file is missing, is no tokenizer, or a pattern takes forever.
     """
     path = folder.needed_file(
         "tokenizer.json",

@@ -1,4 +1,4 @@
-"""The windows in which a text that is too long goes through a model."""
+"""Cut a text that is too long into windows, which go through a model one by one."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -12,11 +12,11 @@ OVERLAP = 128
 
 
 class ChunkWindow(NamedTuple):
-    """A part of a text.
+    """A window of a text.
 
     Attributes:
-        first: Its first chunk.
-        last: The one behind its last.
+        first: The place of its first chunk.
+        last: The place after its last chunk.
     """
 
     first: int
@@ -24,11 +24,10 @@ class ChunkWindow(NamedTuple):
 
 
 def windows(chunks: Sequence[Chunk], room: int) -> list[ChunkWindow]:
-    """Cut a text between chunks, into as few windows as hold no more tokens than there is room.
+    """Cut a text between chunks into as few windows as have at most ``room`` tokens each.
 
-    Two of them share as many chunks as have up to `OVERLAP` tokens, or half the room, as far as the
-    next chunk fits beside them; a piece of a chunk is a window, as it has other tokens beside
-    another one.
+    Two windows share the chunks of up to `OVERLAP` tokens, or of half the room, if the next chunk
+    still fits. A piece of a chunk is a window of its own, as its tokens would change beside others.
     """
     sizes = (chunk.tokens if chunk.inner is None else room + 1 for chunk in chunks)
     ends = [0, *accumulate(sizes)]

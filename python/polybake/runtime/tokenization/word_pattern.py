@@ -1,4 +1,4 @@
-"""Regular expressions that match one of many words, in time that their number does not change."""
+"""Regular expressions that match any of many words; their number does not change the time."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ def any_of(words: Iterable[str]) -> str:
 
 
 def character_class(characters: Iterable[str]) -> str:
-    """A pattern that matches one of ``characters``."""
+    """Return a pattern that matches any of ``characters``."""
     return f"[{''.join(map(_escaped, characters))}]"
 
 

@@ -1,21 +1,21 @@
-"""Where the words of a tokenizer end."""
+"""The rule by which a tokenizer's words end."""
 
 from typing import Literal, NamedTuple
 
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import Component, TokenizerJson
 
-#: Where a word ends besides at gaps: nowhere, before a token without the prefix of a continuation,
-#: or where GPT-2's pre-tokenizer splits.
+#: A word ends at gaps. It may also end before a token without the prefix of a continuation, or
+#: where GPT-2's pre-tokenizer splits.
 Rule = Literal["gaps", "continuation", "gpt2"]
 
 
 class WordRule(NamedTuple):
-    """Where the words of a text end.
+    """The rule by which the words of a text end.
 
     Attributes:
         words: The rule.
-        continuation: What a token begins with that continues a word; empty where none does.
+        continuation: The prefix of tokens that continue a word; empty without such a prefix.
         composed: Whether GPT-2's pre-tokenizer sees letters composed with their accents.
     """
 
@@ -25,11 +25,12 @@ class WordRule(NamedTuple):
 
 
 def word_rule(tokenizer: BakedTokenizer, *, finest: bool) -> WordRule:
-    """Where the words of a tokenizer end.
+    """Return the rule by which a tokenizer's words end.
 
     Args:
-        tokenizer: Of a model.
-        finest: Where its pre-tokenizer splits; else as a person who tags would, at gaps.
+        tokenizer: A model's tokenizer.
+        finest: Whether words end where its pre-tokenizer splits; else at gaps, as a person
+            who tags would split.
 
     Source: transformers ``TokenClassificationPipeline.gather_pre_entities``, whose words end at
     gaps where a tokenizer has no such prefix; ``QuestionAnsweringPipeline.get_indices``, whose

@@ -1,11 +1,11 @@
-"""sentence-transformers' WhitespaceTokenizer as a tokenizer.json that gives the same ids.
+"""Convert sentence-transformers' WhitespaceTokenizer to a tokenizer.json with the same ids.
 
-It looks each word up as it stands, then without the punctuation around it, then in lower case, and
-drops what it does not find. Here a word that must be found before it is stripped or lowered
-(``U.S.``, ``Boat``) is first marked, by another white space character before it; then all others
-are stripped, and all are lowered. A BPE model without merges and without an unknown token finds
-whole words and drops the rest: every word of its vocabulary begins with white space, so that no
-single character is one.
+The WhitespaceTokenizer looks up each word as it stands, then without the punctuation around it,
+then in lower case, and drops unknown words. Here a word that must be looked up before it is
+stripped or lowered (``U.S.``, ``Boat``) is first marked, by another white space character before
+it; then all other words are stripped, and all are lowered. A BPE model without merges and without
+an unknown token finds whole words and drops the rest: every word of its vocabulary begins with
+white space, so that no single character is a word.
 
 Source: sentence-transformers ``WhitespaceTokenizer.tokenize``.
 """
@@ -22,17 +22,17 @@ from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import TokenizerJson, truncation
 from polybake.runtime.tokenization.word_pattern import any_of, character_class
 
-#: What ``str.split`` splits at, but for the plain space.
+#: The characters that ``str.split`` splits at, without the plain space.
 _MARKS = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 _PUNCTUATION = character_class(string.punctuation)
 
-#: Words to mark; the pattern of more would take seconds to load.
+#: The most words to mark; the pattern of more words would take seconds to load.
 _MOST_MARKED = 100_000
 
-#: ``str.lower`` for what `Lowercase` lowers letter by letter.
+#: ``str.lower`` for letters that depend on others, as `Lowercase` lowers letter by letter.
 _LOWERED: list[dict[str, object]] = [
     {
         "type": "Replace",
@@ -50,8 +50,8 @@ class Words:
     """The settings of a WhitespaceTokenizer.
 
     Attributes:
-        vocabulary: Words; the last place of one is its id.
-        stop_words: Words that are dropped where they are looked up.
+        vocabulary: The words; the last place of a word is its id.
+        stop_words: Words that are dropped when they are looked up.
         lowercase: Whether the whole text is lowered first.
     """
 
@@ -61,7 +61,7 @@ class Words:
 
     @cached_property
     def ids(self) -> dict[str, int | None]:
-        """What each word that a text can have is looked up as; None drops it."""
+        """The id of each word that a text can have; None drops the word."""
         looked_up: dict[str, int | None] = {
             word: number for number, word in enumerate(self.vocabulary)
         }
@@ -139,11 +139,11 @@ def bake_word_tokenizer(
 
 @dataclass(frozen=True)
 class _Marked:
-    """Words to find before they change, by their mark; no two of one mark are equal in lower case.
+    """Words to find before they change, by mark; no two words of a mark have equal lower case.
 
     Attributes:
         as_they_stand: Words with punctuation around them, such as ``U.S.``.
-        stripped: Words without it, such as ``Boat``.
+        stripped: Words without punctuation around them, such as ``Boat``.
     """
 
     as_they_stand: dict[str, list[str]]

@@ -10,11 +10,11 @@ from tokenizers import Encoding
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.word_rule import Rule
 
-#: A stretch of a text that a tokenizer treats by itself: a gap and what follows up to the next.
+#: A stretch of a text that a tokenizer treats on its own: a gap and all up to the next gap.
 _CHUNK = re.compile(r"[ \t\n\r]*[^ \t\n\r]+(?:[ \t\n\r]+\Z)?")
 _GAP = " \t\n\r"
 
-#: Characters of its neighbours that a piece of a chunk has on each side, at most.
+#: The most characters of its neighbours that a piece of a chunk has on each side.
 CONTEXT = 64
 
 #: Unicode's White_Space: no word ends in it.
@@ -25,13 +25,13 @@ _WHITE_SPACE = (
 
 
 class Word(NamedTuple):
-    """A word.
+    """A word of a chunk.
 
     Attributes:
-        start: Its first character, counted in the text.
-        end: The one behind its last.
-        first: Its first token, counted in the chunk.
-        tokens: How many it has.
+        start: The place of its first character in the text.
+        end: The place after its last character.
+        first: The place of its first token in the chunk.
+        tokens: How many tokens it has.
     """
 
     start: int
@@ -41,14 +41,14 @@ class Word(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What lies between the ends of two gaps, or a piece of it where that is too long.
+    """The text between the ends of two gaps, or a piece of it if it is too long.
 
     Attributes:
-        start: Its first character, counted in the text; it may begin with a gap.
-        end: The one behind its last.
-        tokens: How many it has; those of a gap belong to no word.
-        words: Mostly one.
-        inner: Of a piece, its first character that is no context from the piece before.
+        start: The place of its first character in the text; it may begin with a gap.
+        end: The place after its last character.
+        tokens: How many tokens it has; tokens of a gap belong to no word.
+        words: Its words, mostly one.
+        inner: For a piece, its first character that is not context from the piece before.
     """
 
     start: int
@@ -59,22 +59,22 @@ class Chunk(NamedTuple):
 
     @property
     def first(self) -> int:
-        """The first character whose words it gives."""
+        """The place of its first character that is not context."""
         return self.start if self.inner is None else self.inner
 
 
 def stretches(text: str) -> list[str]:
-    """What a text's chunks are made of, in their order."""
+    """Return the stretches of a text that its chunks are made of, in order."""
     return [match.group() for match in _matches(text)]
 
 
 def chunks(tokenizer: BakedTokenizer, text: str, room: int, rule: Rule) -> list[Chunk]:
-    """The chunks of a text, in their order; none where it is blank.
+    """Return the chunks of a text, in order; none if the text is blank.
 
     Args:
-        tokenizer: Of a model.
-        text: Of any length.
-        room: Tokens of a row that are of texts; what has as many is cut into pieces that have less.
+        tokenizer: A model's tokenizer.
+        text: A text of any length.
+        room: The most tokens of texts in a row; a chunk with as many is cut into smaller pieces.
         rule: Where words end.
     """
     spans = [match.span() for match in _matches(text)]
@@ -89,9 +89,9 @@ def chunks(tokenizer: BakedTokenizer, text: str, room: int, rule: Rule) -> list[
 def _fitting(
     tokenizer: BakedTokenizer, text: str, chunk: Chunk, room: int, rule: Rule
 ) -> Iterator[Chunk]:
-    """A chunk, or its halves, and halves of these, each with some of its neighbours as context.
+    """Yield a chunk, or its repeated halves, each with some characters around it as context.
 
-    At gaps alone a piece is a word, so it has no context.
+    If words end only at gaps, a piece is a word, so it has no context.
     """
     if chunk.tokens < room:
         yield chunk
@@ -110,7 +110,7 @@ def _fitting(
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
-    """One behind another, as a search would begin anew at each character of a long gap."""
+    """Match one after another, as a search would start anew at each character of a long gap."""
     end = 0
     while match := _CHUNK.match(text, end):
         yield match
@@ -126,9 +126,9 @@ def _chunk(text: str, start: int, end: int, encoding: Encoding, rule: Rule) -> C
 
 
 def _words(chunk: str, encoding: Encoding, rule: Rule) -> Iterator[Word]:
-    """The words of a chunk, their characters counted in it.
+    """Yield the words of a chunk; their places are counted in the chunk.
 
-    Tokens of gaps belong to none, unless the tokenizer itself begins a word with them, such as
+    Tokens of gaps belong to no word, unless the tokenizer itself begins a word with them, like
     Metaspace with ``\u2581``.
     """
     places, ids = encoding.offsets, encoding.word_ids

@@ -1,1 +1,1 @@
-"""What a model file says of itself: a model card, and a bill of materials."""
+"""Documents about a model file: a model card, and a bill of materials."""

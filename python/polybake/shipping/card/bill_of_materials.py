@@ -1,4 +1,4 @@
-"""A bill of materials of what a model file itself says, for tools that audit.
+"""A bill of materials from a model file's own facts, for audit tools.
 
 Source: CycloneDX 1.6, https://cyclonedx.org/docs/1.6/json/.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from polybake.base.modelfile.container import FileHead
 from polybake.base.modelfile.manifest import Manifest
 
-#: SPDX's spelling of what the Hugging Face hub writes in lower case; other licences go by name.
+#: SPDX's spelling of licences that the Hugging Face hub writes in lower case; others are named.
 _SPDX = {
     name.lower(): name
     for name in (
@@ -30,10 +30,10 @@ _MODEL, _SOURCE, _TOKENIZER, _GRAPH = "model", "source", "tokenizer", "graph"
 
 
 def bill_of_materials(head: FileHead, digest: str) -> str:
-    """The bill as CycloneDX JSON; equal files have equal bills.
+    """Write the bill as CycloneDX JSON; equal files have equal bills.
 
     Args:
-        head: Of the model file.
+        head: The head of the model file.
         digest: SHA-256 (hex) of the whole file.
     """
     manifest, parts = head.manifest, [_SOURCE, _TOKENIZER, _GRAPH]
@@ -81,7 +81,7 @@ def _model(head: FileHead, digest: str) -> dict[str, Any]:
 
 
 def _analysis(manifest: Manifest) -> dict[str, Any]:
-    """How far the vectors lie from exact ones, where anything was given up."""
+    """Return how far the vectors lie from exact ones; nothing for an exact file."""
     if manifest.deviation is None:
         return {}
     metrics = [
@@ -132,7 +132,7 @@ def _hashes(digest: str) -> list[dict[str, str]]:
 
 
 def _licences(manifest: Manifest) -> dict[str, Any]:
-    """Nothing where the file states none."""
+    """Return the licence; nothing if the file states none."""
     licence = manifest.source.licence
     if not licence:
         return {}

@@ -1,4 +1,4 @@
-"""A model card of what a model file itself says, in the Hugging Face hub's form.
+"""A model card from a model file's own facts, in the format of the Hugging Face hub.
 
 Source: Hugging Face Hub documentation, "Model Cards": YAML between two lines of dashes, then
 Markdown.
@@ -14,7 +14,7 @@ from polybake.base.modelfile.container import FileHead
 _REPOSITORY = re.compile(r"(?:hub:)?(?P<name>[\w.-]+/[\w.-]+)(?:@.+)?", re.ASCII)
 _LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
-#: What ``verified`` of a manifest means. Source: docs/format.md.
+#: The meaning of ``verified`` in a manifest. Source: docs/format.md.
 _PROVEN = {
     "steps": "the encoder's own output was run through the steps in NumPy, and compared",
     "source": "the source's own graph was run, its output taken through the steps in NumPy, and "
@@ -23,14 +23,14 @@ _PROVEN = {
 
 
 def model_card(head: FileHead, digest: str, hub_tag: str | None) -> str:
-    """The card as Markdown; equal files have equal cards.
+    """Write the card as Markdown; equal files have equal cards.
 
     Args:
-        head: Of the model file.
+        head: The head of the model file.
         digest: SHA-256 (hex) of the whole file.
-        hub_tag: What the hub calls the file's task; None leaves it out.
+        hub_tag: The hub's name of the file's task; None leaves it out.
     """
-    # What comes from outside stands between backticks.
+    # Values from outside stand between backticks.
     environment = template_environment(templates_folder() / "card")
     environment.filters["code"] = lambda value: code_span(str(value))
     manifest = head.manifest

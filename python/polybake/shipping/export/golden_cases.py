@@ -1,4 +1,4 @@
-"""What is exported gives the golden vectors, or is not written."""
+"""Check that an export gives the golden vectors; otherwise it is not written."""
 
 from collections.abc import Callable
 
@@ -10,14 +10,14 @@ from polybake.errors import CheckFailed
 
 
 def reproduced(head: FileHead, vectors: Callable[[Case], Embeddings]) -> float:
-    """Compare what ``vectors`` gives for each golden case with what the file holds.
+    """Compare the result of ``vectors`` for each golden case with the file's vectors.
 
     Returns:
-        The largest absolute difference of one element; of packed bits, how many of one element
-        differ.
+        The largest absolute difference of an element; for packed bits, how many bits of an
+        element differ.
 
     Raises:
-        CheckFailed: a vector lies outside the file's tolerance.
+        CheckFailed: A vector lies outside the file's tolerance.
     """
     largest = 0.0
     for case in head.fixture.cases:

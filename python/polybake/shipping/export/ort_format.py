@@ -19,7 +19,7 @@ from polybake.runtime.runner import Runner
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.shipping.export.golden_cases import reproduced
 
-_SUFFIX = ".ort"  # by which ONNX Runtime knows the format
+_SUFFIX = ".ort"  # ONNX Runtime recognises the format by it
 _CPU = ["CPUExecutionProvider"]
 _ERRORS_ONLY = 3
 
@@ -32,11 +32,11 @@ def export_ort(model: Path, output: Path) -> float:
         output: The ``.ort`` file.
 
     Returns:
-        The largest difference of one element to the golden vectors, from the mapped file.
+        The largest difference of an element to the golden vectors, from the mapped file.
 
     Raises:
-        CheckFailed: the exported model gives other vectors.
-        InputError: not a model file, or another suffix.
+        CheckFailed: The exported model gives other vectors.
+        InputError: It is not a model file, or the suffix is wrong.
     """
     if output.suffix != _SUFFIX:
         raise InputError(f"{output}: ONNX Runtime knows its format by the suffix {_SUFFIX}; add it")
@@ -58,10 +58,10 @@ def export_ort(model: Path, output: Path) -> float:
 
 
 def _write(model: Path, made: Path) -> None:
-    """Optimise as far as any CPU goes along.
+    """Write the model, optimised only in ways that suit every CPU.
 
-    "Extended" fusions are what ONNX Runtime runs anyway, and what it no longer finds in this
-    format; the next level lays data out for the CPU of the machine that exports.
+    ONNX Runtime runs "extended" fusions anyway, but cannot make them in this format; the next
+    level lays data out for the CPU of the exporting machine.
     """
     options = ort.SessionOptions()
     options.log_severity_level = _ERRORS_ONLY

@@ -2,7 +2,7 @@
 
 
 def text_literal(value: str) -> str:
-    """A string in quotes; what is no plain ASCII is written as the octal numbers of its bytes.
+    """Return a string in quotes; bytes that are not plain ASCII are written in octal.
 
     Source: Protocol Buffers, "Text Format Language", string literals.
     """

@@ -24,10 +24,10 @@ from polybake.runtime.session import open_session, run
 from polybake.shipping.export.golden_cases import reproduced
 from polybake.shipping.export.text_format import text_literal
 
-#: What a server runs whole: a text is one row, and a row one vector.
+#: The tasks that a server runs as a whole: a text is one row, and a row one vector.
 _TASKS = ("embed", "classify")
 
-#: Texts of one request, and of requests that run together; bounds what attention holds.
+#: The most texts of a request, and of requests that run together; it bounds attention's memory.
 _MAX_BATCH_SIZE = 64
 
 _TYPES = {"float32": "TYPE_FP32", "int8": "TYPE_INT8", "uint8": "TYPE_UINT8"}
@@ -42,13 +42,13 @@ def export_triton(model: Path, repository: Path) -> float:
         repository: A folder that does not exist yet.
 
     Returns:
-        The largest difference of one element to the golden vectors, with the repository's own
+        The largest difference of an element to the golden vectors, with the repository's own
         tokenising and its own graph.
 
     Raises:
-        CheckFailed: they give other ids or other vectors.
-        InputError: not a model file, of a task that a server cannot run whole, or the folder
-            exists.
+        CheckFailed: The models give other ids or other vectors.
+        InputError: It is not a model file, a server cannot run its task as a whole, or the
+            folder exists.
     """
     head = read_head(model)
     check_tail(head)
@@ -63,7 +63,7 @@ def export_triton(model: Path, repository: Path) -> float:
         places = {part: folder / own / "1" for part, own in names.items()}
         for place in (*places.values(), folder / name / "1"):
             place.mkdir(parents=True)
-        # Triton wants the folder, and what copies folders to object stores leaves out empty ones.
+        # Triton needs the folder, and tools that copy to object stores leave out empty folders.
         (folder / name / "1" / ".keep").touch()
         graph, tokenize = places["encoder"] / "model.onnx", places["tokenize"]
         shutil.copyfile(model, graph)
@@ -85,7 +85,7 @@ def _write_configs(
     folder: Path, names: Mapping[str, str], head: FileHead, output_dims: list[int]
 ) -> None:
     contract = head.manifest.contract
-    # A prompt's number is one for the whole batch, which Triton's batches have no place for.
+    # A prompt's number belongs to a whole batch, for which Triton's batches have no place.
     batched = all(one.feed != "prompt_value" for one in contract.inputs)
     labels = cast(list[str], contract.settings.get("labels", []))
     environment = template_environment(_templates())  # the filter "text" encodes
@@ -120,7 +120,7 @@ def _write_configs(
 def _vectors(
     tokenize: Path, session: InferenceSession, contract: Contract
 ) -> Callable[[Case], Embeddings]:
-    """Texts through the repository's own tokenising and its own graph."""
+    """Return a function that runs cases with the repository's own tokenising and graph."""
     rows = runpy.run_path(str(tokenize / _ROWS))["TextRows"](tokenize)
 
     def vectors(case: Case) -> Embeddings:

@@ -1,7 +1,7 @@
-"""Signatures of model files by keys of one's own.
+"""Signatures of model files by the user's own keys.
 
-Source: OpenSSF Model Signing, https://github.com/sigstore/model-transparency. With a key of one's
-own nothing is asked of Sigstore's services, neither to sign nor to verify.
+Source: OpenSSF Model Signing, https://github.com/sigstore/model-transparency. With own keys neither
+signing nor verifying contacts Sigstore's services.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ def sign(model: Path, private_key: Path, signature: Path) -> None:
     """Sign a model file.
 
     Args:
-        model: The file; of a link, what it leads to.
+        model: The file; for a link, its target.
         private_key: A PEM file, not encrypted.
         signature: The file to write, a Sigstore bundle as JSON.
 
     Raises:
-        InputError: the key is none that signs, or a file cannot be read or written.
+        InputError: The key cannot sign, or a file cannot be read or written.
     """
     if signature.resolve() in (model.resolve(), private_key.resolve()):
         raise InputError(f"{signature}: is what is signed, or the key; choose another output")
@@ -43,8 +43,8 @@ def check_signature(model: Path, signature: Path, public_key: Path) -> None:
     """Check that the holder of a key signed this model file.
 
     Raises:
-        CheckFailed: the file was changed, the key is another one, or the signature is damaged.
-        InputError: the key is none that verifies, or a file cannot be read.
+        CheckFailed: The file was changed, the key is wrong, or the signature is damaged.
+        InputError: The key cannot verify, or a file cannot be read.
     """
     with _usable(public_key, "public"):
         config = verifying.Config().use_elliptic_key_verifier(public_key=public_key)
@@ -52,7 +52,7 @@ def check_signature(model: Path, signature: Path, public_key: Path) -> None:
         _check_readable(path)
     try:
         config.verify(model.resolve(), signature)
-    except Exception as error:  # what is not a bundle fails wherever it is first looked at
+    except Exception as error:  # a file that is no bundle fails wherever it is first read
         raise CheckFailed(_refusal(str(error), model, signature, public_key)) from error
 
 
@@ -66,7 +66,7 @@ def _refusal(reason: str, model: Path, signature: Path, public_key: Path) -> str
 
 @contextmanager
 def _usable(key: Path, kind: str) -> Iterator[None]:
-    """Says of a key that the library refuses what it should be."""
+    """Turn the library's refusals of a key into errors that say what it should be."""
     _check_readable(key)
     try:
         yield

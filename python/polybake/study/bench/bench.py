@@ -1,4 +1,4 @@
-"""Measure model files, beside each other and beside their clients."""
+"""Measure model files and their clients, and compare them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,13 +23,13 @@ from polybake.study.bench.workload import Workload
 from polybake.verification.harness.harness_file import Client
 from polybake.verification.verdict import HarnessError
 
-#: Tokens of a batch that are tried, one after another, by device.
+#: The numbers of tokens per batch that are tried, by device.
 BUDGETS = {
     "cpu": tuple(128 << power for power in range(7)),
     "cuda": tuple(1024 << power for power in range(7)),
 }
 
-#: Texts that each of them is tried with.
+#: How many texts each number of tokens is tried with.
 _BUDGET_TEXTS = 200
 
 Progress = Callable[[str], None]
@@ -50,11 +50,11 @@ def bench(
     Args:
         models: Baked model files.
         workloads: What is embedded.
-        clients: Of the models' contract; each takes its own default of threads.
+        clients: Clients of the models' contract; each uses its own default number of threads.
         device: ``cpu`` or ``cuda``, for the clients, too.
-        threads: Within one operator; none given is ONNX Runtime's default.
+        threads: Numbers of threads within one operator; empty means ONNX Runtime's default.
         rounds: How often everything is timed, after a warm-up.
-        progress: Told what begins.
+        progress: Called with what begins.
 
     Raises:
         InputError: not a model file, models of texts beside models of pairs, an unknown device,
@@ -92,7 +92,7 @@ def bench(
 
 
 def _named(models: Sequence[Path]) -> dict[str, Path]:
-    """Each file once, by its name, or by its path where another has the same name."""
+    """Return each file once, by its name; by its path if several files share a name."""
     files = list(dict.fromkeys(models))
     stems = [file.stem for file in files]
     return {
@@ -118,7 +118,7 @@ def _models(
     rounds: int,
     progress: Progress,
 ) -> tuple[ModelFigures, ...]:
-    """What is measured of each model in this process alone."""
+    """Measure what is known of each model from this process alone."""
     texts = workloads[0].part(_BUDGET_TEXTS)
     tried = BUDGETS[next(iter(embedders.values())).device]
     openings = in_turns(
@@ -172,7 +172,7 @@ def _models(
 
 def _open(embedder: Embedder, threads: int | None) -> object:
     opened = Embedder(embedder.path, device=embedder.device, threads=threads)
-    opened.tokenize([])  # which reads the tokenizer
+    opened.tokenize([])  # reads the tokenizer
     return opened
 
 

@@ -1,4 +1,4 @@
-"""The figures as an HTML page: one file that asks for no other, on light and on dark ground."""
+"""The figures as one self-contained HTML page, for a light and for a dark background."""
 
 from collections.abc import Iterable, Sequence
 

@@ -6,30 +6,30 @@ from dataclasses import dataclass
 
 from polybake.base.files.printable import escaped
 
-#: Each is seen on light and on dark ground, and white figures are on it.
+#: Each stands out on a light and on a dark background, and white digits are readable on it.
 COLOURS = (
     "#3b82f6", "#c2740a", "#059669", "#8b5cf6", "#db2777", "#64748b", "#0891b2", "#dc2626"
 )  # fmt: skip
 
 _WIDTH = 760
-#: Where bars begin and may end: names stand before them, figures behind.
+#: Where bars begin and where the longest ends: names stand before them, figures behind.
 _LEFT, _RIGHT = 220, 600
 _ROW = 26
 _LONGEST = 32
 
-#: Of a plot with axes.
+#: Sizes of a plot with axes.
 _TOP, _HEIGHT, _BOTTOM, _MARGIN = 28, 230, 44, 64
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a chart.
+    """A row of a bar chart.
 
     Attributes:
-        label: Before it.
-        series: Which colour it has, and shares with others.
-        values: From its beginning: one for a bar, several for marks on a line; none, no bar.
-        text: Behind it.
+        label: The text before the bar.
+        series: The series, which decides the colour.
+        values: One value for a bar, several for marks on a line, empty for no bar.
+        text: The text behind the bar.
     """
 
     label: str
@@ -49,7 +49,7 @@ class Point:
 
 
 def bars(rows: Sequence[Bar]) -> str:
-    """One bar a row, in proportion; with several values, marks on a line from first to last."""
+    """Draw a bar for each row, to scale; several values become marks on a line."""
     largest = max(value for row in rows for value in row.values)
     drawn = []
     for place, row in enumerate(rows):
@@ -64,7 +64,7 @@ def bars(rows: Sequence[Bar]) -> str:
 
 
 def stacked(rows: Sequence[tuple[str, Mapping[str, float]]]) -> str:
-    """Bars of equal length, cut by shares that sum to 1."""
+    """Draw bars of equal length, divided into shares that sum to 1."""
     drawn = []
     for place, (label, shares) in enumerate(rows):
         y, x = place * _ROW + _ROW / 2, float(_LEFT)
@@ -88,12 +88,12 @@ def plot(
     y_from: float = 0.0,
     y_to: float | None = None,
 ) -> str:
-    """Points, those of a series joined.
+    """Draw points, joined by a line within each series.
 
     Args:
-        series: Points by their x.
-        x_title, y_title: Of the axes.
-        x_ticks: Where x is marked, in equal steps of its logarithm; none is a linear axis from 0.
+        series: The points of each series, ordered by x.
+        x_title, y_title: Titles of the axes.
+        x_ticks: The marks of a logarithmic x axis; empty means a linear axis from 0.
         y_from, y_to: Where the y axis begins and ends; without an end, above all points.
     """
     points = [point for one in series for point in one]
@@ -130,12 +130,12 @@ def plot(
 
 
 def colour(number: int) -> str:
-    """The class of a series, or of a part of a bar."""
+    """Return the CSS class of a series, or of a part of a bar."""
     return f"c{number % len(COLOURS)}"
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from ``low`` or below to ``high`` or above."""
+    """Return round numbers that span ``low`` to ``high``."""
     step = 10 ** math.floor(math.log10((high - low) / 4))
     step *= next(times for times in (1, 2, 5, 10) if (high - low) / (step * times) <= 6)
     first, last = math.floor(low / step), math.ceil(high / step - 1e-9)
@@ -181,6 +181,6 @@ def _number(value: float) -> str:
 
 
 def _short(text: str) -> str:
-    """With both ends, as names often differ in the last part."""
+    """Cut a long text in its middle, as names often differ in the last part."""
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"

@@ -1,4 +1,4 @@
-"""Models in this process and in their clients', beside each other."""
+"""Compare the speed of models in this process and in their clients' processes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from polybake.verification.verdict import HarnessError, Status
 
 @dataclass
 class Candidate:
-    """A model in this process, or one of its clients in another.
+    """A model in this process, or one of its clients in a process of its own.
 
     Attributes:
         model: What the model is called.
         embedder: The model.
-        threads: Of the embedder; None is the default, which clients have.
+        threads: Threads of the embedder; None is the default, which clients use.
         client: The client's language; None is this process.
-        running: The client; None where it could not be started.
-        failure: Why nothing more is asked of it.
+        running: The client; None if it could not be started.
+        failure: Why the client gets no more requests.
     """
 
     model: str
@@ -35,13 +35,13 @@ class Candidate:
     failure: HarnessError | None = None
 
     def check(self, workload: Workload) -> None:
-        """Compare what a client gives with what the model gives."""
+        """Compare a client's vectors with the model's."""
         if self.running and not self.failure:
             golden = expected(self.embedder, workload.name, workload.texts)
             self._unless_it_fails(partial(self.running.check, golden))
 
     def embed(self, texts: Sequence[Text]) -> None:
-        """Embed texts as one call."""
+        """Embed texts in one call."""
         embed = self.running.embed if self.running else self._run
         if not self.failure:
             self._unless_it_fails(partial(embed, texts))
@@ -63,13 +63,13 @@ def compare(
     rounds: int,
     progress: Callable[[str], None],
 ) -> Comparison:
-    """Time one workload; a client only once its vectors are the model's.
+    """Time one workload; clients are timed only if their vectors equal the model's.
 
     Args:
         workload: What is embedded.
-        candidates: By what; the first is what the others are compared with.
-        rounds: How often, after a warm-up.
-        progress: Told what begins.
+        candidates: What embeds it; the ratios are to the first candidate.
+        rounds: How often everything is timed, after a warm-up.
+        progress: Called with what begins.
     """
     for candidate in candidates:
         if candidate.running:

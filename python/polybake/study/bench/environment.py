@@ -1,4 +1,4 @@
-"""Where something was measured."""
+"""The machine and the versions that a measurement was made with."""
 
 import platform
 
@@ -11,7 +11,7 @@ from polybake.study.bench.figures import Environment
 
 
 def environment(device: str = "cpu") -> Environment:
-    """This machine, and the versions that decide how fast it is."""
+    """Return this machine and the versions that decide its speed."""
     return Environment(
         device=device,
         cpu=processor_name(),

@@ -11,7 +11,7 @@ from polybake.verification.judging.golden import GoldenCase
 
 
 def expected(embedder: Embedder, name: str, texts: Sequence[Text]) -> GoldenCase:
-    """Embed texts as one call, with how far the integers of a quantized model may differ."""
+    """Embed texts in one call; also return how far a quantized model's integers may differ."""
     runner = embedder.runner
     rows, output = runner.ids(texts), runner.contract.output
     vectors, slack = runner.embed(rows), None

@@ -10,7 +10,7 @@ from polybake.verification.verdict import Status
 
 FORMAT: Literal[1] = 1
 
-#: Of the latency.
+#: The percentiles of the latency.
 PERCENTILES = (50, 90, 99)
 
 
@@ -21,7 +21,7 @@ class Figure(BaseModel):
 
 
 class Environment(Figure):
-    """Where it was measured."""
+    """The machine and the versions that the benchmark ran with."""
 
     device: str = Field(description="What ran the models: cpu or cuda.")
     cpu: str
@@ -33,7 +33,7 @@ class Environment(Figure):
 
 
 class BatchTokens(Figure):
-    """The speed with batches of so many tokens."""
+    """The speed with a number of tokens per batch."""
 
     tokens: int
     texts_per_second: float
@@ -41,13 +41,13 @@ class BatchTokens(Figure):
 
 
 class TimeParts(Figure):
-    """Where the time of one workload goes, in seconds; together they are all of it."""
+    """The seconds of each part of one workload; they sum to the whole time."""
 
     workload: str = Field(description="Its name.")
     seconds: dict[str, float]
 
     def share(self, part: str) -> float:
-        """From 0 to 1."""
+        """Return a part's share of the whole time, from 0 to 1."""
         return self.seconds[part] / sum(self.seconds.values())
 
 
@@ -67,12 +67,12 @@ class ModelFigures(Figure):
 
     @property
     def kind(self) -> str:
-        """What it gives up: ``float32`` is nothing, ``int8``, or ``float16 weights``."""
+        """The kind of precision: ``float32``, ``int8`` or ``float16 weights``."""
         return "float16 weights" if self.storage == "float16" else self.precision
 
 
 class Row(Figure):
-    """One model in this process, or in one of its clients', with one workload."""
+    """One model with one workload, in this process or in one of its clients."""
 
     model: str
     client: str | None = Field(default=None, description="None is this process.")
@@ -86,25 +86,25 @@ class Row(Figure):
 
     @property
     def label(self) -> str:
-        """Such as ``minilm`` and ``minilm in node``."""
+        """The row's name, such as ``minilm`` or ``minilm in node``."""
         return f"{self.model} in {self.client}" if self.client else self.model
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def texts_per_second(self) -> float | None:
-        """Over the median."""
+        """The texts of a call, divided by the median of its seconds."""
         return self.texts / self.timing.median if self.timing else None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def tokens_per_second(self) -> float | None:
-        """Over the median."""
+        """The tokens of a call, divided by the median of its seconds."""
         return self.tokens / self.timing.median if self.timing else None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def latency(self) -> dict[str, float] | None:
-        """Percentiles of the calls, in seconds; None where a round is one call."""
+        """Percentiles of the calls, in seconds; None if a round is one call."""
         if self.timing is None or len(self.timing.seconds[0]) == 1:
             return None
         return {f"p{percent}": self.timing.percentile(percent) for percent in PERCENTILES}
@@ -129,5 +129,5 @@ class Figures(Figure):
     workloads: tuple[Comparison, ...]
 
     def exit_code(self) -> int:
-        """1 where a client gave other vectors, or none."""
+        """Return 1 if a client failed or its vectors differ from the model's, else 0."""
         return int(any(row.status.failed for one in self.workloads for row in one.rows))

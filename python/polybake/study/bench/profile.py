@@ -1,4 +1,4 @@
-"""Where the time of a workload goes, by ONNX Runtime's own profile."""
+"""Split the time of a workload into parts, by ONNX Runtime's own profile."""
 
 import json
 import re
@@ -17,7 +17,7 @@ PRODUCTS, ATTENTION, NORMS = "matrix products", "attention", "norms"
 ACTIVATIONS, ROUNDING, OTHER = "activations", "rounding to int8", "other"
 TOKENISING, OWN = "tokenising", "batching and feeding"
 
-#: In the order in which they are shown.
+#: All parts, in the order in which they are shown.
 PARTS = (PRODUCTS, ATTENTION, NORMS, ACTIVATIONS, ROUNDING, OTHER, TOKENISING, OWN)
 
 _PRODUCTS = re.compile(r"MatMul|Gemm|Conv")
@@ -33,10 +33,10 @@ _MODULES = (
     (ATTENTION, re.compile(r"att(entio)?n[^/]*/", re.IGNORECASE)),
 )
 
-#: Their time is that of the nodes within, which the profile has one by one.
+#: Operators whose time is not counted, as the profile lists the nodes of their subgraphs.
 _CONTROL = {"If", "Loop", "Scan"}
 
-#: Texts of a profile. ONNX Runtime leaves out what comes after a million nodes.
+#: The most texts of a profile. ONNX Runtime leaves out what comes after a million nodes.
 _MOST_TEXTS = 200
 
 Event = dict[str, Any]
@@ -48,7 +48,7 @@ def where_time_goes(
     """Embed a part of a workload under ONNX Runtime's profiler.
 
     Returns:
-        Seconds of each of `PARTS`; what the profile does not explain is ``other``.
+        Seconds of each of `PARTS`; time that the profile does not explain is ``other``.
     """
     calls = workload.calls() if workload.single else [workload.part(_MOST_TEXTS)]
     with Scratch() as folder:
@@ -71,7 +71,7 @@ def where_time_goes(
 
 
 def folded(events: Sequence[Event]) -> dict[str, float]:
-    """The seconds of each part, of the later half of a profile's runs."""
+    """Sum the seconds of each part over the later half of a profile's runs."""
     runs = [event for event in events if event["name"] == "model_run"]
     runs = runs[len(runs) // 2 :]
     seconds = dict.fromkeys(PARTS, 0.0)
@@ -84,11 +84,11 @@ def folded(events: Sequence[Event]) -> dict[str, float]:
 
 
 def part_of(event: Event) -> str:
-    """The part that a node belongs to: by its operator, else by the module that it is in."""
+    """Return the part that a node belongs to, by its operator or else by its module."""
     operator, name = event["args"].get("op_name", ""), event["name"]
     has_weight = event["args"].get("parameter_size", "0") != "0"
     if _PRODUCTS.search(operator):
-        # A weight that the runtime has packed is no input any more.
+        # A weight that the runtime has packed is no longer an input.
         factors = [shape for shape in _shapes(event) if len(shape) > 1]
         return ATTENTION if len(factors) > 1 and not has_weight else PRODUCTS
     for part, pattern in _OPERATORS:

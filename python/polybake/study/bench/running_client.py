@@ -1,4 +1,4 @@
-"""A generated client that embeds in its own process, behind its harness."""
+"""A generated client that embeds in a process of its own, behind its harness."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from polybake.verification.judging.golden import GoldenCase
 from polybake.verification.judging.stages import judge_case
 from polybake.verification.verdict import HarnessError, Stage, Status
 
-#: Seconds of one answer: a whole workload through a large model takes a part of it.
+#: The seconds that an answer may take; a whole workload through a large model takes less.
 _PATIENCE = 600.0
 
 
@@ -22,8 +22,8 @@ class RunningClient:
     """A client that has opened a model.
 
     Raises:
-        InputError: it was made for another contract.
-        HarnessError: it cannot be started, or does not open the model.
+        InputError: The client was made for another contract.
+        HarnessError: The client cannot be started, or does not open the model.
     """
 
     def __init__(self, client: Client, embedder: Embedder) -> None:
@@ -52,18 +52,18 @@ class RunningClient:
             raise
 
     def embed(self, texts: Sequence[Text]) -> object:
-        """The client's answer, not decoded.
+        """Return the client's answer, not decoded.
 
         Raises:
-            HarnessError: it has none.
+            HarnessError: The client gives no answer.
         """
         return results_of(self._harness.ask(Embed(texts=tuple(texts), prompt=None), _PATIENCE))
 
     def check(self, golden: GoldenCase) -> None:
-        """Embed the texts of a case, and compare.
+        """Embed the texts of a case, and compare the vectors with the model's.
 
         Raises:
-            HarnessError: the vectors are not the model's.
+            HarnessError: The vectors are not the model's.
         """
         results = self.embed(golden.case.texts)
         outcome = judge_case(Stage.EMBED, golden, results, self._tolerance)

@@ -11,7 +11,7 @@ from polybake.study.bench.figures import PERCENTILES, Comparison, Figures, Model
 
 
 def print_figures(figures: Figures, console: Console) -> None:
-    """Print a table for each workload, then one for each kind of figure of the models alone."""
+    """Print a table for each workload, then tables of the models' own figures."""
 
     def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         console.print(_table(title, headings, rows))
@@ -45,21 +45,21 @@ def print_figures(figures: Figures, console: Console) -> None:
 
 
 def headings(compared: Comparison) -> tuple[str, ...]:
-    """Of the columns of `cells`."""
+    """Return the headings of the columns of `cells`."""
     latency = tuple(f"p{percent}" for percent in PERCENTILES)
     return ("", "threads", *(latency if compared.single else ("texts/s", "tokens/s")), *_LAST)
 
 
 _LAST = ("ratio", "spread")
 
-#: Of the columns of `file_cells`.
+#: The headings of the columns of `file_cells`.
 FILE_HEADINGS = (
     "", "precision", "MB", "cosine to\nexact", "opens in", "session and\ntokenizer alone"
 )  # fmt: skip
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """A row for people."""
+    """Return a row's cells as text."""
     threads = "default" if row.threads is None else str(row.threads)
     if row.timing is None or row.ratio is None:
         return (row.label, threads, row.status)
@@ -72,7 +72,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def file_cells(model: ModelFigures) -> tuple[str, ...]:
-    """A model file for people."""
+    """Return a model file's cells as text."""
     return (
         model.name,
         model.kind,
@@ -84,13 +84,13 @@ def file_cells(model: ModelFigures) -> tuple[str, ...]:
 
 
 def milliseconds(seconds: float) -> str:
-    """With three digits."""
+    """Return seconds as milliseconds, with three digits."""
     value = 1000 * seconds
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} ms"
 
 
 def failures(figures: Figures) -> list[str]:
-    """Why a client was not timed, once each."""
+    """Return each reason why a client was not timed, once."""
     return list(
         dict.fromkeys(
             f"{'FAIL' if row.status.failed else 'SKIP'} {row.label}: {row.status}: {row.message}"
@@ -102,7 +102,7 @@ def failures(figures: Figures) -> list[str]:
 
 
 def notes(figures: Figures) -> list[str]:
-    """How it was measured."""
+    """Describe how the figures were measured."""
     where, rounds = figures.environment, figures.rounds
     machine = f"{where.cpu}, {where.processors} processors"
     if where.device != "cpu":

@@ -1,4 +1,4 @@
-"""Time several things in turns, so that a slow minute of the machine meets each of them."""
+"""Time several tasks in turns, so that a slow minute of the machine affects all of them."""
 
 import statistics
 import time
@@ -12,10 +12,10 @@ Name = TypeVar("Name")
 
 
 class Timing(BaseModel):
-    """How long something took.
+    """How long the calls of a task took.
 
     Attributes:
-        seconds: Of each call, round by round.
+        seconds: The seconds of each call, round by round.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -25,18 +25,18 @@ class Timing(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def median(self) -> float:
-        """Of all calls, in seconds."""
+        """The median of all calls, in seconds."""
         return self.percentile(50)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def spread(self) -> float:
-        """From the fastest to the slowest round, by their medians; a part of the median."""
+        """The largest less the smallest median of a round, as a fraction of the median."""
         rounds = [statistics.median(calls) for calls in self.seconds]
         return (max(rounds) - min(rounds)) / self.median
 
     def percentile(self, percent: float) -> float:
-        """The seconds that so many in a hundred of the calls took at most."""
+        """Return a percentile of all calls, in seconds."""
         return float(np.percentile([call for calls in self.seconds for call in calls], percent))
 
 
@@ -48,9 +48,9 @@ def in_turns(
     """Time the calls of each task, ``rounds`` times after a warm-up.
 
     Args:
-        tasks: The calls of one round, by what makes them.
-        rounds: How often each task is called.
-        progress: Told the round that begins.
+        tasks: The calls of one round, by the name of the task.
+        rounds: How often each task is timed.
+        progress: Called with the round that begins.
     """
     seconds: dict[Name, list[tuple[float, ...]]] = {name: [] for name in tasks}
     for number in range(rounds + 1):
@@ -64,7 +64,7 @@ def in_turns(
 
 def _timed(call: Callable[[], object]) -> float:
     begin = time.perf_counter()
-    kept = call()  # so that freeing it takes none of its time
+    kept = call()  # freeing the result is not timed
     seconds = time.perf_counter() - begin
     del kept
     return seconds

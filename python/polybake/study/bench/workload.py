@@ -1,4 +1,4 @@
-"""Texts to measure with: the same at each call, and on each machine; or a user's own."""
+"""Texts to measure with: the same in each call and on each machine, or a user's own."""
 
 import math
 import random
@@ -11,19 +11,20 @@ from polybake.base.modelfile.fixture import Text
 from polybake.base.texts.source import TextSource
 from polybake.errors import InputError
 
-#: Words of a short text: their logarithm is normal. With two special tokens it has 34 in the mean.
+#: Words of a short text: their logarithm is normal. A text has 34 tokens in the mean, with the
+#: two special tokens.
 _MEAN, _DEVIATION, _LONGEST = 30.7, 0.7, 190
 
-#: Calls of a round where a text comes alone: five rounds give 200, of which p99 leaves two out.
+#: Calls of a round with one text per call: five rounds give 200, and 2 of them lie above p99.
 _CALLS = 40
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Texts, and how they come.
+    """Texts, and how they are split into calls.
 
     Attributes:
-        single: Each text is a call of its own, as queries come; else all are one call.
+        single: Whether each text is a call of its own, like a query; else all texts are one call.
     """
 
     name: str
@@ -32,23 +33,23 @@ class Workload:
     single: bool = False
 
     def paired(self) -> Self:
-        """The same for a model of pairs: each text beside the first one."""
+        """Return the same workload for a model of pairs: each text paired with the first text."""
         texts = [text for text in self.texts if isinstance(text, str)]
         return replace(self, texts=tuple((texts[0], text) for text in texts))
 
     def calls(self) -> list[tuple[Text, ...]]:
-        """The texts of each call of a round."""
+        """Return the texts of each call of a round."""
         if not self.single:
             return [self.texts]
         return [(text,) for text in islice(cycle(self.texts), _CALLS)]
 
     def part(self, most: int) -> tuple[Text, ...]:
-        """At most so many of the texts, from all places alike."""
+        """Return at most ``most`` of the texts, evenly spaced."""
         return self.texts[:: math.ceil(len(self.texts) / most)]
 
 
 def workloads() -> list[Workload]:
-    """Many short texts, long ones, and a single one, as services meet them."""
+    """Return three workloads that services meet: short texts, long texts and a single text."""
     seeded = random.Random(5)  # noqa: S311 - no secret
     center = math.log(_MEAN) - _DEVIATION**2 / 2
     short = [min(round(seeded.lognormvariate(center, _DEVIATION)), _LONGEST) for _ in range(1000)]
@@ -61,10 +62,12 @@ def workloads() -> list[Workload]:
 
 
 def own_workloads(source: TextSource) -> list[Workload]:
-    """The texts of a corpus, at once and one by one; missing ones are left out.
+    """Return two workloads of a corpus: all texts at once, and one text per call.
+
+    Missing texts are left out.
 
     Raises:
-        InputError: it cannot be read, or has no text.
+        InputError: The corpus cannot be read, or has no text.
     """
     found = (text for window in source.windows() for text in window.texts)
     texts = tuple(text for text in found if text is not None)
@@ -76,6 +79,6 @@ def own_workloads(source: TextSource) -> list[Workload]:
 
 
 def _texts(seeded: random.Random, lengths: list[int]) -> tuple[str, ...]:
-    # Whole tokens of most vocabularies, so that a text has about as many tokens as words.
+    # Each word is one token in most vocabularies: a text has about as many tokens as words.
     words = resources.files(__package__).joinpath("words.txt").read_text("ascii").split()
     return tuple(" ".join(seeded.choices(words, k=length)) for length in lengths)

@@ -1,1 +1,1 @@
-"""Which known difference explains vectors that are not the model file's own."""
+"""Find which known difference explains vectors that are not the model file's own."""

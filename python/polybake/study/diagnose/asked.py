@@ -1,4 +1,4 @@
-"""Vectors that a running service or a foreign client gives when it is asked."""
+"""Ask a running service or a foreign client for vectors."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from polybake.verification.harness.services.service import Service
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import HarnessError
 
-#: Texts of a request, as libraries send by themselves.
+#: The texts of a request, as many as libraries send by default.
 _BATCH = 32
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What was answered.
+    """The answer of a service or client.
 
     Attributes:
         vectors: ``[texts, dimension]``.
-        fingerprint: That of the model file that a service says it serves, if it says so.
+        fingerprint: The fingerprint of the model file that a service claims to serve, if any.
     """
 
     vectors: NDArray[np.float32]
@@ -41,18 +41,18 @@ class Asked:
 def asked(
     harness: str, model: Path, texts: Sequence[str], prompt: str | None, timeout: float
 ) -> Asked:
-    """Ask for the vectors of texts.
+    """Request the vectors of texts.
 
     Args:
         harness: A command that speaks the protocol, or the address of a service.
-        model: The file whose vectors they should be; a command is told to open it.
+        model: The model file that should have made the vectors; a command is told to open it.
         texts: One or more.
         prompt: The name of a prompt of the model, or None for its default.
         timeout: Seconds for each answer.
 
     Raises:
-        InputError: no such command or address, or the time is none.
-        CheckFailed: it gives no vectors.
+        InputError: There is no such command or address, or the timeout is invalid.
+        CheckFailed: It gives no vectors.
     """
     client, timeouts = foreign_client(harness), Timeouts.of(timeout)
     try:
@@ -65,7 +65,7 @@ def asked(
 
 
 def golden_texts(model: Path) -> list[str]:
-    """The texts of a file's golden cases, each once."""
+    """Return the texts of a file's golden cases, each once."""
     cases = read_head(model).fixture.cases
     return list(dict.fromkeys(one for case in cases for one in case.texts if isinstance(one, str)))
 
@@ -88,7 +88,7 @@ def _answers(
 def _started(
     client: Client, model: Path, timeouts: Timeouts
 ) -> tuple[Harness | Service, str | None]:
-    """What is asked; whatever model it opens, as its vectors are judged alone."""
+    """Start the harness or service; also return the fingerprint that a service claims, if any."""
     if client.service:
         service = Service(client.language, model)
         return service, service.start(timeouts.load).fingerprint

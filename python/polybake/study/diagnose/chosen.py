@@ -1,26 +1,26 @@
-"""The texts that departures are tried on."""
+"""Choose the texts that departures are tried on."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: So many are tried, however long.
+#: This many texts are tried, however long they are.
 _SOME = 4
 
 
 def chosen(
     gaps: NDArray[np.float64], lengths: NDArray[np.intp], most: int, tokens: int
 ) -> NDArray[np.intp]:
-    """The places of large gaps, and of as many others, while they are not too many tokens.
+    """Return the places of the largest gaps and of as many evenly spaced others.
 
-    The longest text is the first of them, as limits show in it alone, unless it is most of that.
+    The longest text is taken first, as only it shows limits, unless it takes over half the tokens.
 
     Args:
-        gaps: Of each text.
-        lengths: Tokens of each text.
-        most: So many places at most.
-        tokens: Of all of them, but for the first few.
+        gaps: The gap of each text.
+        lengths: The number of tokens of each text.
+        most: The most places.
+        tokens: The most tokens of all chosen texts, except for the first few.
     """
     worst = np.argsort(-gaps, kind="stable")
     spread = np.linspace(0, len(gaps) - 1, min(len(gaps), most)).astype(int)

@@ -1,4 +1,4 @@
-"""Say why vectors are not the model file's own."""
+"""Find out why vectors are not the model file's own."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from polybake.study.diagnose.moved import described, listed
 from polybake.study.diagnose.order import order
 from polybake.study.diagnose.search import IN_PART, Explanations, explanations
 
-#: Texts that are embedded between two words of it.
+#: The texts that are embedded between two reports of progress.
 _WINDOW = 1024
 
-#: No embedding has such elements, nor their inverses; of floats whose bytes are read in the other
-#: order a good part is such.
+#: No embedding has elements this large, or as small as their inverses; floats read in the wrong
+#: byte order have more than this part of them.
 _HUGE, _ODD = 1e18, 0.05
 
-#: Texts that show an explanation.
+#: How many texts are shown as examples.
 _SHOWN = 3
 
 
@@ -38,17 +38,18 @@ def diagnose(
     prompt: Prompt,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Diagnosis:
-    """Compare vectors with a model file's own, and try what explains the difference.
+    """Compare vectors with a model file's own, and search for what explains the difference.
 
     Args:
         model: A baked model file of float32 embeddings.
-        texts: One for each row of ``theirs``.
-        theirs: ``[texts, dimension]``.
-        prompt: What the file's own vectors have.
-        tell: Told what begins.
+        texts: A text for each row of ``theirs``.
+        theirs: The vectors to explain, ``[texts, dimension]``.
+        prompt: The prompt of the file's own vectors.
+        tell: Called with what begins.
 
     Raises:
-        InputError: not such a file, it has no such prompt, or a vector holds NaN or infinity.
+        InputError: The file is not such a file, it has no such prompt, or a vector holds NaN or
+            infinity.
     """
     dissected = Dissected.read(model)
     theirs, swapped = _in_order(theirs)
@@ -82,7 +83,7 @@ def diagnose(
 def _own(
     model: Path, texts: list[str], prompt: str | None, tell: Callable[[str], None]
 ) -> NDArray[Any]:
-    """The file's own vectors of all texts."""
+    """Return the file's own vectors of all texts."""
     embedder = Embedder(model)
     found = []
     for first in range(0, len(texts), _WINDOW):
@@ -92,7 +93,7 @@ def _own(
 
 
 def _in_order(theirs: NDArray[np.float32]) -> tuple[NDArray[np.float32], bool]:
-    """The vectors, with the bytes of each float in this machine's order."""
+    """Return the vectors in this machine's byte order, and whether the bytes were swapped."""
     odd, other = _odd(theirs), theirs.byteswap()
     if odd.mean() > _ODD and _odd(other).mean() < _ODD:
         return other, True
@@ -104,7 +105,7 @@ def _in_order(theirs: NDArray[np.float32]) -> tuple[NDArray[np.float32], bool]:
 
 
 def _odd(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """The elements that no embedding has."""
+    """Return which elements are too large or too small for an embedding."""
     with np.errstate(invalid="ignore"):
         size = np.abs(vectors)
         odd: NDArray[np.bool_] = ~((size < _HUGE) & ((size > 1 / _HUGE) | (size == 0)))
@@ -118,7 +119,7 @@ def _examples(
     gap: Gap,
     kept: NDArray[np.intp],
 ) -> tuple[Example, ...]:
-    """Of the texts that it explains, those whose vectors differ most."""
+    """Return the explained texts whose vectors differ most."""
     if not found.found:
         return ()
     shown, gaps = found.found[0].shown, gap.of_texts[found.places]

@@ -1,4 +1,4 @@
-"""What is known of why vectors are not a model file's own."""
+"""The result of a diagnosis: why vectors are not a model file's own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polybake.base.modelfile.compare import LIMIT
 from polybake.study.diagnose.explanation import Explanation
 from polybake.study.diagnose.search import EXPLAINED, IN_PART
 
-#: Largest differences, relative to a vector's length, and what arithmetic leaves them.
+#: Largest differences, relative to a vector's length, and the arithmetic that causes them.
 #: Source: docs/tolerances.md, "Why these numbers" and "Fewer bits".
 _ROUNDING = ((3e-3, "float16, bfloat16 or TF32"), (3e-2, "int8"))
 
@@ -19,10 +19,10 @@ class Example:
     """A text whose vector shows an explanation.
 
     Attributes:
-        row: Its place among those given, from 1.
-        text: As it was given.
-        gap: The distance of the two vectors.
-        explained: What part of it.
+        row: Its row, from 1.
+        text: The text.
+        gap: The distance of its two vectors.
+        explained: The part of the gap that is explained.
     """
 
     row: int
@@ -33,19 +33,19 @@ class Example:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is known of a gap.
+    """The result of a diagnosis.
 
     Attributes:
-        rows: Vectors that were given, all of which were compared.
-        difference: The largest of one element, relative to its vector's length, of vectors beside
-            those of their own texts; None where the dimensions differ.
+        rows: How many vectors were compared.
+        difference: The largest difference of an element, relative to its vector's length, between
+            vectors of the same text; None if the dimensions differ.
         swapped: Whether the floats are in the other byte order.
-        zeros: How many vectors are all zeros; they are compared no further.
-        moved: How many vectors are another text's, or none's.
+        zeros: How many vectors are all zeros; these are not compared further.
+        moved: How many vectors belong to another text, or to none.
         astray: Which rows are zeros or another text's, and which texts have none, in words.
-        found: What explains some of it, best first; nothing where there is no gap.
-        examples: What shows the first of them best.
-        ended: Whether the time ended before all was tried.
+        found: The explanations, best first; empty if there is no gap.
+        examples: The texts that show the first explanation best.
+        ended: Whether time ran out before all departures were tried.
     """
 
     rows: int
@@ -60,7 +60,7 @@ class Diagnosis:
 
     @property
     def verdict(self) -> Literal["same", "explained", "explained in part", "unexplained"]:
-        """What is known of the gap, if there is one."""
+        """Whether the vectors are the same, and if not, how far the gap is explained."""
         if self._near:
             return "explained" if self.swapped or self.moved or self.zeros else "same"
         most = self.found[0].explained if self.found else 0.0
@@ -70,13 +70,13 @@ class Diagnosis:
 
     @property
     def left(self) -> float | None:
-        """The largest difference of one element behind the first explanation, if it is one."""
+        """The largest difference of an element that the best explanation, if any, leaves."""
         explained = self.found and self.verdict == "explained"
         return self.found[0].left if explained else self.difference
 
     @property
     def rounding(self) -> str | None:
-        """The arithmetic that leaves such differences, if any is left."""
+        """The arithmetic that causes differences as large as what is left, if anything is left."""
         if self.left is None or self.left <= LIMIT:
             return None
         return next((name for most, name in _ROUNDING if self.left <= most), None)

@@ -1,4 +1,4 @@
-"""A model file taken apart: what its encoder gives, layer by layer, and each step by itself."""
+"""A model file taken apart: its encoder, layer by layer, and each step by itself."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 #: Values of a graph by their names.
 NamedArrays = Mapping[str, NDArray[Any]]
 
-#: What makes another graph of the model's own.
+#: A function that changes the model's graph.
 Changed = Callable[[onnx.ModelProto], onnx.ModelProto]
 
-#: Graphs that are held open, each with its weights.
+#: The most sessions that are kept open, each with its weights.
 _KEPT = 3
 
 _STEP = re.compile(r"steps\.(\d+)")
@@ -38,8 +38,8 @@ class Dissected:
     """A model file whose parts can be run one by one.
 
     Attributes:
-        manifest: The file's.
-        tokenizer: The file's.
+        manifest: The file's manifest.
+        tokenizer: The file's tokenizer.
         graph: The whole graph, with its weights.
     """
 
@@ -52,7 +52,8 @@ class Dissected:
         """Read a baked model file.
 
         Raises:
-            InputError: not one, of another task than ``embed``, or one whose vectors are integers.
+            InputError: The file is not a baked model, its task is not ``embed``, or its vectors are
+                integers.
         """
         head = read_head(path)
         contract = head.manifest.contract
@@ -67,19 +68,19 @@ class Dissected:
     def values(
         self, feed: NamedArrays, changed: Changed | None = None, *, layers: bool = False
     ) -> NamedArrays:
-        """What the graph gives a batch: what the encoder gives, and what steps read.
+        """Run the encoder on a batch; return its output and all values that steps read.
 
         Args:
-            feed: What the graph takes.
-            changed: Makes another graph of it; None leaves it as it is.
-            layers: Whether what the layers give is wanted, too.
+            feed: The graph's inputs.
+            changed: Changes the graph first; None leaves it as it is.
+            layers: Whether to return the outputs of the layers, too.
         """
         session = self._fronts(changed, layers)
         names = [one.name for one in session.get_outputs()]
         return {**feed, **dict(zip(names, run(session, names, feed), strict=True))}
 
     def step(self, place: int, values: NamedArrays, x: NDArray[Any]) -> NDArray[Any]:
-        """What a step makes of ``x``; all else that it reads are values of the same batch."""
+        """Run a step on ``x``; its other inputs are values of the same batch."""
         session = self._steps[place]
         if session is None:
             return x
@@ -90,7 +91,7 @@ class Dissected:
 
     @cached_property
     def states(self) -> tuple[str, ...]:
-        """The names of what the encoder gives and, after it, each step."""
+        """The names of the outputs of the encoder and of each step."""
         steps = [self._nodes(place) for place in range(len(self.manifest.steps))]
         read = {name for nodes in steps for node in nodes for name in _read(node)}
         read |= {one.name for one in self.graph.graph.output}
@@ -103,7 +104,7 @@ class Dissected:
 
     @cached_property
     def layers(self) -> tuple[str, ...]:
-        """The names of what the layers give, without the last one; none where nobody named them."""
+        """The names of the layers' outputs, without the last; empty if layers are not named."""
         found = {}
         for node in self._nodes(None):
             if match := _LAYER.search(_namespace(node)):
@@ -112,12 +113,12 @@ class Dissected:
 
     @cached_property
     def pooled_at(self) -> int | None:
-        """The place of the step that pools; None where the encoder does."""
+        """The place of the step that pools; None if no step does."""
         places = range(len(self.manifest.steps))
         return next((one for one in places if self.manifest.steps[one].startswith("pool(")), None)
 
     def _value(self, name: str) -> onnx.ValueInfoProto:
-        """A value with its type and of any shape, as another way may give it another one."""
+        """Return a value with its type but no shape, as another way may give another shape."""
         kind = self._types.get(name, TensorProto.FLOAT)
         return helper.make_tensor_value_info(name, kind, None)
 
@@ -128,16 +129,16 @@ class Dissected:
         return {one.name: one.type.tensor_type.elem_type for one in values}
 
     def _nodes(self, place: int | None) -> list[NodeProto]:
-        """Those of a step; None is the encoder."""
+        """Return the nodes of a step; of the encoder for None."""
         return [node for node in self.graph.graph.node if _step(node) == place]
 
     @cached_property
     def _fronts(self) -> Callable[[Changed | None, bool], ort.InferenceSession]:
-        """The session of the graph, or of what it is changed to; some are kept."""
+        """Open the session of the graph or of a changed graph; the latest sessions are kept."""
         return lru_cache(_KEPT)(self._front)
 
     def _front(self, changed: Changed | None, layers: bool) -> ort.InferenceSession:
-        """The encoder alone, with every value as an output that `values` gives."""
+        """Open the encoder alone, with each value that `values` returns as an output."""
         front = onnx.ModelProto()
         front.CopyFrom(self.graph)
         read = {one.name for step in self._steps if step for one in step.get_inputs()}
@@ -149,7 +150,7 @@ class Dissected:
 
     @cached_property
     def _steps(self) -> list[ort.InferenceSession | None]:
-        """A session of each step; None where one changes nothing."""
+        """The session of each step; None for a step that changes nothing."""
         return [self._session(place) for place in range(len(self.manifest.steps))]
 
     def _session(self, place: int) -> ort.InferenceSession | None:
@@ -184,7 +185,7 @@ def _step(node: NodeProto) -> int | None:
 
 
 def _read(node: NodeProto) -> Iterator[str]:
-    """The values that a node reads, and the graphs within it."""
+    """Yield the values that a node and the graphs within it read."""
     yield from node.input
     for attribute in node.attribute:
         for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):

@@ -1,4 +1,4 @@
-"""What part of a gap a departure explains, on texts that are looked at."""
+"""The part of a gap that a departure explains, on the chosen texts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from polybake.study.diagnose.way import Ways
 
 @dataclass(frozen=True)
 class Explanation:
-    """A departure, or two, and how far it brings the model's own vectors to the others.
+    """A departure or a pair, and how near it brings the model's own vectors to the others.
 
     Attributes:
         name: What the other program does.
-        parts: How many departures it is made of.
-        explained: Of the gap: 1 is all of it, 0 nothing.
-        left: The largest difference of one element, relative to its vector's length.
-        shown: Of each text that is looked at, what part of its own gap it explains.
+        parts: How many departures it consists of.
+        explained: The explained part of the gap: 1 is all of it, 0 is none.
+        left: The largest difference of an element that is left, relative to its vector's length.
+        shown: For each chosen text, the explained part of its own gap.
     """
 
     name: str
@@ -37,34 +37,34 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Looked:
-    """Texts that are looked at, and the gaps of their vectors."""
+    """The chosen texts, and the gaps of their vectors."""
 
     ways: Ways
     gap: Gap
 
     def at(self, places: NDArray[np.intp]) -> Looked:
-        """At those of them in these places alone."""
+        """Return a part of the texts, by their places."""
         ways = self.ways
         chosen = [ways.places[place] for place in places]
         gap = Gap(self.gap.theirs[places], self.gap.own[places])
         return Looked(Ways(ways.model, ways.texts, ways.prompt, chosen), gap)
 
     def fed(self, one: Departure) -> tuple[object, ...] | None:
-        """What a departure feeds the graph; None where it does not fit the tokenizer."""
+        """Return what a departure feeds the graph; None if it does not fit the tokenizer."""
         try:
             return self.ways.fed(one.way)
         except Exception:
             return None
 
     def rounded(self, one: Departure) -> Explanation | None:
-        """What the rounding of the model's own vectors explains, without running it."""
+        """Return what rounding the model's own vectors explains; this does not run the model."""
         rounding = one.way.stored
         if not isinstance(rounding, Rounding):
             return None
         return Explanation(one.name, 1, *self.gap.explained(self.gap.own, rounding))
 
     def explanation(self, one: Departure) -> Explanation | None:
-        """What a departure explains; None where it does not fit the model."""
+        """Return what a departure explains; None if it does not fit the model."""
         rounding = one.way.stored if isinstance(one.way.stored, Rounding) else None
         way = replace(one.way, stored=None) if rounding else one.way
         try:
@@ -76,5 +76,5 @@ class Looked:
 
 
 def done(found: Iterable[Explanation]) -> bool:
-    """One of them explains the whole gap."""
+    """Return whether an explanation leaves no gap."""
     return any(one.left <= LIMIT for one in found)

@@ -1,4 +1,4 @@
-"""How far vectors of others are from a model's own, and how much of that is gone."""
+"""The distance of others' vectors from a model's own, and how much of it is explained."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from polybake.study.diagnose.way import Vectors
 
 
 class Gap:
-    """Between vectors of others and a model's own.
+    """The gap between others' vectors and a model's own.
 
     Args:
-        theirs: ``[texts, dimension]``.
-        own: ``[texts, dimension]``; of another dimension the gap is the whole vector.
+        theirs: The others' vectors, ``[texts, dimension]``.
+        own: The model's vectors, ``[texts, dimension]``; zeros are taken for another dimension.
     """
 
     def __init__(self, theirs: Vectors, own: Vectors) -> None:
@@ -28,20 +28,20 @@ class Gap:
 
     @cached_property
     def largest(self) -> float:
-        """The largest difference of one element, relative to its vector's length."""
+        """The largest difference of an element, relative to its vector's length."""
         return relative_difference(self.theirs, self.own)
 
     def explained(
         self, vectors: Vectors, rounding: Rounding | None = None
     ) -> tuple[float, float, NDArray[np.float64]]:
-        """How much of the whole is gone with these vectors, what is left, and of each text.
+        """Return how much these vectors explain, what they leave, and how much of each text's gap.
 
-        Nothing is, and all is left, where they cannot be compared.
+        Vectors that cannot be compared explain nothing and leave an infinite gap.
 
         Args:
             vectors: ``[texts, dimension]``.
-            rounding: What becomes of them. An element that arithmetic may have put on either side
-                of a step is on theirs.
+            rounding: The rounding of the vectors. An element near the edge of a step takes the
+                others' side, as arithmetic may have put it on either.
         """
         if vectors.shape != self.theirs.shape or not np.isfinite(vectors).all():
             return -np.inf, np.inf, np.full(len(self.theirs), -np.inf)

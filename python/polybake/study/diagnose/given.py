@@ -1,4 +1,4 @@
-"""Vectors that another program made, with their texts."""
+"""Read vectors that another program made, with their texts."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def read_given(
     Args:
         vectors: ``.npy`` of ``[texts, dimension]``; or ``.jsonl``, ``.csv`` or ``.parquet`` with a
             column of lists, which a CSV has as ``[0.1, 0.2]`` or ``{0.1, 0.2}``.
-        texts: What `open_corpus` reads; None takes the texts that stand beside the vectors.
-        column: That of the vectors.
-        text_column: That of the texts.
+        texts: A file for `open_corpus`; None takes the texts beside the vectors.
+        column: The column of the vectors.
+        text_column: The column of the texts.
 
     Returns:
         The texts, and float32 ``[texts, dimension]``.
 
     Raises:
-        InputError: a file cannot be read, holds no vectors, or not one for each text.
+        InputError: A file cannot be read, holds no vectors, or does not hold one for each text.
     """
     found: list[str]
     if vectors.suffix.lower() == ".npy":
@@ -52,10 +52,10 @@ def read_given(
 
 
 def read_texts(path: Path, column: str) -> list[str]:
-    """All texts of what `open_corpus` reads.
+    """Read all texts of a file with `open_corpus`.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: The file cannot be read.
     """
     windows = open_corpus(path, column).windows()
     return [text or "" for window in windows for text in window.texts]
@@ -85,7 +85,7 @@ def _array(path: Path) -> NDArray[Any]:
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The rows of a table, each by its columns."""
+    """Yield the rows of a table, each by column."""
     kind = path.suffix.lower()
     if kind == ".parquet":
         open_corpus(path)  # says what is missing, the file or the package
@@ -99,7 +99,7 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             if kind == ".csv":
-                csv.field_size_limit(sys.maxsize)  # a vector is longer than its default
+                csv.field_size_limit(sys.maxsize)  # a vector is longer than the default limit
                 yield from csv.DictReader(file)
             else:
                 yield from (json.loads(line) for line in file if line.strip())

@@ -1,4 +1,4 @@
-"""The order in which departures are tried: what costs least, and what fits the gaps, first."""
+"""The order in which departures are tried: the cheapest and those that fit the gap first."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.explanation import Looked
 from polybake.study.diagnose.way import Way
 
-#: Another graph is tried early where the gap is at most so many times what it leaves of MiniLM, or
-#: as little, and no larger than this part of a vector's length: dynamic int8 of MiniLM leaves 0.09
-#: in batches of 32 texts.
+#: A changed graph is tried early if the gap is within this factor of its difference on MiniLM,
+#: and no larger than this part of a vector's length: dynamic int8 of MiniLM makes 0.09 in batches
+#: of 32 texts.
 _NEAR, _SMALL = 10, 0.1
 
 
 def groups(looked: Looked, known: list[Departure]) -> list[list[Departure]]:
-    """Departures that feed the graph the same, which cost one run together.
+    """Group departures that feed the graph the same input, so that a group costs one run.
 
     Args:
         looked: The texts that they are tried on.
-        known: All departures; of one graph, in batches or not, those stay together.
+        known: All departures.
     """
     together: dict[object, list[Departure]] = {}
     for one in known:
@@ -30,12 +30,12 @@ def groups(looked: Looked, known: list[Departure]) -> list[list[Departure]]:
 
 
 def in_whole_batches(one: Departure) -> bool:
-    """Whether a vector depends on all texts of its batch."""
+    """Return whether a vector depends on all texts of its batch."""
     return one.way.graph is not None and one.way.batch not in (None, 1)
 
 
 def _rank(looked: Looked, group: list[Departure]) -> int:
-    """What can explain all of the gap before what cannot, and what costs less before what more."""
+    """Rank a group: lower if it can explain the whole gap, and if it costs less."""
     one, way = group[0], group[0].way
     if looked.fed(one) == looked.ways.fed(Way()):
         return 0
@@ -50,13 +50,13 @@ def _rank(looked: Looked, group: list[Departure]) -> int:
 
 
 def is_near(looked: Looked, one: Departure) -> bool:
-    """It leaves about as much as is to be explained."""
+    """Return whether a departure makes a difference about as large as the gap."""
     least, most = one.leaves / _NEAR, min(one.leaves * _NEAR, _SMALL)
     return least <= looked.gap.largest <= most
 
 
 def _fits(looked: Looked, one: Departure) -> bool:
-    """Tokens change of just those texts whose vectors differ."""
+    """Return whether the tokens change in exactly the texts whose vectors differ."""
     pairs = zip(looked.ways.rows(Way()), looked.ways.rows(one.way), strict=True)
     changed = np.asarray([row != other for row, other in pairs])
     lengths = np.linalg.norm(looked.gap.theirs, axis=1)

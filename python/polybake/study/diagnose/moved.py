@@ -1,4 +1,4 @@
-"""In words: which rows hold zeros or other texts' vectors, and which texts have none."""
+"""Describe which rows hold zeros or other texts' vectors, and which texts have none."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-#: Runs of rows, texts and single rows that are named; of more their number is said.
+#: The most runs, texts or rows that are named; the others are counted.
 _NAMED = 4
 
 RowPlaces = NDArray[np.intp]
 
 
 def described(found: RowPlaces, zeros: RowPlaces) -> tuple[str, ...]:
-    """What became of the rows, a line each; nothing where each is its own text's.
+    """Describe the rows in lines; empty if each row holds its own text's vector.
 
     Args:
-        found: What `order` gives; rows and texts are named from 1.
-        zeros: Rows that are all zeros.
+        found: The result of `order`; the lines count rows and texts from 1.
+        zeros: The rows that are all zeros.
     """
     rows = np.arange(len(found))
     said = []
@@ -57,7 +57,7 @@ def _pattern(found: RowPlaces, rows: RowPlaces) -> Iterator[str]:
 
 
 def _runs(found: RowPlaces, rows: RowPlaces) -> list[tuple[int, int, int]]:
-    """The first row, the one behind the last, and how far behind their own texts these are."""
+    """Return each moved run: its first row, the row after its last, and the offset of its texts."""
     key = np.where(found < 0, 0, found - rows)
     ends = [*np.flatnonzero(np.diff(key)) + 1, len(rows)]
     starts = [0, *ends[:-1]]
@@ -80,14 +80,14 @@ def _run(first: int, last: int, by: int, count: int) -> str:
 
 
 def _foreign(found: RowPlaces) -> Iterator[str]:
-    """Rows of no text that was given."""
+    """Describe rows that hold no given text's vector."""
     rows = np.flatnonzero(found < 0)
     if len(rows):
         yield f"{listed('row', rows)} {'is' if len(rows) == 1 else 'are'} none of these texts'"
 
 
 def _counts(found: RowPlaces) -> Iterator[str]:
-    """Texts of several rows, and texts of none."""
+    """Describe texts with several rows, and texts with none."""
     times = Counter(found[found >= 0].tolist())
     twice = [text for text, count in times.items() if count > 1]
     lost = [text for text in range(len(found)) if text not in times]
@@ -103,7 +103,7 @@ def _counts(found: RowPlaces) -> Iterator[str]:
 
 
 def listed(noun: str, places: RowPlaces) -> str:
-    """Places by their numbers from 1, such as ``rows 3, 4 and 9``; of many, the first ones."""
+    """Name places, from 1, such as ``rows 3, 4 and 9``; of many, only the first."""
     shown = [str(one + 1) for one in places[:_NAMED]]
     if len(places) > _NAMED:
         shown.append(f"{len(places) - _NAMED} more")

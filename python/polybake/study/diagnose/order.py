@@ -1,4 +1,4 @@
-"""Vectors that stand beside other texts than their own."""
+"""Find vectors that stand beside another text than their own."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ from numpy.typing import NDArray
 
 from polybake.study.diagnose.departures.rounding import unit
 
-#: The cosine of vectors of one text, where nothing but their order differs; and how much nearer a
-#: vector is to another text's than to its own, where something else does, too.
+#: The least cosine of a text's two vectors if only their order differs; and how much nearer a
+#: vector must be to another text's than to its own if something else differs, too.
 _SAME, _NEARER = 0.99, 0.02
 
-#: From here on two vectors have one direction; what float32 leaves of a cosine is far below.
+#: Two vectors with this cosine have the same direction, and a cosine must be this much larger to
+#: count as such; float32 changes a cosine by far less.
 _EXACT = 1 - 1e-6
 _LESS = 1e-5
 
-#: Texts from which on it is no chance that each vector has another text's beside it, and
-#: neighbours from which on it is none that they have neighbours.
+#: With this many texts it is no chance that each vector is another text's, and with this many
+#: neighbouring rows no chance that their texts are neighbours, too.
 _ENOUGH, _RUN = 8, 5
 
-#: Rows whose cosines to all texts are held at a time.
+#: The rows whose cosines to all texts are held at a time.
 _WINDOW = 1024
 
 _Rows = NDArray[np.intp]
 
 
 def order(theirs: NDArray[Any], own: NDArray[Any]) -> _Rows:
-    """Of each vector, the text whose own vector it is beside.
+    """Return, for each vector, the text that it belongs to.
 
     Args:
-        theirs: ``[texts, dimension]``.
-        own: The same shape, or of another dimension: what both have is compared.
+        theirs: The vectors, ``[texts, dimension]``.
+        own: The model's vectors; only the dimensions that both have are compared.
 
     Returns:
-        ``[texts]``, -1 where that is none of them; the rows themselves where they stand in order.
-        A text whose vector stands twice is given twice.
+        ``[texts]``, -1 for a vector of no text; the rows' own numbers if they are in order. A
+        text whose vector stands in two rows is returned twice.
     """
     rows = np.arange(len(own))
     width = min(theirs.shape[1], own.shape[1])
@@ -57,7 +58,7 @@ def order(theirs: NDArray[Any], own: NDArray[Any]) -> _Rows:
     best = np.full(len(rows), -np.inf)
     np.maximum.at(best, found, nearness)
     taken = (nearness < best[found]) & ~sure & moved  # by a vector that is nearer to it
-    ended = moved & (found == rows) & _beside(sure)  # where a run ends at a text that is not here
+    ended = moved & (found == rows) & _beside(sure)  # a run ends at a text that is missing here
     result: _Rows = np.where(taken | ended, -1, found)
     return result
 
@@ -65,7 +66,7 @@ def order(theirs: NDArray[Any], own: NDArray[Any]) -> _Rows:
 def _nearest(
     given: NDArray[Any], ours: NDArray[Any], beside: NDArray[Any]
 ) -> tuple[_Rows, NDArray[Any]]:
-    """The text that each vector is nearest to, and its cosine; its own, where that is all one."""
+    """Return each vector's nearest text and its cosine; the vector's own text if it is as near."""
     nearest, near = np.arange(len(ours)), beside.copy()
     unsure = np.flatnonzero(beside < _EXACT)
     for first in range(0, len(unsure), _WINDOW):
@@ -82,7 +83,7 @@ def _running(
     near: NDArray[Any],
     moved: NDArray[np.bool_],
 ) -> _Rows:
-    """Of texts that have one vector, the one beside the text of the row before."""
+    """Choose, among texts with equal vectors, the neighbour of the previous row's text."""
     found = nearest.copy()
     for row in map(int, np.flatnonzero(moved[1:]) + 1):
         for text in (found[row - 1] + 1, found[row - 1] - 1):
@@ -93,7 +94,7 @@ def _running(
 
 
 def _runs(key: _Rows, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The moved rows that stand among enough neighbours of one key."""
+    """Return which moved rows belong to a long enough run with one key."""
     ends = np.flatnonzero(np.diff(key) != 0) + 1
     groups = np.split(np.arange(len(key)), ends)
     long = [moved[one].all() and len(one) >= _RUN for one in groups]
@@ -101,11 +102,11 @@ def _runs(key: _Rows, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _beside(sure: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The neighbours of rows that are surely another text's."""
+    """Return the neighbours of rows that surely are another text's."""
     wide = np.pad(sure, 1)
     return np.asarray(wide[:-2] | wide[2:], bool)
 
 
 def _distinct(rows: _Rows) -> bool:
-    """Nearly all are; of a part of all texts, some have none of their own."""
+    """Return whether at least nine of ten rows are distinct; some texts may be missing."""
     return len({*rows.tolist()}) >= 0.9 * len(rows)

@@ -1,4 +1,4 @@
-"""Pairs of known departures, those that promise most first."""
+"""Pairs of known departures, the most promising first."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from polybake.study.diagnose.explanation import Explanation, Looked, done
 from polybake.study.diagnose.groups import in_whole_batches
 from polybake.study.diagnose.way import Way
 
-#: A pair that runs the graph on something else is tried on so many texts first.
+#: A pair that must run the graph anew is tried on this many texts first.
 _FEW = 2
 
-#: Of the gap; what another graph must explain alone to be tried in pairs.
+#: The part of the gap that a changed graph must explain alone to be tried in pairs.
 _WORTH = 0.05
 
-#: A pair must leave at most so much of what one of it leaves alone.
+#: A pair must leave at most this part of what its better departure leaves alone.
 GAIN = 0.5
 
 _Found = Mapping[Departure, Explanation]
 
 
 def cheap_pairs(looked: Looked, found: _Found) -> Iterator[Departure]:
-    """Every pair that feeds the graph what the file does, and so runs nothing anew.
+    """Yield every pair that feeds the graph like the model file, so that nothing runs anew.
 
     Args:
         looked: The texts that single departures were tried on.
-        found: What these explain.
+        found: What the single departures explain.
     """
     for one, other in combinations(_matter(found), 2):
         costs = _costs(looked, one) or _costs(looked, other)
@@ -38,12 +38,12 @@ def cheap_pairs(looked: Looked, found: _Found) -> Iterator[Departure]:
 
 
 def costly_pairs(looked: Looked, found: _Found, over: Callable[[], bool]) -> Iterator[Departure]:
-    """Of all other pairs those that promise something.
+    """Yield the promising pairs among all other pairs.
 
     Args:
         looked: The texts that single departures were tried on.
-        found: What these explain.
-        over: Whether the time is; then no more are given.
+        found: What the single departures explain.
+        over: Whether time has run out; then no more pairs are yielded.
     """
     matter = _matter(found)
     costly = {one for one in matter if _costs(looked, one)}
@@ -71,12 +71,12 @@ def _matter(found: _Found) -> list[Departure]:
 
 
 def _costs(looked: Looked, one: Departure) -> bool:
-    """It runs the graph on something else; what its layers give was asked for once."""
+    """Return whether a departure runs the graph anew; other layers alone do not count."""
     return (looked.fed(one) or ())[:-1] != looked.ways.fed(Way())[:-1]
 
 
 def _matters(one: Departure, explanation: Explanation) -> bool:
-    """Here it changes vectors; and another graph, which costs most, in their direction."""
+    """Return whether it changes vectors; a changed graph, which costs most, must explain some."""
     least = _WORTH if one.way.graph else -np.inf
     if in_whole_batches(one):
         return False
@@ -84,6 +84,6 @@ def _matters(one: Departure, explanation: Explanation) -> bool:
 
 
 def _few(looked: Looked, explanation: Explanation) -> Looked:
-    """The texts of which an explanation leaves most."""
+    """Return the texts of which an explanation leaves the most."""
     left = (1 - explanation.shown) * looked.gap.of_texts
     return looked.at(np.argsort(-left, kind="stable")[:_FEW])

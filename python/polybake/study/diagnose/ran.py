@@ -1,4 +1,4 @@
-"""What a model gave, for the next who feeds it the same."""
+"""Keep the values that a model gave, for the next run on the same feed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections import OrderedDict
 
 from polybake.study.diagnose.dissected import Changed, Dissected, NamedArrays
 
-#: Bytes of values that are kept; the latest are, whatever they take.
+#: The bytes of values that are kept; the latest values are kept whatever their size.
 _KEPT = 1 << 28
 
 
 class Ran:
-    """Runs a model's graphs, and keeps what they gave last.
+    """Runs a model's graphs, and keeps the latest values.
 
     Args:
         model: The model file.
@@ -23,7 +23,7 @@ class Ran:
         self._bytes = 0
 
     def values(self, feed: NamedArrays, graph: Changed | None, *, layers: bool) -> NamedArrays:
-        """As `Dissected.values` gives them."""
+        """Return the values of `Dissected.values`."""
         arrays = tuple((name, one.shape, one.tobytes()) for name, one in sorted(feed.items()))
         key = (graph, layers, arrays)
         if key not in self._values:

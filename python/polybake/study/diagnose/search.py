@@ -1,4 +1,4 @@
-"""Rank known departures by how much of a gap they explain, pairs of them included."""
+"""Rank known departures and pairs of them by how much of a gap they explain."""
 
 from __future__ import annotations
 
@@ -20,31 +20,30 @@ from polybake.study.diagnose.groups import groups, in_whole_batches, is_near
 from polybake.study.diagnose.pairs import GAIN, cheap_pairs, costly_pairs
 from polybake.study.diagnose.way import Vectors, Way, Ways
 
-#: Of the gap; what explains less is no explanation, or one of a part.
+#: The part of a gap that a full and a partial explanation must explain.
 EXPLAINED, IN_PART = 0.95, 0.5
 
-#: Texts and tokens of the first look, and of the second, which what explains most is put to.
+#: The texts and tokens of the first look, and of the second look at the best departures.
 _FIRST, _SECOND = (4, 256), (16, 1024)
 
-#: Tokens of a batch that is run whole, at most.
+#: The most tokens of a batch that is run whole.
 _WHOLE = 8192
 
-#: So many are put to it, and what they explain at least.
+#: How many departures get a second look, and the least part that they must explain.
 _BEST, _LEAST = 5, 0.02
 
-#: Seconds of processor time from the beginning on, after which nothing slow and no more pairs are
-#: tried.
+#: After this many seconds of processor time nothing slow and no more pairs are tried.
 _TIME = 40.0
 
 
 @dataclass(frozen=True)
 class Explanations:
-    """What explains a gap.
+    """The explanations of a gap.
 
     Attributes:
-        found: Best first. Departures that the texts cannot tell apart are one.
-        places: Those of the texts that `Explanation.shown` speaks of.
-        ended: Whether the time ended before all was tried.
+        found: Best first. Departures that the texts cannot tell apart are one explanation.
+        places: The places of the texts in `Explanation.shown`.
+        ended: Whether time ran out before all departures were tried.
     """
 
     found: tuple[Explanation, ...]
@@ -60,15 +59,15 @@ def explanations(
     tell: Callable[[str], None] = lambda _: None,
     own: Vectors | None = None,
 ) -> Explanations:
-    """Try all known departures, and pairs of them where none explains the gap alone.
+    """Try all known departures, and pairs of them if none explains the gap alone.
 
     Args:
         model: The model file.
-        texts: One for each row of ``theirs``.
-        theirs: ``[texts, dimension]``.
-        prompt: The name of the prompt that the file's own vectors have.
-        tell: Told what begins, and what explains most so far.
-        own: The file's own vectors, where they are known.
+        texts: A text for each row of ``theirs``.
+        theirs: The vectors to explain, ``[texts, dimension]``.
+        prompt: The name of the prompt of the file's own vectors.
+        tell: Called with what begins, and with the best explanation so far.
+        own: The file's own vectors, if they are known.
     """
     ways = Ways(model, texts, prompt)
     gap = Gap(theirs, ways.vectors(Way()) if own is None else own)
@@ -82,7 +81,7 @@ def explanations(
 
 
 class _Search:
-    """What departures explain of a few texts, and the best of them of more."""
+    """The search: all departures on a few texts, then the best on more texts."""
 
     def __init__(
         self, looked: Looked, rounded: Departure | None, tell: Callable[[str], None]
@@ -98,9 +97,9 @@ class _Search:
         self.sure: dict[Departure, Explanation] = {}
 
     def ended(self, known: list[Departure]) -> bool:
-        """Try all until one explains the whole gap; whether the time ended before.
+        """Try all until a departure explains the whole gap; return whether time ran out first.
 
-        What is slow comes behind the pairs that run no model, unless it leaves about such a gap.
+        Slow departures come after the pairs that run no model, unless they fit the size of the gap.
         """
         late = {one for one in known if one.slow and not is_near(self.first, one)}
         self._singles([one for one in known if one not in late])
@@ -115,7 +114,7 @@ class _Search:
         return over
 
     def _singles(self, known: list[Departure]) -> None:
-        """Try each alone, and with the rounding that their vectors show."""
+        """Try each departure alone, and with the rounding that the given vectors show."""
         if done(self.sure.values()):
             return
         for group in groups(self.first, known):
@@ -124,7 +123,7 @@ class _Search:
                 return
 
     def _pairs(self, tried: Iterator[Departure]) -> None:
-        """Try pairs where nothing explains the whole gap."""
+        """Try pairs if nothing explains the whole gap."""
         if done(self.sure.values()):
             return
         for pair in tried:
@@ -145,7 +144,7 @@ class _Search:
                     self._put(one)
 
     def _try_whole(self, one: Departure) -> None:
-        """On all texts of one batch, of those the one with the fewest tokens."""
+        """Try a departure on all texts of one batch: the batch with the fewest tokens."""
         size, count = one.way.batch or 1, len(self.lengths)
         batches = [np.arange(first, min(first + size, count)) for first in range(0, count, size)]
         costs = [int(len(places) * self.lengths[places].max()) for places in batches]
@@ -168,13 +167,13 @@ class _Search:
             yield both
 
     def _put(self, one: Departure) -> None:
-        """To the second look."""
+        """Explain with the texts of the second look."""
         seen = self.found[one] if self.first is self.second else self.second.explanation(one)
         if seen:
             self.sure[one] = seen
 
     def _confirm(self, parts: int) -> None:
-        """The best of so many parts."""
+        """Take a second look at the best departures of this many parts."""
         kept = [one for one in self.found.items() if one[0].parts == parts]
         ranked = sorted((seen.explained for _, seen in kept), reverse=True)
         least = max([_LEAST, *ranked[_BEST - 1 : _BEST]])
@@ -187,7 +186,7 @@ class _Search:
 
 
 def _distinct(found: Collection[Explanation]) -> list[Explanation]:
-    """Best first; what explains the same of every text is one, the simplest of them before."""
+    """Sort best first, and merge departures that explain the same of every text."""
     alone = max((one.explained for one in found if one.parts == 1), default=0.0)
     ranked = sorted(found, key=lambda one: (-round(one.explained, 4), one.parts))
     kept: list[Explanation] = []

@@ -1,4 +1,4 @@
-"""One way from texts to vectors, of which the model file's own is one."""
+"""A way from texts to vectors, such as the model file's own."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from polybake.study.diagnose.ran import Ran
 
 Vectors = NDArray[np.floating[Any]]
 
-#: All texts are one batch, of as many as anybody makes one.
+#: All texts are one batch, up to the largest batch that anybody uses.
 ALL = 1024
 
 
 @dataclass(frozen=True)
 class Way:
-    """What is done at each stage; None is what the model file does.
+    """What happens at each stage; None means what the model file does.
 
     Attributes:
-        text: Rewrites a text before its prompt is put before it.
-        prompt: The text that is put before a text.
-        tokens: The rows of token ids of texts.
-        batch: How many texts a batch has, in their order; else rows of like length are one.
-        feed: The arrays of a batch of rows, given also how many tokens it has at least.
-        masked: The steps see the texts' own mask, whatever the encoder was fed.
-        graph: Makes another graph of the model's.
-        layer: The name of the value that is taken for what the encoder gives.
-        pool: Makes one vector of a text's token embeddings, given the values of the batch.
-        left_out: The place of a step that is not done.
-        stored: What became of the vectors afterwards.
+        text: Rewrites a text before its prompt is added.
+        prompt: The prompt before a text.
+        tokens: Makes rows of token ids from texts.
+        batch: How many texts a batch has, in their order; else batches have rows of like length.
+        feed: Makes the arrays of a batch of rows, with at least a given number of tokens.
+        masked: Whether the steps see the texts' own mask, whatever the encoder was fed.
+        graph: Changes the model's graph.
+        layer: The name of the value that is taken as the encoder's output.
+        pool: Makes a vector from a text's token embeddings and the values of the batch.
+        left_out: The place of a step that is left out.
+        stored: Changes the finished vectors.
     """
 
     text: Callable[[str], str] | None = None
@@ -55,24 +55,24 @@ class Way:
 
     @property
     def stages(self) -> frozenset[str]:
-        """Those at which something else is done."""
+        """The stages that differ from the model file."""
         return frozenset(one.name for one in fields(self) if getattr(self, one.name) is not None)
 
 
 _Row = tuple[int, ...]
 
-#: Tokens of a batch, padding included, where the way says nothing of batches.
+#: The tokens of a batch, with padding, if the way does not set batches.
 _BUDGET = 512
 
 
 class Ways:
-    """What ways give of the same texts.
+    """Runs ways on the same texts.
 
     Args:
         model: The model file.
-        texts: One or more, in the order in which they were batched.
-        prompt: The name of the prompt that the file's own vectors have.
-        places: Those whose vectors are wanted; None is all.
+        texts: One or more texts, in the order of their batches.
+        prompt: The name of the prompt of the file's own vectors.
+        places: The places of the texts whose vectors are wanted; None means all.
     """
 
     def __init__(
@@ -91,27 +91,27 @@ class Ways:
         self._known: dict[tuple[object, ...], dict[_Row, NDArray[Any]]] = {}
 
     def rows(self, way: Way) -> tuple[_Row, ...]:
-        """The token ids of each text.
+        """Return the token ids of each text.
 
         Raises:
-            Exception: of whatever kind the tokenizer has, where a way does not fit it.
+            Exception: Any exception of the tokenizer, if a way does not fit it.
         """
         return self._rows(way.text, way.prompt, way.tokens, self.places)
 
     def fed(self, way: Way) -> tuple[Any, ...]:
-        """What the graph is run on, and which graph: what costs. Most rewriting changes no token.
+        """Return what costs: the graph and its input. Most rewriting changes no token.
 
         Raises:
-            Exception: of whatever kind the tokenizer has, where a way does not fit it.
+            Exception: Any exception of the tokenizer, if a way does not fit it.
         """
         layers = way.layer is not None
         return (self.rows(way), way.batch, way.feed, way.masked, way.graph, layers)
 
     def vectors(self, way: Way) -> Vectors:
-        """``[texts, dimension]``.
+        """Return the vectors, ``[texts, dimension]``.
 
         Raises:
-            Exception: of whatever kind the runtime has, where a way does not fit the model.
+            Exception: Any exception of the runtime, if a way does not fit the model.
         """
         rows = self.rows(way)
         if way.feed is None and way.batch in (None, 1):
@@ -121,7 +121,7 @@ class Ways:
         return x if way.stored is None else way.stored(x)
 
     def _of_rows(self, way: Way, rows: Sequence[_Row]) -> Vectors:
-        """Of rows that may stand beside any others: what is known of one is not run again."""
+        """Return vectors of rows that do not depend on their batch; known rows do not run again."""
         key = (way.batch, way.graph, way.layer, way.pool, way.left_out)
         known = self._known.setdefault(key, {})
         missing = [row for row in dict.fromkeys(rows) if row not in known]
@@ -146,7 +146,7 @@ class Ways:
         return x
 
     def _finished(self, way: Way, values: NamedArrays) -> Vectors:
-        """The steps over what the encoder gave a batch."""
+        """Run the steps on the encoder's output for a batch."""
         x = values[way.layer or self.model.states[0]]
         for place in range(len(self.model.manifest.steps)):
             if way.pool is not None and place == self.model.pooled_at:
@@ -162,7 +162,7 @@ class Ways:
         tokens: Callable[[BakedTokenizer, list[str]], Rows] | None,
         places: tuple[int, ...],
     ) -> tuple[_Row, ...]:
-        """The token ids of texts."""
+        """Return the token ids of the texts at these places."""
         own = self.model.manifest.contract.prompts[self.prompt] if self.prompt is not None else ""
         before = own if prompt is None else prompt
         chosen = [self.texts[place] for place in places]
@@ -172,9 +172,9 @@ class Ways:
         return tuple(map(tuple, rows))
 
     def _batches(self, way: Way, rows: Sequence[_Row]) -> list[_Batch]:
-        """The rows that are wanted, as wide as the batches of all texts make them.
+        """Return the wanted rows, as wide as the batches of all texts make them.
 
-        Another graph may see all that is in a batch, as dynamic int8 does: it gets whole ones.
+        A changed graph may depend on the whole batch, as dynamic int8 does: it gets whole batches.
         """
         found, size = [], way.batch or 1
         for number in sorted({place // size for place in self.places}):
@@ -199,7 +199,7 @@ class Ways:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Rows that run together: the first of them are wanted, at these places."""
+    """Rows that run together; the first rows are the wanted ones, at ``places``."""
 
     rows: list[_Row]
     places: list[int]
@@ -211,14 +211,14 @@ def _own_feed(prompt: str | None, contract: Contract, rows: Rows, width: int) ->
 
 
 def _mask(contract: Contract, rows: Rows, given: NamedArrays) -> NamedArrays:
-    """The mask of the texts, as wide as what was fed."""
+    """Return the mask of the texts, as wide as what was fed."""
     names = {one.name for one in contract.inputs if one.feed == "attention_mask"}
     width = next(given[name].shape[1] for name in names)
     return {name: one for name, one in feeds(contract, rows, None, width).items() if name in names}
 
 
 def _alike(rows: Sequence[_Row], budget: int) -> list[list[int]]:
-    """The places of rows of like length."""
+    """Return batches of places whose rows are of like length."""
     batches: list[list[int]] = []
     for place in sorted(range(len(rows)), key=lambda place: -len(rows[place])):
         if batches and (len(batches[-1]) + 1) * len(rows[batches[-1][0]]) <= budget:

@@ -1,1 +1,1 @@
-"""Two model files beside each other: do they give the same vectors, and which part differs?"""
+"""Compare two model files: do they give the same vectors, and which part differs?"""

@@ -1,4 +1,4 @@
-"""A comparison in lines for a terminal."""
+"""A comparison as lines for a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,18 +11,18 @@ from polybake.study.diff.verdict import few, percent
 from polybake.study.diff.weights import WeightChange
 from polybake.verification.verdict import Stage
 
-#: Lines of one part; --json has all.
+#: The most lines of a part; --json has all.
 _LINES = 12
 
-#: Characters of a text that is shown.
+#: The most characters that are shown of a text.
 _TEXT = 60
 
-#: Operators named of one module.
+#: The most operators that are named for a module.
 _OPERATORS = 4
 
 
 def parts_lines(parts: ModelParts) -> Iterator[str]:
-    """What each part says otherwise."""
+    """Yield the differences of each part."""
     for name, head in (("before", parts.before), ("after", parts.after)):
         yield _line(name, f"{head.path}, fingerprint {head.manifest.fingerprint}")
     for part in (*DECIDING, *SAYING):
@@ -33,13 +33,13 @@ def parts_lines(parts: ModelParts) -> Iterator[str]:
 
 
 def modules_lines(modules: Iterable[ModuleChange]) -> Iterator[str]:
-    """Which modules of the graph differ; layers of one kind have a line together."""
+    """Yield which modules of the graph differ; layers of one kind share a line."""
     lines = [_module(one) for one in merged(modules)]
     yield from _lines("modules", lines or ["equal operators and weights, joined otherwise"])
 
 
 def stages_lines(stages: Iterable[Seen]) -> Iterator[str]:
-    """What was seen in each stage, and the text that differs most."""
+    """Yield what was seen in each stage, and the text that differs most."""
     for seen in stages:
         count = f"{seen.differing} of {seen.texts}" if seen.differing else str(seen.texts)
         what = "token ids" if seen.stage is Stage.TOKENIZE else "vectors"
@@ -54,7 +54,7 @@ def stages_lines(stages: Iterable[Seen]) -> Iterator[str]:
 
 
 def neighbours_lines(neighbours: Neighbours | None) -> Iterator[str]:
-    """What each file finds near, and what both find together."""
+    """Yield how many neighbours stay, by the second file alone and by both files together."""
     if neighbours is None:
         yield _line("neighbours", f"too few texts to have {NEAREST} each")
         return
@@ -85,7 +85,7 @@ def _figures(seen: Seen) -> str:
     )
 
 
-#: How each kind of change is told.
+#: The words for each kind of change.
 _KINDS = {
     "changed": "changed",
     "retyped": "of another type",
@@ -97,7 +97,7 @@ _KINDS = {
 
 
 def _module(change: ModuleChange) -> str:
-    """Such as ``encoder.layer.0-5: 24 weights changed, an element by at most 0.03, …``."""
+    """Return a line such as ``encoder.layer.0-5: 24 weights changed (most in …)``."""
     said = []
     for kind, word in _KINDS.items():
         if found := change.of_kind(kind):
@@ -118,7 +118,7 @@ def _module(change: ModuleChange) -> str:
 
 
 def _weight(found: Sequence[WeightChange]) -> str:
-    """The one that differs most, and by how much; else the first."""
+    """Describe the weight that differs most, or the first if none can be compared."""
     compared = [one for one in found if one.largest]
     one = max(compared or found[:1], key=lambda one: one.largest or 0.0)
     if one.kind == "renamed":
@@ -135,7 +135,7 @@ def _weight(found: Sequence[WeightChange]) -> str:
 
 
 def _cosine(cosine: float) -> str:
-    """What rounds to 1 is told by what is missing."""
+    """Return a cosine as text; a cosine that rounds to 1 as ``1 - difference``."""
     missing = 1 - cosine
     return f"{cosine:.6f}" if missing > 1e-5 else f"1 - {max(missing, 0.0):.2g}"
 
@@ -152,5 +152,5 @@ def _lines(heading: str, lines: list[str]) -> Iterator[str]:
 
 
 def _line(heading: str, text: str) -> str:
-    """Whatever a model calls its parts, none steers the terminal."""
+    """Return a line without control characters, as a model chooses the names of its parts."""
     return f"{heading:<11}{printable(text)}"

@@ -1,4 +1,4 @@
-"""Where two JSON documents differ, in words."""
+"""Describe where two JSON documents differ."""
 
 import json
 from collections import Counter
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-#: More differences than this within one object or list are counted instead of listed.
+#: More differences than this within an object or a list are counted instead of listed.
 _LISTED = 8
 
-#: Characters of a value that is shown.
+#: The most characters that are shown of a value.
 _SHOWN = 60
 
 
 @dataclass(frozen=True)
 class Change:
-    """What one place says otherwise.
+    """A difference of two documents at one place.
 
     Attributes:
-        place: Such as ``contract.max_length``.
-        change: In words, such as ``128 -> 256``.
+        place: The place, such as ``contract.max_length``.
+        change: The difference in words, such as ``128 -> 256``.
     """
 
     place: str
@@ -28,12 +28,12 @@ class Change:
 
 
 def document_changes(before: JsonValue, after: JsonValue, place: str) -> Iterator[Change]:
-    """Each place that differs, in the order of the documents; a vocabulary is one place.
+    """Yield each place that differs, in the documents' order; a vocabulary is one place.
 
     Args:
-        before: What JSON holds.
-        after: The same of the other document.
-        place: What the whole is called, such as ``contract``.
+        before: The value of the first JSON document.
+        after: The value of the second JSON document.
+        place: The name of the whole document, such as ``contract``.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _object_changes(before, after, place)
@@ -80,7 +80,7 @@ def _list_changes(
 
 
 def _counted(groups: Mapping[str, Sequence[str]]) -> str:
-    """Such as ``2 added ("a", "b"), 312 changed ("c", …)``; empty where nothing is."""
+    """Return text such as ``2 added ("a", "b"), 312 changed ("c", …)``; empty if all are empty."""
     return ", ".join(
         f"{len(names)} {word} ({', '.join(map(_cut, names[:3]))}{', …' * (len(names) > 3)})"
         for word, names in groups.items()

@@ -22,7 +22,7 @@ def facts(
     shorter: str | None,
     verdict: DiffVerdict,
 ) -> dict[str, Any]:
-    """All that was found, none of it shortened; what is no finite number is null."""
+    """Return the whole comparison, unshortened; numbers that are not finite are null."""
     return {
         "before": _file(parts.before),
         "after": _file(parts.after),
@@ -72,7 +72,7 @@ def _stage(seen: Seen) -> dict[str, Any]:
 
 
 def _neighbours(found: Neighbours) -> dict[str, Any]:
-    """Without the share of each text."""
+    """Return the neighbours without the share of each text."""
     return {name: value for name, value in asdict(found).items() if name != "shares"}
 
 

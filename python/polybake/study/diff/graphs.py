@@ -14,18 +14,18 @@ from polybake.baking.graph.weights import stored_weights
 from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.weights import INT8, compare_weights
 
-#: Elements up to which an initializer is a literal of the code, such as axes, and no weight.
+#: An initializer of up to this many elements is a literal of the code, such as axes, no weight.
 _LITERAL = 8
 
-#: Bytes up to which an initializer is read with the graph; a literal has fewer.
+#: An initializer of up to this many bytes is read with the graph; a literal has fewer.
 _SMALL = 1 << 16
 
 
 def compare_graphs(before: Path, after: Path) -> tuple[ModuleChange, ...]:
-    """The modules of two whole model files that differ, in the order of the graphs.
+    """Return the modules that differ between two intact model files, in the graphs' order.
 
-    Values are not compared by their names, which number the nodes of the whole graph; so a graph
-    that only joins equal operators in another way has none. Weights are compared one by one.
+    The names of values are ignored, as they number the nodes of the whole graph; so graphs that
+    only join equal operators in another way show no difference. Weights are compared one by one.
     """
     found: dict[str, ModuleChange] = {}
     graphs = [read_skeleton(path, _SMALL) for path in (before, after)]
@@ -50,12 +50,12 @@ def compare_graphs(before: Path, after: Path) -> tuple[ModuleChange, ...]:
 
 
 def _of(name: str, found: dict[str, ModuleChange]) -> ModuleChange:
-    """The module that a weight is in."""
+    """Return the change of the module that a weight belongs to."""
     return found.setdefault(_module(name), ModuleChange(_module(name)))
 
 
 def _operators(model: onnx.ModelProto) -> defaultdict[str, Counter[tuple[str, str]]]:
-    """Of each module, how often it has each operator with each attributes, literals and weights."""
+    """Count the operators of each module, by their attributes, literals and weights."""
     found: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     literals = _literals(model)
     weights = {tensor.name for tensor in model.graph.initializer} - literals.keys()
@@ -71,7 +71,7 @@ def _operators(model: onnx.ModelProto) -> defaultdict[str, Counter[tuple[str, st
 
 
 def _attribute(attribute: onnx.AttributeProto) -> str:
-    """An attribute; the nodes of a branch are counted by themselves."""
+    """Return an attribute as text; of a subgraph only the name, as its nodes are counted, too."""
     if attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS):
         return str(attribute.name)
     stored: bytes = attribute.SerializeToString(deterministic=True)
@@ -79,7 +79,7 @@ def _attribute(attribute: onnx.AttributeProto) -> str:
 
 
 def _literals(model: onnx.ModelProto) -> dict[str, str]:
-    """The numbers of initializers that are too small to be weights, by name."""
+    """Return the numbers of initializers that are too small to be weights, by name."""
     return {
         tensor.name: str(onnx.numpy_helper.to_array(tensor).tolist())
         for tensor in model.graph.initializer
@@ -88,7 +88,7 @@ def _literals(model: onnx.ModelProto) -> dict[str, str]:
 
 
 def _named(operators: Counter[tuple[str, str]]) -> Counter[str]:
-    """How many there are of each operator, whatever it reads."""
+    """Count the nodes of each operator, whatever they read."""
     return Counter(_repeated(operators.items()))
 
 
@@ -98,7 +98,7 @@ def _repeated(items: Iterable[tuple[tuple[str, str], int]]) -> Iterator[str]:
 
 
 def _module(name: str) -> str:
-    """``encoder.layer.0`` of what is in that layer; else the outermost name."""
+    """Return a name's module down to its first number, ``encoder.layer.0``; else its first part."""
     parts = [part for part in re.split(r"[./]", name.removeprefix(INT8)) if part]
     numbered = next((at for at, part in enumerate(parts) if part.isdigit()), None)
     return ".".join(parts[: 1 if numbered is None else numbered + 1])

@@ -1,4 +1,4 @@
-"""What differs in a module of a graph, in its weights and in its operators."""
+"""The differences of a module of a graph: of its weights and of its operators."""
 
 import re
 from collections import Counter, defaultdict
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 from polybake.study.diff.weights import WeightChange
 
-#: Which of a list's modules one is.
+#: The number of a module in a list of modules.
 _NUMBER = re.compile(r"\d+$")
 
 
 @dataclass
 class ModuleChange:
-    """What differs in one module.
+    """The differences of one module.
 
     Attributes:
-        module: Such as ``encoder.layer.0`` and ``steps.1``; empty for the graph's own.
-        equal: How many weights are the same, under the same name.
-        weights: Those that are not.
-        nodes_removed, nodes_added: Operators by how many there are fewer or more.
+        module: The module's name, such as ``encoder.layer.0``; empty for the graph itself.
+        equal: How many weights are equal under the same name.
+        weights: The weights that differ.
+        nodes_removed, nodes_added: How many nodes of each operator are gone or new.
     """
 
     module: str
@@ -30,16 +30,16 @@ class ModuleChange:
 
     @property
     def differs(self) -> bool:
-        """Whether anything does."""
+        """Whether the module differs at all."""
         return bool(self.weights or self.nodes_removed or self.nodes_added)
 
     def of_kind(self, kind: str) -> list[WeightChange]:
-        """The weights that differ so."""
+        """Return the weights with this kind of change."""
         return [one for one in self.weights if one.kind == kind]
 
 
 def merged(changes: Iterable[ModuleChange]) -> list[ModuleChange]:
-    """The same, those of a list of modules together: ``encoder.layer.0-5``."""
+    """Merge the changes of a list of modules into one change: ``encoder.layer.0-5``."""
     groups: defaultdict[str, list[ModuleChange]] = defaultdict(list)
     for change in changes:
         groups[_NUMBER.sub("", change.module)].append(change)

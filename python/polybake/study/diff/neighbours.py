@@ -1,4 +1,4 @@
-"""Do two files find the same texts near each other, and do their vectors go together?"""
+"""Do two files find the same neighbours, alone and with their vectors mixed in one index?"""
 
 from dataclasses import dataclass
 
@@ -10,27 +10,28 @@ from polybake.base.modelfile.manifest import Manifest
 from polybake.base.modelfile.slack import Embeddings
 from polybake.study.diff.search_vectors import SearchVectors
 
-#: Neighbours of each text, the text itself left out.
+#: How many neighbours of each text are compared, without the text itself.
 NEAREST = 10
 
-#: Texts that look for their neighbours among all; more are taken from all places alike.
+#: The most texts that serve as queries; of more texts, evenly spaced ones.
 _QUERIES = 1000
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """How far two files agree on what is near.
+    """How far two files agree on which texts are near each other.
 
-    Each share is the mean over texts of how many of the ten nearest are also the first file's.
+    Each share is the fraction of a text's ten nearest that the first file finds, too, in the mean
+    over texts.
 
     Attributes:
-        texts: How many were searched.
-        alone: Queries and texts by the second file.
+        texts: How many texts were searched.
+        alone: The share with queries and texts of the second file.
         rank_correlation: Spearman's, of a text's similarities to all others, in the mean.
-        old_index: Queries by the second file, texts by the first; None where their vectors do not
-            fit each other.
-        shared_index: The same, with every second text by the second file, too: an index that grew.
-        shares: Of each query, where the least is found together; else ``alone``.
+        old_index: The share with queries of the second file and texts of the first; None if their
+            vectors cannot be compared.
+        shared_index: The same with every second text of the second file: an index that grew.
+        shares: The shares of the queries behind ``together``, or else behind ``alone``.
     """
 
     texts: int
@@ -42,7 +43,7 @@ class Neighbours:
 
     @property
     def together(self) -> float | None:
-        """The smaller share of those where vectors of both files meet."""
+        """The smaller of the two shares with vectors of both files."""
         if self.old_index is None or self.shared_index is None:
             return None
         return min(self.old_index, self.shared_index)
@@ -51,16 +52,16 @@ class Neighbours:
 def compare_neighbours(
     vectors: SearchVectors, before: Manifest, after: Manifest, *, comparable: bool
 ) -> Neighbours | None:
-    """Search among the texts by each file, and by both together.
+    """Search the texts with each file, and with both together.
 
     Args:
-        vectors: Of both files.
-        before, after: Whose similarity is taken; where vectors meet, the first one's, and of
-            vectors of length 1 their dot product, which an index may have in its place.
-        comparable: Whether the vectors of one may be compared with those of the other.
+        vectors: Vectors of both files.
+        before, after: The manifests with each file's similarity. A mixed search takes the first
+            file's, with the dot product for the cosine of vectors of length 1, as an index may.
+        comparable: Whether vectors of the two files may be compared.
 
     Returns:
-        None where texts are too few to have ten neighbours.
+        None if there are too few texts for ten neighbours each.
     """
     if len(vectors) <= NEAREST:
         return None
@@ -91,7 +92,7 @@ def compare_neighbours(
 
 
 def _numbers(vectors: Embeddings, manifest: Manifest) -> Float64:
-    """As float64; bits as 1 and -1, whose dot product falls as their Hamming distance grows."""
+    """Return float64; bits become 1 and -1: their dot product falls with the Hamming distance."""
     if manifest.contract.output.packed_bits:
         signed = vectors.astype(np.int16) + (128 if vectors.dtype == np.int8 else 0)
         bits = np.unpackbits(signed.astype(np.uint8), axis=1)
@@ -103,7 +104,7 @@ def _numbers(vectors: Embeddings, manifest: Manifest) -> Float64:
 def _similarities(
     queries: Float64, texts: Float64, similarity: str, places: NDArray[np.intp]
 ) -> Float64:
-    """``[queries, texts - 1]``, the text itself left out; more is nearer."""
+    """Return ``[queries, texts - 1]``, without the query's own text; larger is nearer."""
     queries = queries[places]
     if similarity == "cosine":
         queries, texts = _directions(queries), _directions(texts)
@@ -117,7 +118,7 @@ def _similarities(
 
 
 def _stored(similarity: str, vectors: Float64) -> str:
-    """What an index may compare by: of vectors of length 1 a dot product is the cosine, too."""
+    """Return an index's similarity: for vectors of length 1 the dot product is the cosine."""
     unit = np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-4)
     return "dot" if similarity == "cosine" and unit else similarity
 
@@ -129,9 +130,9 @@ def _directions(vectors: Float64) -> Float64:
 
 
 def _shares(expected: Float64, found: Float64) -> Float64:
-    """How many of the nearest are no farther, by what is expected, than its own tenth.
+    """Return the fraction of the found nearest that are as near, by what is expected, as its tenth.
 
-    So texts that are equally near may stand for each other.
+    So equally near texts may replace each other.
     """
     nearest = np.argpartition(-found, NEAREST - 1, axis=1)[:, :NEAREST]
     tenth = -np.partition(-expected, NEAREST - 1, axis=1)[:, NEAREST - 1, np.newaxis]
@@ -141,14 +142,14 @@ def _shares(expected: Float64, found: Float64) -> Float64:
 
 
 def _correlation(expected: Float64, found: Float64) -> float:
-    """Spearman's; 0 where one of them tells no text from another, and the other one does."""
+    """Return Spearman's rank correlation; 0 if only one side has all similarities equal."""
     one, other = _ranks(expected), _ranks(found)
     spread = float(np.linalg.norm(one) * np.linalg.norm(other))
     return float(one @ other) / spread if spread else float(np.array_equal(one, other))
 
 
 def _ranks(numbers: Float64) -> Float64:
-    """Of each number, less their mean; equal ones have the mean of their places."""
+    """Return each number's rank less the mean rank; equal numbers share their mean rank."""
     _, place, times = np.unique(numbers, return_inverse=True, return_counts=True)
     last = np.cumsum(times)
     return (last - (times - 1) / 2)[place] - (len(numbers) + 1) / 2

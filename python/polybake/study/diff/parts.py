@@ -1,4 +1,4 @@
-"""The parts of two model files, as their heads hold them; this needs no ONNX."""
+"""The parts of two model files, read from their heads without ONNX."""
 
 import json
 from collections.abc import Iterator
@@ -11,23 +11,23 @@ from polybake.base.modelfile.container import FileHead, check_tail, read_head
 from polybake.base.modelfile.manifest import Contract
 from polybake.study.diff.documents import Change, document_changes
 
-#: The parts that decide a vector; the fingerprint is made of these.
+#: The parts that decide a vector; the fingerprint is made of them.
 DECIDING = ("contract", "tokenizer", "graph")
 
-#: Those that only say something.
+#: The parts that only describe the file.
 SAYING = ("manifest", "fixture")
 
-#: The tasks whose vectors are stored, to be searched.
+#: The tasks whose vectors are stored for searches.
 INDEXED = ("embed", "sparse", "multi-vector")
 
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Two model files, whole, and what their parts say otherwise.
+    """Two intact model files, and the differences of their parts.
 
     Attributes:
         before: The head of the first file.
-        after: The head of the second one.
+        after: The head of the second file.
     """
 
     before: FileHead
@@ -35,7 +35,7 @@ class ModelParts:
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """All that differs in the heads, each place with its part in front."""
+        """All differences of the heads; each place begins with its part."""
         sides = (_documents(self.before), _documents(self.after))
         return tuple(
             change
@@ -44,29 +44,29 @@ class ModelParts:
         )
 
     def changes_of(self, part: str) -> list[Change]:
-        """Those of one part."""
+        """Return the changes of one part."""
         return [change for change in self.changes if change.place.partition(".")[0] == part]
 
     def differs(self, part: str) -> bool:
-        """Whether a part differs; the graph's digest says so of it."""
+        """Return whether a part differs; graphs are compared by their digests."""
         if part == "graph":
             return self.before.digests.tail != self.after.digests.tail
         return bool(self.changes_of(part))
 
     @property
     def same(self) -> bool:
-        """Whether every part that decides a vector is equal."""
+        """Whether all parts that decide a vector are equal."""
         return not any(map(self.differs, DECIDING))
 
     @property
     def runnable(self) -> bool:
-        """Whether both files take the same texts for the same purpose, so that both can be run."""
+        """Whether both files can run on the same texts: they have the same task and inputs."""
         one, other = self.before.manifest.contract, self.after.manifest.contract
         return _purpose(one) == _purpose(other)
 
     @property
     def obstacle(self) -> str | None:
-        """Why no vector of one can be compared with one of the other; None where they can."""
+        """Why vectors of the two files cannot be compared; None if they can."""
         one, other = self.before.manifest.contract, self.after.manifest.contract
         for what, before, after in (
             ("another task", one.task, other.task),
@@ -81,34 +81,34 @@ class ModelParts:
 
     @property
     def indexed(self) -> bool:
-        """Whether the vectors are such as an index keeps."""
+        """Whether the vectors are of a kind that an index stores."""
         return self.before.manifest.contract.task in INDEXED
 
     @property
     def searchable(self) -> bool:
-        """Whether each file gives each text one vector, to find its neighbours by."""
+        """Whether each file gives each text one vector, so that neighbours can be found."""
         contracts = (self.before.manifest.contract, self.after.manifest.contract)
         several = any(one.output.counts is not None for one in contracts)
         return self.runnable and self.indexed and not several
 
     @property
     def settings_differ(self) -> bool:
-        """Whether clients make other answers of the same numbers, as of other labels."""
+        """Whether clients turn the same numbers into different answers, such as other labels."""
         return self.before.manifest.contract.settings != self.after.manifest.contract.settings
 
     @property
     def prompts_gone(self) -> list[str]:
-        """The first file's prompts that the second one does not have."""
+        """The first file's prompts that the second file does not have."""
         one, other = self.before.manifest.contract.prompts, self.after.manifest.contract.prompts
         return sorted(one.keys() - other.keys())
 
 
 def compare_parts(before: Path, after: Path) -> ModelParts:
-    """Read two model files, and see that their graphs are those that they were written with.
+    """Read two model files, and check that their graphs were not changed since they were written.
 
     Raises:
-        InputError: one of them is no model file, or a damaged one.
-        CheckFailed: a graph was changed.
+        InputError: A file is not a model file, or is damaged.
+        CheckFailed: A graph was changed.
     """
     heads = read_head(before), read_head(after)
     for head in heads:
@@ -117,7 +117,7 @@ def compare_parts(before: Path, after: Path) -> ModelParts:
 
 
 def _documents(head: FileHead) -> dict[str, Any]:
-    """Each part but the graph, without what is compared elsewhere: digests, and golden vectors."""
+    """Return all parts but the graph, without digests and golden vectors, compared elsewhere."""
     manifest = head.manifest.model_dump(mode="json")
     contract = manifest.pop("contract")
     del manifest["fingerprint"]

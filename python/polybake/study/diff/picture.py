@@ -1,4 +1,4 @@
-"""How far vectors moved, and what that did to their neighbours, as SVG on light and dark ground."""
+"""Draw as SVG how far vectors moved, and how many of their neighbours stayed."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,11 @@ from polybake.study.diff.verdict import DiffVerdict
 
 _WIDTH, _HEIGHT = 860, 356
 _MARGIN, _PANEL = 36, 370
-#: Where bars stand, and how high the highest one is.
+#: The y of the bars' feet, and the height of the highest bar.
 _GROUND, _HIGHEST = 316, 170
 _LONGEST = 118
 
-#: Powers of ten between which 1 - cosine is drawn, and bars of each.
+#: The lowest and the highest power of ten of 1 - cosine, and the bars per power.
 _LOW, _HIGH, _EACH = -9, 1, 2
 
 _PAINT = Paint(
@@ -33,10 +33,10 @@ _PAINT = Paint(
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a name that is no picture's, before anything runs.
+    """Refuse a wrong file extension before anything runs.
 
     Raises:
-        InputError: it does not end in .svg.
+        InputError: The name does not end in .svg.
     """
     if path is not None and path.suffix.lower() != ".svg":
         raise InputError(f"{path}: a picture is an .svg file; give it such a name")
@@ -49,7 +49,7 @@ def write_picture(
     neighbours: Neighbours | None,
     verdict: DiffVerdict,
 ) -> None:
-    """Draw 1 - cosine of each text beside the share of neighbours that each text kept."""
+    """Draw 1 - cosine of each text, and beside it the share of neighbours that each text kept."""
     names = " -> ".join(str(head.path) for head in (parts.before, parts.after))
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="polybake-diff" role="img" {FONT}',
@@ -78,7 +78,7 @@ def _told(verdict: DiffVerdict, names: str) -> Iterator[tuple[int, str]]:
 
 
 def _distances(seen: Seen | None) -> Iterator[str]:
-    """A bar for each half of a power of ten, and where the limit lies."""
+    """Draw a bar for each half of a power of ten, and a line at the limit."""
     yield _PAINT.text(_MARGIN, 122, "1 - cosine of each text's two vectors")
     if seen is None or not seen.distances:
         yield _PAINT.text(_MARGIN, 146, "none can be compared", paint="quiet")
@@ -103,7 +103,7 @@ def _distances(seen: Seen | None) -> Iterator[str]:
 
 
 def _shares(neighbours: Neighbours | None) -> Iterator[str]:
-    """A bar for each number of neighbours that a text may have kept."""
+    """Draw a bar for each number of neighbours that a text may have kept."""
     left = _WIDTH - _MARGIN - _PANEL
     meet = neighbours is not None and neighbours.together is not None
     where = "old and new vectors mixed" if meet else "the new file alone"

@@ -12,7 +12,7 @@ from polybake.runtime.prompt import Prompt
 from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.search_vectors import Role
 
-#: Texts of a sample: of a sparse model, whose vectors are the longest, they fill 30 MB.
+#: The most texts of a sample: 30 MB for a sparse model, whose vectors are the longest.
 LONGEST = 256
 
 
@@ -21,10 +21,10 @@ class Sample:
     """Texts with one prompt, at most `LONGEST`.
 
     Attributes:
-        prompt: Of both files.
-        texts: As both files' task takes them.
-        slacks: How far the integers of each text may differ; empty where nothing is known of that.
-        roles: What the texts are searched as; empty where neighbours are sought among others.
+        prompt: The prompt, for both files.
+        texts: The texts or pairs that the files' task takes.
+        slacks: How far the integers of each text may differ; empty if that is unknown.
+        roles: The roles of the texts in the search for neighbours; empty if they take no part.
     """
 
     prompt: Prompt
@@ -34,7 +34,7 @@ class Sample:
 
 
 def golden_samples(parts: ModelParts) -> Iterator[Sample]:
-    """The texts of both files' golden cases, once each, with the prompts that both files have."""
+    """Yield the texts of both files' golden cases once, with prompts that both files have."""
     seen = set()
     prompts = [head.manifest.contract.prompts for head in (parts.before, parts.after)]
     for head in (parts.before, parts.after):
@@ -49,12 +49,12 @@ def golden_samples(parts: ModelParts) -> Iterator[Sample]:
 def search_samples(
     parts: ModelParts, windows: Iterable[Sequence[str]], prompt: str | None = None
 ) -> Iterator[Sample]:
-    """Texts as documents and as queries, twice only where these differ.
+    """Yield texts as documents and as queries; twice only if their prompts differ.
 
     Args:
-        parts: Of both files.
+        parts: The parts of both files.
         windows: The texts.
-        prompt: Of all of them; None is what `_roles` finds.
+        prompt: The prompt of all texts; None takes the prompts that `_roles` finds.
     """
     chosen = _roles(parts) if prompt is None else [(Prompt(prompt), _BOTH)]
     for texts in windows:
@@ -63,7 +63,7 @@ def search_samples(
 
 
 def built_in_texts(parts: ModelParts) -> Iterator[Sequence[str]]:
-    """Two hundred sentences of ten subjects, and the single golden texts of both files."""
+    """Yield two hundred sentences on ten subjects, and the golden texts of both files."""
     sentences = resources.files(__package__).joinpath("sentences.txt").read_text("ascii")
     golden = (
         text
@@ -79,9 +79,9 @@ _BOTH: tuple[Role, Role] = ("document", "query")
 
 
 def _roles(parts: ModelParts) -> list[tuple[Prompt, Sequence[Role]]]:
-    """As the clients' ``embed_documents`` and ``embed_queries`` choose prompts.
+    """Choose prompts like the clients' ``embed_documents`` and ``embed_queries``.
 
-    Where the files' default prompts differ it is these, for then ``embed`` gives other vectors.
+    If the files' default prompts differ, take those, as ``embed`` then gives different vectors.
     """
     contracts = [head.manifest.contract for head in (parts.before, parts.after)]
     defaults = {one.prompts.get(one.default_prompt or "", "") for one in contracts}
@@ -104,7 +104,7 @@ def _cut(
 
 
 def _slacks(case: Case) -> list[Slack]:
-    """One for each text; none where texts have several vectors, or vectors are float32."""
+    """Return a slack for each text; empty if texts have several vectors or vectors are float32."""
     slack = decode_slack(case.embeddings)
     if slack is None or len(slack.values) != len(case.texts):
         return []

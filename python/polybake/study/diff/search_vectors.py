@@ -1,4 +1,4 @@
-"""Vectors of the same texts by two model files, kept to search in."""
+"""Vectors of the same texts by two model files, kept for the search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from polybake.base.modelfile.slack import Embeddings
 
 Role = Literal["document", "query"]
 
-#: Texts that are kept at most, and elements of all their vectors: 64 MB of float32 in each role.
+#: The most texts that are kept, and the most elements: 64 MB of float32 in each role.
 MOST_TEXTS, _MOST_ELEMENTS = 5000, 2**24
 
 
 @dataclass
 class SearchVectors:
-    """What both files give for texts as documents, and as queries.
+    """The vectors of texts as documents and as queries, by both files.
 
     Attributes:
-        found: By role, the vectors of the first file and of the second, text by text.
+        found: For each role, each text's vectors by the first and by the second file.
     """
 
     found: dict[Role, list[tuple[NDArray[np.generic], NDArray[np.generic]]]] = field(
@@ -30,7 +30,7 @@ class SearchVectors:
     def add(
         self, roles: Sequence[Role], before: Sequence[Embeddings], after: Sequence[Embeddings]
     ) -> None:
-        """Keep vectors ``[1, dimension]`` of each text, as long as there is room."""
+        """Keep each text's vectors, ``[1, dimension]``, while there is room."""
         for role in roles:
             kept = self.found[role]
             for one, other in zip(before, after, strict=True):
@@ -38,10 +38,10 @@ class SearchVectors:
                     kept.append((one[0], other[0]))
 
     def arrays(self, role: Role) -> tuple[Embeddings, Embeddings]:
-        """``[texts, dimension]`` of both files; their dimensions may differ.
+        """Return ``[texts, dimension]`` of both files; their dimensions may differ.
 
         Raises:
-            ValueError: there is no text.
+            ValueError: There is no text.
         """
         before, after = zip(*self.found[role], strict=True)
         return np.stack(before), np.stack(after)

@@ -1,4 +1,4 @@
-"""What was seen in one stage: how many texts differ, and by how much."""
+"""The result of one stage: how many texts differ, and by how much."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from polybake.verification.verdict import Stage
 
 
 class Cosines(NamedTuple):
-    """Of all pairs of vectors."""
+    """The least cosine, the first percentile and the median over all pairs of vectors."""
 
     least: float
     hundredth: float
@@ -25,19 +25,19 @@ class Cosines(NamedTuple):
 
 @dataclass
 class Seen:
-    """A stage of all texts so far.
+    """The result of one stage over all texts so far.
 
     Attributes:
-        stage: ``tokenize``, or one of vectors.
-        tolerance: Within which vectors are the same.
-        integers: Whether the elements are.
-        packed_bits: Whether an element is eight bits.
-        texts: How many were compared.
+        stage: ``tokenize``, or a stage of vectors.
+        tolerance: Vectors within it count as the same.
+        integers: Whether elements are integers.
+        packed_bits: Whether an element holds eight bits.
+        texts: How many texts were compared.
         differing: How many of them differ.
-        largest: The largest difference of one element: of float32 relative to the vector's length,
+        largest: The largest difference of an element: of float32 relative to the vector's length,
             of integers in steps, of packed bits in bits.
-        worst: The text that differs most; of token ids the first that does. One of white space
-            alone tells nobody anything, and is given where no other differs.
+        worst: The text that differs most; for token ids the first that differs. A text of white
+            space, which says little, is taken only if no other differs.
         distances: 1 - cosine of each pair of vectors that has one, 8 bytes a text.
     """
 
@@ -54,14 +54,14 @@ class Seen:
 
     @property
     def unit(self) -> str:
-        """Of ``largest``."""
+        """The unit of ``largest``; empty for float32."""
         if self.integers:
             return "bits" if self.packed_bits else "steps"
         return ""
 
     @property
     def cosines(self) -> Cosines | None:
-        """The smallest one, what one text in a hundred has at most, and the median."""
+        """The least cosine, the first percentile and the median; None without any cosine."""
         if not self.distances:
             return None
         least, hundredth, median = np.quantile(1 - np.array(self.distances), (0, 0.01, 0.5))
@@ -80,9 +80,9 @@ class Seen:
         """Compare the vectors of a text, ``[vectors, dimension]`` of one dtype.
 
         Args:
-            text: Whose they are.
-            before, after: Of the two files; another number of vectors is a difference, too.
-            slack: How far integers may differ; None lets them differ nowhere.
+            text: The text of the vectors.
+            before, after: The two files' vectors; different counts are a difference, too.
+            slack: How far integers may differ; None means not at all.
         """
         if before.shape != after.shape:
             self.add(text, same=False)
@@ -109,5 +109,5 @@ class Seen:
 
 
 def blank(text: Text) -> bool:
-    """Whether a text, or both of a pair, have nothing that is shown."""
+    """Return whether a text, or both texts of a pair, are empty or white space alone."""
     return not "".join(text).strip()

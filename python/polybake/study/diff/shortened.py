@@ -1,4 +1,4 @@
-"""Is one vector the beginning of the other, as Matryoshka models allow?"""
+"""Are the second file's vectors the first file's, cut short as Matryoshka models allow?"""
 
 from typing import Literal
 
@@ -12,14 +12,14 @@ from polybake.study.diff.search_vectors import SearchVectors
 def shortened(
     vectors: SearchVectors, tolerance: Tolerance
 ) -> Literal["cut", "cut and normalized"] | None:
-    """How the second file's vectors come from the first one's, where they have fewer elements.
+    """Return how the second file's vectors, if shorter, come from the first file's.
 
     Args:
-        vectors: float32 of both files.
-        tolerance: Within which vectors are the same.
+        vectors: float32 vectors of both files.
+        tolerance: Vectors within it count as the same.
 
     Returns:
-        None where they do not, or have as many elements.
+        None if they do not, or if they are not shorter.
     """
     if not len(vectors):
         return None

@@ -1,7 +1,7 @@
-"""Two model files run on the same texts, a stage at a time, so that what differs has a place.
+"""Run two model files on the same texts, stage by stage, to find where they differ.
 
-The stages are verify's: ``tokenize`` compares token ids, ``embed_ids`` runs both graphs on the ids
-of the first file, and ``embed`` takes each file as a whole.
+The stages are verify's: ``tokenize`` compares token ids, ``embed_ids`` runs both graphs on the
+first file's ids, and ``embed`` runs each file as a whole.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,21 +29,21 @@ def compare_stages(
     kept: SearchVectors,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Seen, ...]:
-    """Take texts through both files.
+    """Run texts through both files.
 
     Args:
-        parts: Of files that can both be run.
+        parts: The parts of two files that can both be run.
         samples: The texts.
-        kept: Gets the vectors of texts that have a role in a search.
-        progress: Is told how far it is.
+        kept: Receives the vectors of texts that have a role in the search.
+        progress: Called with the number of texts done.
 
     Returns:
-        What was seen in each of the three stages; of ``tokenize`` alone where vectors of one file
-        cannot be compared with those of the other.
+        The results of the three stages; only of ``tokenize`` if vectors of the two files cannot be
+        compared.
 
     Raises:
-        InputError: ONNX Runtime does not load a graph, or a text is none that the files take.
-        CheckFailed: a graph does not run.
+        InputError: ONNX Runtime does not load a graph, or the files do not take a text.
+        CheckFailed: A graph does not run.
     """
     runners = _runner(parts.before), _runner(parts.after)
     output, tolerance = runners[0].contract.output, strictest(parts)
@@ -78,10 +78,10 @@ def compare_stages(
 
 
 def strictest(parts: ModelParts) -> Tolerance:
-    """The smaller one of what both files allow a client.
+    """Return the smaller of the tolerances that the two files allow a client.
 
-    A file of fewer bits allows as much as rounding changed, which is no reason to call it the same
-    as the exact one.
+    A file of fewer bits allows as much as rounding changed; that does not make it the same as the
+    exact file.
     """
     one, other = (head.fixture.tolerances["cpu"] for head in (parts.before, parts.after))
     return Tolerance(
@@ -91,14 +91,14 @@ def strictest(parts: ModelParts) -> Tolerance:
 
 
 def vectors_of(runner: Runner, rows: Rows) -> list[Embeddings]:
-    """``[vectors, dimension]`` of each row, mostly one."""
+    """Return ``[vectors, dimension]`` for each row, mostly with one vector."""
     if runner.contract.output.counts is None:
         return [*runner.embed(rows)[:, None]]
     return [vectors for row in rows for vectors in runner.of_each([row])]
 
 
 def repacked(row: Sequence[int], before: Contract, after: Contract) -> list[int] | None:
-    """A row of one file as the other one's graph takes it; None where that has no such ids."""
+    """Convert a row for the other file's graph; None if that graph does not take its ids."""
     ids, types = unpacked(row, before.vocab_size) if before.pair else (row, [0] * len(row))
     if len(ids) > after.max_length or max(ids, default=0) >= after.vocab_size:
         return None

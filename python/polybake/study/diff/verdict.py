@@ -1,4 +1,4 @@
-"""What a comparison comes to: must what is stored be embedded again?"""
+"""The verdict of a comparison: must stored vectors be embedded again?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import ModelParts
 from polybake.study.diff.seen import Seen
 
-#: Of the neighbours that must stay, where vectors of both files meet.
+#: The share of neighbours that must stay when vectors of both files are mixed.
 #: Source: docs/comparing.md, "The answer".
 ENOUGH = 0.99
 
-#: Fewer texts than this have ten neighbours each that say little.
+#: With fewer texts, ten neighbours each say little.
 FEW = 50
 
-#: How vectors are made shorter.
+#: What to do with stored vectors if the new ones are shorter.
 SHORTENED = {
     "cut": "the new vectors are the first elements of the old ones: cut those you have",
     "cut and normalized": (
@@ -30,9 +30,9 @@ class DiffVerdict:
     """The answer.
 
     Attributes:
-        question: ``Re-index`` of vectors that are stored, ``Other answers`` of all others.
-        answer: ``no, for now`` where vectors differ and yet go together.
-        reason: A sentence or two.
+        question: ``Re-index`` for stored vectors, ``Other answers`` for all other tasks.
+        answer: ``no, for now`` if vectors differ but can be mixed.
+        reason: The reason in one or two sentences.
     """
 
     question: Literal["Re-index", "Other answers"]
@@ -52,10 +52,10 @@ def verdict(
     """Answer the question.
 
     Args:
-        parts: Of both files.
-        stages: What `compare_stages` saw; empty where nothing was run.
-        neighbours: Where texts were searched.
-        shorter: What `shortened` found.
+        parts: The parts of both files.
+        stages: The results of `compare_stages`; empty if nothing was run.
+        neighbours: The comparison of neighbours, if texts were searched.
+        shorter: The result of `shortened`.
     """
     question: Literal["Re-index", "Other answers"] = (
         "Re-index" if parts.indexed else "Other answers"
@@ -87,9 +87,9 @@ def verdict(
 
 
 def reasons(tokens: Seen, graphs: Seen, files: Seen) -> Iterator[str]:
-    """Which part the difference comes from; nothing where there is none."""
+    """Yield which part the difference comes from; nothing if there is none."""
     if not files.differing:
-        return  # renumbered tokens, say, with the rows of their table
+        return  # such as tokens renumbered together with the rows of their table
     if tokens.differing:
         yield f"the tokenizers give {tokens.differing} of {tokens.texts} texts other ids"
     if graphs.differing or not tokens.differing:
@@ -100,7 +100,7 @@ def reasons(tokens: Seen, graphs: Seen, files: Seen) -> Iterator[str]:
 
 
 def few(texts: int) -> str:
-    """A word of caution, where there are few."""
+    """Return a word of caution if there are few texts, else nothing."""
     return f" (of {texts} texts, too few to say much: give --texts)" if texts < FEW else ""
 
 
@@ -114,7 +114,7 @@ def _same(files: Seen) -> str:
 
 
 def percent(share: float) -> str:
-    """Such as ``97.4 %``; never 100 % of what is less."""
+    """Return text such as ``97.4 %``; never 100 % for a smaller share."""
     return "100 %" if share == 1 else f"{min(100 * share, 99.99):.4g} %"
 
 

@@ -1,4 +1,4 @@
-"""The weights of two graphs, tensor by tensor."""
+"""Compare the weights of two graphs, tensor by tensor."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from polybake.baking.graph.weights import StoredWeights
 
-#: What ``precision = "int8"`` puts in front of a weight's name. Source: quantization/int8.py.
+#: The prefix that ``precision = "int8"`` gives a weight's name. Source: quantization/int8.py.
 INT8 = "int8."
 
-#: In the order in which they are told.
+#: The kinds of change, in the order in which they are reported.
 Kind = Literal["changed", "retyped", "reshaped", "renamed", "gone", "new"]
 
 
 @dataclass(frozen=True)
 class WeightChange:
-    """What differs in one weight.
+    """The difference of one weight.
 
     Attributes:
-        name: In the first file; of a new one, in the second.
+        name: Its name in the first file; for a new weight, in the second file.
         kind: ``retyped`` is stored in another dtype, ``renamed`` is equal but for its name.
-        before, after: Dtype and shape, such as ``float32 [384, 1536]``; None where it is not.
-        now: Its name in the second file, where that is another one.
-        largest: By how much an element differs at most; None where no elements are compared.
-        cosine: Of the two as vectors; None where not compared, or one of them is all 0.
+        before, after: Dtype and shape, such as ``float32 [384, 1536]``; None if the file lacks it.
+        now: Its name in the second file, if that is different.
+        largest: The largest difference of an element; None if elements are not compared.
+        cosine: The cosine of both as vectors; None if not compared, or if either is all 0.
     """
 
     name: str
@@ -45,15 +45,15 @@ class WeightChange:
 def compare_weights(
     old: StoredWeights, new: StoredWeights, names: Sequence[str], others: Sequence[str]
 ) -> Iterator[WeightChange]:
-    """Each weight that differs; one that is gone under its name is looked for by its content.
+    """Yield each weight that differs; a weight missing by name is searched for by content.
 
-    Floating-point numbers of other dtypes are compared as float64. Integers that stand for rounded
-    weights have scales, so those are not compared with what they were made of.
+    Floats of different dtypes are compared as float64. Integers that stand for rounded weights
+    have scales, so they are not compared with the weights that they were made of.
 
     Args:
-        old, new: Of the two files.
-        names: Of the first one's weights.
-        others: Of the second one's.
+        old, new: The stored weights of the two files.
+        names: The names of the first file's weights.
+        others: The names of the second file's weights.
     """
     has = set(others)
     pairs = {name: now for name in names for now in (name, f"{INT8}{name}") if now in has}
@@ -92,7 +92,7 @@ def _changes(
     one, two = before.astype(np.float64).ravel(), after.astype(np.float64).ravel()
     largest = float(np.max(np.abs(two - one), initial=0.0))
     if not retyped and largest == 0:
-        return  # written in another field of the same message, say
+        return  # such as the same numbers in another field of the message
     norms = float(np.linalg.norm(one) * np.linalg.norm(two))
     cosine = float(one @ two) / norms if norms > 0 else None
     yield WeightChange(name, "retyped" if retyped else "changed", *shapes, None, largest, cosine)

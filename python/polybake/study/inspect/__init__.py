@@ -1,1 +1,1 @@
-"""What `polybake inspect` shows of a graph: shapes, and a picture folded by namespace."""
+"""Show a graph for `polybake inspect`: shapes, and a picture folded by namespace."""

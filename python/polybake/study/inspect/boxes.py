@@ -12,16 +12,16 @@ from polybake.study.inspect.grouping import Group, group_nodes, read_values, ste
 
 Kind = Literal["input", "encoder", "step", "output"]
 
-#: Operators of a group that are named in its box: of few all, of more the most frequent.
+#: A box names all operators of its group up to the first number, else the most frequent ones.
 _FEW, _NAMED = 3, 2
 
-#: Nodes of a group without a namespace whose operators make its title.
+#: A group of up to this many nodes without a namespace is titled by its operators.
 _SHORT = 4
 
 
 @dataclass(frozen=True)
 class Box:
-    """One box: what it is, its text, and how many equal ones it stands for."""
+    """A box: its kind, its text, and how many equal groups it stands for."""
 
     kind: Kind
     title: str
@@ -39,11 +39,11 @@ class Picture:
 
 
 def picture_of(model: ir.Model, steps: Sequence[str]) -> Picture:
-    """Fold a graph.
+    """Fold a graph into boxes and arrows.
 
     Args:
-        model: What `read_graph` gave.
-        steps: The steps of a baked model, as its manifest has them; empty for any other.
+        model: A model from `read_graph`.
+        steps: The steps of a baked model, as in its manifest; empty for any other model.
     """
     graph = model.graph
     inputs = [value for value in graph.inputs if not value.is_initializer()]
@@ -75,7 +75,7 @@ def picture_of(model: ir.Model, steps: Sequence[str]) -> Picture:
 
 
 def shape_text(value: ir.Value) -> str:
-    """Such as ``batch × sequence × 384``."""
+    """Return a value's shape as text, such as ``batch × sequence × 384``."""
     sizes = shape_sizes(value)
     if sizes is None:
         return "?"
@@ -109,6 +109,6 @@ def _dtype(value: ir.Value) -> str:
 
 
 def _shapes(values: dict[ir.Value, None]) -> str:
-    """The different shapes that leave a box."""
+    """Return the first of the shapes that leave a box, and how many others there are."""
     shapes = list(dict.fromkeys(map(shape_text, values)))
     return shapes[0] + (f" and {len(shapes) - 1} more" if len(shapes) > 1 else "") if shapes else ""

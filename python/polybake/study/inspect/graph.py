@@ -1,4 +1,4 @@
-"""Read the graph of any ONNX file for looking at: without its weights, with its shapes."""
+"""Read the graph of any ONNX file for display: without its weights, with its shapes."""
 
 import contextlib
 import math
@@ -12,13 +12,13 @@ from polybake.baking.graph.skeleton import read_skeleton
 from polybake.baking.graph.validate import validate
 from polybake.errors import InputError
 
-#: Bytes of a weight above which it is not read at all.
+#: Weights of more bytes are not read at all.
 _LARGEST_WEIGHT = 4096
 
 #: Elements of the largest initializer that may decide a shape, such as the target of a Reshape.
 _LARGEST_SHAPE = 64
 
-#: How inference names a size that it does not know.
+#: The prefix of the names that shape inference gives to unknown sizes.
 _UNKNOWN = "unk__"
 
 _DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
@@ -31,7 +31,7 @@ def read_graph(path: Path) -> ir.Model:
     """Read a model, and infer the shapes that it does not state.
 
     Raises:
-        InputError: not a file that holds an ONNX graph.
+        InputError: The file does not hold an ONNX graph.
     """
     try:
         proto = read_skeleton(path, _LARGEST_WEIGHT)
@@ -40,7 +40,7 @@ def read_graph(path: Path) -> ir.Model:
         validate(proto, path)
         for tensor in proto.graph.initializer:
             _forget_data(tensor)
-        # A graph that inference refuses is shown with the shapes that it states.
+        # If shape inference refuses a graph, the graph is shown with the shapes that it states.
         with contextlib.suppress(onnx.shape_inference.InferenceError):
             proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
         model: ir.Model = ir.from_proto(proto)
@@ -56,9 +56,9 @@ def read_graph(path: Path) -> ir.Model:
 
 
 def namespace(node: ir.Node) -> Namespace:
-    """The modules that a node belongs to, outermost first.
+    """Return the modules that a node belongs to, outermost first.
 
-    Taken from what onnxscript and torch.onnx write as metadata, ``name: Class`` for each module,
+    They come from the metadata of onnxscript and torch.onnx, ``name: Class`` for each module,
     or from the node's name, as in ``/encoder/layer.0/MatMul``.
     """
     stated = node.metadata_props.get("namespace")
@@ -71,12 +71,12 @@ def namespace(node: ir.Node) -> Namespace:
 
 
 def dtype_text(value: ir.Value) -> str | None:
-    """Such as ``float32``; None where it is not known."""
+    """Return a value's dtype, such as ``float32``; None if it is unknown."""
     return None if value.dtype is None else _DTYPES.get(value.dtype.name, value.dtype.name.lower())
 
 
 def shape_sizes(value: ir.Value) -> list[int | str] | None:
-    """Each size, by its name where it is one, ``?`` where it has none; None without a rank."""
+    """Return each size as a number, a name or ``?``; None if the rank is unknown."""
     if value.shape is None:
         return None
     return [size if isinstance(size, int) else _size_name(size) for size in value.shape]
@@ -88,7 +88,7 @@ def _size_name(size: ir.SymbolicDim) -> str:
 
 
 def _forget_data(tensor: onnx.TensorProto) -> None:
-    """Keep type and shape alone: files beside the model are not read, nor is memory needed."""
+    """Keep only type and shape: this reads no files beside the model and saves memory."""
     external = tensor.data_location == onnx.TensorProto.EXTERNAL
     if external or math.prod(tensor.dims) > _LARGEST_SHAPE:
         kept = onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)

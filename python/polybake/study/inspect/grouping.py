@@ -1,4 +1,4 @@
-"""Put the nodes of a graph together by namespace, so that the groups form a graph, too."""
+"""Group the nodes of a graph by namespace, so that the groups form a graph without loops."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from onnxscript import ir
 
 from polybake.study.inspect.graph import Namespace, namespace, shape_sizes
 
-#: Up to this many nodes a graph without any namespace is shown node by node.
+#: A graph of up to this many nodes without any namespace is shown node by node.
 _FEW_NODES = 24
 
-#: A module of a list: ``layer.0``, or ``0`` within ``layers``.
+#: The name of a module in a list: ``layer.0``, or ``0`` within ``layers``.
 _NUMBERED = re.compile(r"(?:(.*)\.)?(\d+)")
 
 
 @dataclass(eq=False)
 class Group:
-    """Nodes of one namespace, or of equal ones that follow each other, such as an encoder's layers.
+    """Nodes of one namespace, or of equal consecutive namespaces such as an encoder's layers.
 
     Attributes:
-        nodes: In the graph's order.
-        after: The groups that read what it gives.
+        nodes: The nodes, in the graph's order.
+        after: The groups that read this group's outputs.
     """
 
     nodes: list[ir.Node] = field(default_factory=list)
@@ -32,17 +32,17 @@ class Group:
 
     @property
     def path(self) -> Namespace:
-        """The namespace up to its first numbered part, without the number where there are more."""
+        """The namespace up to its first numbered part; several namespaces omit the number."""
         first = module(self.nodes[0])
         return first if self.times == 1 else _numberless(first)
 
     @property
     def times(self) -> int:
-        """How many equal namespaces these are."""
+        """How many equal namespaces the group has."""
         return len(set(map(module, self.nodes)))
 
     def reaches(self, other: Group) -> bool:
-        """Whether the other one depends on this one."""
+        """Whether the other group depends on this group."""
         stack, seen = [self], {self}
         while stack:
             new = stack.pop().after - seen
@@ -52,9 +52,9 @@ class Group:
 
 
 def group_nodes(graph: ir.Graph) -> dict[ir.Node, Group]:
-    """The group of each node; no group depends on itself, so that a picture has arrows down only.
+    """Return the group of each node; groups form no loop, so all arrows of a picture point down.
 
-    Namespaces that differ in a number are one where their nodes are equal.
+    Namespaces that differ only in a number share a group if their nodes are equal.
     """
     nodes = list(graph)
     if len(nodes) <= _FEW_NODES and not any(map(namespace, nodes)):
@@ -67,16 +67,16 @@ def group_nodes(graph: ir.Graph) -> dict[ir.Node, Group]:
 
 
 def read_values(node: ir.Node) -> set[ir.Value]:
-    """The values of the node's graph that it reads, or that its subgraphs do."""
+    """Return the values of the node's graph that the node or its subgraphs read."""
     within = ir.traversal.RecursiveGraphIterator(ir.GraphView([], [], nodes=[node]))
     read = (value for one in within for value in one.inputs if value is not None)
     return {value for value in read if value.graph is node.graph}
 
 
 def module(node: ir.Node) -> Namespace:
-    """The first numbered module of a node, with those around it; else the outermost one."""
+    """Return a node's path down to its first numbered module; else its outermost module."""
     path = namespace(node)
-    # A number at the outermost is no layer: torch.nn.Sequential calls all of its modules so.
+    # A numbered outermost module is no layer: torch.nn.Sequential numbers all of its modules.
     numbered = (
         place
         for place, part in enumerate(path)
@@ -86,13 +86,13 @@ def module(node: ir.Node) -> Namespace:
 
 
 def step_index(path: Namespace) -> int | None:
-    """Which step of a baked model a namespace is; None where it is none."""
+    """Return which step of a baked model a namespace is; None if it is no step."""
     found = re.fullmatch(r"steps\.(\d+)", path[0]) if len(path) == 1 else None
     return int(found[1]) if found else None
 
 
 def _grouped(nodes: Sequence[ir.Node], key: Callable[[ir.Node], Hashable]) -> dict[ir.Node, Group]:
-    """Give each node to the last group of its key, or to a new one where that would be a loop."""
+    """Put each node into the last group of its key; into a new group if that made a loop."""
     groups: dict[ir.Node, Group] = {}
     latest: dict[Hashable, Group] = {}
     for node in nodes:
@@ -109,7 +109,7 @@ def _grouped(nodes: Sequence[ir.Node], key: Callable[[ir.Node], Hashable]) -> di
 
 
 def _kind(path: Namespace, nodes: Sequence[ir.Node]) -> Hashable:
-    """What is equal for two layers of one kind: operators and shapes of the weights."""
+    """Return a key that is equal for layers with equal operators and shapes of weights."""
     if step_index(path) is not None or path == _numberless(path):
         return path
     operators = []

@@ -1,7 +1,7 @@
-"""Place boxes in rows, so that every arrow goes down and passes no box.
+"""Place boxes in rows, so that every arrow goes down and crosses no box.
 
-Rows are centred, so that a chain is one straight line; an arrow that passes rows does so beside all
-of them. Source: Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System
+Rows are centred, so that a chain is a straight line. An arrow passes rows beside all of their
+boxes. Source: Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System
 Structures", 1981, for the ranks, and for the order within a row by barycenter.
 """
 
@@ -11,14 +11,14 @@ from graphlib import TopologicalSorter
 from math import copysign
 from statistics import fmean
 
-#: Height of a box, and from the top of a row to that of the next one.
+#: The height of a box, and the distance between the tops of two rows.
 BOX, ROW = 56.0, 128.0
 
 _SWEEPS = 6
 _GAP = 28.0
-#: Between two arrows that pass the same rows.
+#: The distance between two arrows that pass the same rows.
 _LANE = 18.0
-#: Between two arrows that meet a box, and from its middle to the last of them.
+#: The distance between two arrows that meet a box, and the largest from the box's middle.
 _LANDING, _REACH = 22.0, 45.0
 
 Point = tuple[float, float]
@@ -26,13 +26,13 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything is, in pixels.
+    """The places of all boxes and arrows, in pixels.
 
     Attributes:
         places: The middle of each box's upper edge.
-        paths: Where each arrow leaves its box, the ends of its line beside the rows that it passes,
-            and where it meets the other box.
-        width, height: Of the whole.
+        paths: The points of each arrow: where it leaves its box, the ends of its line beside the
+            rows that it passes, and where it meets the other box.
+        width, height: Size of the picture.
     """
 
     places: Sequence[Point]
@@ -44,11 +44,11 @@ class Layout:
 def lay_out(
     widths: Sequence[float], arrows: Sequence[tuple[int, int]], top: Collection[int]
 ) -> Layout:
-    """Place every box.
+    """Place every box and arrow.
 
     Args:
-        widths: Of each box, in pixels.
-        arrows: Index of the upper and of the lower box; they form no circle.
+        widths: The width of each box, in pixels.
+        arrows: The indices of each arrow's upper and lower box; the arrows form no circle.
         top: The boxes that stay in the first row.
     """
     graph = _Graph(widths, arrows, top)
@@ -70,7 +70,7 @@ def lay_out(
 
 
 class _Graph:
-    """Boxes by index: their neighbours, rows, the middle of each, and lanes beside the rows."""
+    """Boxes by index: their neighbours, rows, middles, and lanes beside the rows."""
 
     def __init__(
         self, widths: Sequence[float], arrows: Sequence[tuple[int, int]], top: Collection[int]
@@ -91,7 +91,7 @@ class _Graph:
         self.lanes = self._lanes()
 
     def landings(self, lower: int) -> dict[int, float]:
-        """Where arrows meet a box, by the box above; one that comes straight down goes on so."""
+        """Return where arrows meet a box, by the box above; a straight arrow stays straight."""
         origins = {
             upper: self.x[upper] if self._near(upper, lower) else self.lanes[upper]
             for upper in self.above[lower]
@@ -106,7 +106,7 @@ class _Graph:
         return abs(self.ranks[one] - self.ranks[other]) == 1
 
     def _ranks(self, top: Collection[int]) -> dict[int, int]:
-        """The row of each box: below all that lead to it, and a start right above its first use."""
+        """Return each box's row: below all that lead to it; a start right above its first use."""
         ranks: dict[int, int] = {}
         for box in TopologicalSorter(self.above).static_order():
             ranks[box] = max((ranks[one] + 1 for one in self.above[box]), default=0)
@@ -116,7 +116,7 @@ class _Graph:
         return ranks
 
     def _sort_rows(self, *, down: bool) -> None:
-        """Order each row by what lies above it, or below it, and put its middle at 0."""
+        """Order each row by the row above it, or below it, and centre it at 0."""
         near = self.above if down else self.below
         for row in self.rows if down else reversed(self.rows):
             keys = {box: self._wanted(box, near[box]) for box in row}
@@ -127,14 +127,14 @@ class _Graph:
                 left += self.widths[box] + _GAP
 
     def _wanted(self, box: int, neighbours: Sequence[int]) -> float:
-        """Among equals, what has arrows that pass rows belongs outside."""
+        """Return where a box should lie; boxes with arrows that pass rows lie further outside."""
         if not neighbours:
             return self.x[box]
         passing = sum(not self._near(box, one) for one in neighbours)
         return fmean(self.x[one] for one in neighbours) + copysign(passing, self.x[box])
 
     def _lanes(self) -> dict[int, float]:
-        """Where a box's arrows pass rows: all on one side, beside whatever is passed there."""
+        """Return where a box's arrows pass rows: all on one side, beside the passed boxes."""
         halves = [sum(self.widths[box] + _GAP for box in row) / 2 for row in self.rows]
         ends: dict[int, int] = {}
         leaning: dict[int, float] = {}

@@ -27,13 +27,13 @@ td:nth-child(2) { font-family: ui-monospace, monospace }
 
 
 def page(model: ir.Model, drawing: str, name: str, facts: Mapping[str, str]) -> str:
-    """Write the page: one file that asks for no other.
+    """Write the page as one self-contained file.
 
     Args:
-        model: What `read_graph` gave.
-        drawing: Its picture, as `polybake.study.inspect.svg.svg` gives it.
-        name: Of the model.
-        facts: What else is said of it, by heading.
+        model: A model from `read_graph`.
+        drawing: The model's picture from `polybake.study.inspect.svg.svg`.
+        name: The model's name.
+        facts: Other facts about the model, by heading.
     """
     graph = model.graph
     said = "".join(f"<tr><th>{escaped(key)}<td>{escaped(value)}" for key, value in facts.items())
@@ -62,7 +62,7 @@ def page(model: ir.Model, drawing: str, name: str, facts: Mapping[str, str]) -> 
 
 
 def _modules(nodes: Iterable[tuple[Namespace, ir.Node]]) -> str:
-    """Nodes of a module, and the modules within it."""
+    """Write the nodes of a module, and the modules within it."""
     own = [node for path, node in nodes if not path]
     within: defaultdict[str, list[tuple[Namespace, ir.Node]]] = defaultdict(list)
     for path, node in nodes:

@@ -17,7 +17,7 @@ def write_picture(path: Path, out: Path) -> None:
     """Draw the graph of ``path``, a baked model file or any ``.onnx`` file, to ``out``.
 
     Raises:
-        InputError: ``out`` has another extension or cannot be written, or ``path`` holds no graph.
+        InputError: ``out`` is no .svg or .html file or cannot be written, or ``path`` has no graph.
     """
     if out.suffix.lower() not in _EXTENSIONS:
         raise InputError(

@@ -9,7 +9,7 @@ from polybake.study.inspect.graph import dtype_text, namespace, shape_sizes
 
 
 def shape_facts(model: ir.Model) -> dict[str, Any]:
-    """All values for ``--json``: of the inputs, by namespace of the nodes, outputs and weights."""
+    """Return all values for ``--json``: inputs, nodes by namespace, outputs and weights."""
     graph = model.graph
     weights = [value for value in graph.initializers.values() if not value.is_graph_input()]
     grouped: dict[str, list[dict[str, Any]]] = {}
@@ -25,7 +25,7 @@ def shape_facts(model: ir.Model) -> dict[str, Any]:
 
 
 def shape_table(facts: dict[str, Any]) -> str:
-    """The same for a person: a heading for each group, and a line for each value."""
+    """Return the facts as text: a heading for each group, and a line for each value."""
     groups = [
         ("inputs", facts["inputs"]),
         *((group["namespace"] or "(no namespace)", group["values"]) for group in facts["nodes"]),

@@ -1,4 +1,4 @@
-"""Draw a graph's picture as SVG: one file, readable on light and on dark ground."""
+"""Draw a graph's picture as one SVG file, readable on a light and on a dark background."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ from polybake.base.files.svg import FONT, Paint
 from polybake.study.inspect.boxes import Box, Picture
 from polybake.study.inspect.layout import BOX, Point, lay_out
 
-#: Of one character, in pixels: of a title of 14 pixels, and of text of 12.
+#: The width of a character in pixels: in a title of 14 pixels, and in text of 12 pixels.
 _TITLE, _TEXT = 8.6, 6.7
 _LONGEST = 46
 _MARGIN = 28.0
 _HEADER = 64.0
 _SMALLEST_BOX = 120.0
-#: Straight down from a box, beside its shape, before an arrow turns.
+#: How far an arrow runs straight down from its box, beside the shape, before it turns.
 _TRUNK = 28.0
-#: How far the boxes lie behind one that stands for several.
+#: The offset of the boxes drawn behind a box that stands for several.
 _BEHIND = 7.0
 
 _PAINT = Paint(
@@ -39,9 +39,9 @@ def svg(picture: Picture, name: str, line: str) -> str:
     """Draw the picture.
 
     Args:
-        picture: What is drawn.
-        name: Of the model, above the picture.
-        line: What the model is in a line, below its name.
+        picture: The picture to draw.
+        name: The model's name, above the picture.
+        line: A line about the model, below its name.
     """
     name, boxes, shapes = _short(name), picture.boxes, [_short(one) for one in picture.shapes]
     widths = [
@@ -97,7 +97,7 @@ def _box(box: Box, place: Point) -> str:
 
 
 def _arrow(path: Sequence[Point]) -> str:
-    """Straight down, then in a curve; beside the rows that it passes straight again."""
+    """Draw an arrow straight down, then in curves; straight beside the rows that it passes."""
     (x, y), *rest = path
     y += _TRUNK
     drawn = [f"M{x:.1f} {y - _TRUNK:.1f}V{y:.1f}"]

@@ -1,1 +1,1 @@
-"""Texts that nobody thought of: what clients make of them beside the core, and the smallest."""
+"""Compare clients with the core on random texts, and find the smallest call that fails."""

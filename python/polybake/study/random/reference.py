@@ -1,4 +1,4 @@
-"""The core's own answers to random calls, which clients' answers are compared with."""
+"""The core's answers to random calls, to compare the clients' answers with."""
 
 import os
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ _WHY = "A text that nobody thought of."
 
 
 class GoldenRunner:
-    """A model file, run by the code that golden cases are made with.
+    """A model file, run by the code that makes golden cases.
 
     Attributes:
-        output: What it gives.
+        output: The model's output.
 
     Raises:
-        InputError: not a baked model, or one that does not load.
+        InputError: The file is not a baked model, or does not load.
     """
 
     def __init__(self, model: str | os.PathLike[str]) -> None:
@@ -36,14 +36,14 @@ class GoldenRunner:
 
     @property
     def drawn(self) -> SearchStrategy[Drawn]:
-        """Calls of this model."""
+        """A strategy for random calls of this model."""
         return drawn_cases(self._runner.contract, self._runner.tokenizer)
 
     def fixture(self, calls: Mapping[str, Drawn]) -> Fixture:
-        """The calls by name, with what they must give.
+        """Return the calls by name, with their expected answers.
 
-        Left out is what the model has no answer to: where a text leaves the other one of its pair
-        no room, and where it makes no numbers of a text without tokens.
+        Calls that the model cannot answer are left out: a text that leaves the other text of its
+        pair no room, or a text without tokens from which the model makes no numbers.
         """
         cases = (self._case(name, drawn) for name, drawn in calls.items())
         return Fixture(

@@ -1,4 +1,4 @@
-"""hypothesis, asked for random values of a seed, and for the smallest that has a property."""
+"""Let hypothesis draw random values from a seed, and find the smallest with a property."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 
 
 def draw(values: SearchStrategy[Value], number: int, seed: int) -> list[Value]:
-    """So many values; those of one seed are the same with one version of hypothesis."""
+    """Draw ``number`` values; a seed and a version of hypothesis always give the same values."""
     found: list[Value] = []
 
     def seen(value: Value) -> bool:
@@ -30,10 +30,10 @@ def draw(values: SearchStrategy[Value], number: int, seed: int) -> list[Value]:
 def smallest(
     values: SearchStrategy[Value], number: int, seed: int, fails: Callable[[Value], bool]
 ) -> Value | None:
-    """The smallest value that fails; None where none does.
+    """Find the smallest value that fails; None if no value fails.
 
-    The values are those of `draw`, in their order, until the first that fails; then what is
-    smaller.
+    This tries the values of `draw` in their order until the first that fails, then smaller
+    values.
     """
     return _find(values, fails, number, seed)
 
@@ -58,7 +58,7 @@ def _find(
 
 @contextmanager
 def _nothing_kept() -> Iterator[None]:
-    """Its tables of characters would be written into the user's folder."""
+    """Keep hypothesis from writing its tables of characters into the user's folder."""
     with Scratch() as folder:
         set_hypothesis_home_dir(folder)
         try:

@@ -1,4 +1,4 @@
-"""The smallest call that a client fails as it failed a larger one."""
+"""Find the smallest call on which a client fails like it failed on a larger call."""
 
 import json
 import time
@@ -15,25 +15,25 @@ from polybake.verification.judging.stages import request_for, stages_of
 from polybake.verification.session import Session
 from polybake.verification.verdict import HarnessError, Stage, Status, Verdict
 
-#: Seconds that looking for a smaller call may take, of each client on each device.
+#: The most seconds of the search for a smaller call, for each client on each device.
 PATIENCE = 60.0
 
 #: Characters of a literal that are printed.
 _SHOWN = 1_000
 
-#: A session gives a client up that does so six times.
+#: A session gives up a client after six such answers.
 _LOST = (Status.CRASH, Status.TIMEOUT, Status.ERROR)
 
 
 @dataclass
 class Failing:
-    """A client that failed, asked again and again.
+    """A client that failed, called again and again with smaller calls.
 
     Attributes:
-        open: Gives a session of the client that was not run.
-        reference: Of the model file.
-        failed: The verdict that smaller calls must have, too.
-        known: Whether calls fail, as far as that was seen.
+        open: Opens a new session of the client.
+        reference: The model file that gives the expected answers.
+        failed: The verdict that a smaller call must have, too.
+        known: Whether a call fails, for the calls already tried.
     """
 
     open: Callable[[], Session]
@@ -44,10 +44,10 @@ class Failing:
     _until: float = field(default_factory=lambda: time.monotonic() + PATIENCE)
 
     def explained(self, number: int, seed: int) -> Verdict:
-        """The verdict that failed, with the smallest such call in its message.
+        """Return the failed verdict, with the smallest such call in its message.
 
         Args:
-            number, seed: By which the calls were drawn.
+            number, seed: The number and the seed that the calls were drawn with.
         """
         try:
             drawn = smallest(self.reference.drawn, number, seed, self._fails)
@@ -65,7 +65,7 @@ class Failing:
         return self.known[drawn]
 
     def _again(self, drawn: Drawn) -> tuple[Case, Verdict] | None:
-        """The call with its verdict, if that is like the one that failed."""
+        """Return the call's case and verdict if the verdict is like the failed verdict."""
         self._session = session = self._session or self.open()
         fixture = self.reference.fixture({self.failed.case: drawn})
         try:
@@ -87,7 +87,7 @@ class Failing:
         )
 
     def _ids(self, case: Case) -> str:
-        """The token ids that the client gives, whatever stage failed."""
+        """Return the client's token ids, whatever stage failed."""
         self._session = session = self._session or self.open()
         try:
             rows = session.ask(request_for(Stage.TOKENIZE, case), session.timeouts.answer)
@@ -97,7 +97,7 @@ class Failing:
 
 
 def _shown(value: object) -> str:
-    """As JSON in ASCII, of which the middle is left out where it is long."""
+    """Return a value as JSON in ASCII, without its middle if it is long."""
     text = json.dumps(value, ensure_ascii=True)
     if len(text) <= _SHOWN:
         return text

@@ -1,4 +1,4 @@
-"""Random texts: every general category of Unicode, and what tokenizers stumble over."""
+"""Random texts: every general category of Unicode, and whatever makes tokenizers stumble."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +10,17 @@ from polybake.baking.golden.length import text_of_length
 from polybake.base.modelfile.manifest import Contract
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
-#: Texts of one call.
+#: The most texts of a call.
 BATCH = 8
 
-#: Pieces of one text.
+#: The most pieces of a text.
 _PIECES = 6
 
-#: Tokens of the longest text whose length is about the limit; golden cases have longer ones.
+#: The largest limit for which texts of about that many tokens are drawn; golden cases have
+#: longer texts.
 _LONGEST = 2_048
 
-#: One call in so many has texts of about that length: they take as long as all others together.
+#: One call in 12 has texts of about the limit: they take as long as all others together.
 _LONG = 12
 
 #: Characters of the longest word; BERT's tokenizer gives up at 100.
@@ -31,7 +32,7 @@ _CATEGORIES = (
     *("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Cc", "Cf", "Co", "Cn"),
 )
 
-#: The ends of planes and of what surrogates take from the first one.
+#: The ends of planes and of the range that surrogates take from the first plane.
 _EDGES = "\ud7ff\ue000\ufdd0\ufffd\uffff\U00010000\U0001ffff\U0010fffd\U0010ffff"
 
 _WHITE = " \t\n\v\f\r\x1c\x85\xa0\u1680\u180e\u2003\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
@@ -58,18 +59,18 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Drawn:
-    """One call: a prompt's name, or None for the default, and texts."""
+    """A call: the name of a prompt, or None for the default, and texts."""
 
     prompt: str | None
     texts: tuple[str, ...]
 
 
 def drawn_cases(contract: Contract, tokenizer: BakedTokenizer) -> SearchStrategy[Drawn]:
-    """Calls of a model: with each of its prompts or none, of one to `BATCH` texts.
+    """Draw calls of a model: one to `BATCH` texts, with the default or a named prompt.
 
     Args:
-        contract: Says which prompts there are, and how long texts may be.
-        tokenizer: Of the model file; what its own tokens are spelled like is text, too.
+        contract: The contract, with the prompts and the longest length of a text.
+        tokenizer: The model file's tokenizer; the spellings of its added tokens are drawn, too.
     """
     short = st.lists(_text(tokenizer), min_size=1, max_size=BATCH)
     long = st.lists(_about_the_limit(contract, tokenizer), min_size=1, max_size=2)
@@ -81,7 +82,7 @@ def drawn_cases(contract: Contract, tokenizer: BakedTokenizer) -> SearchStrategy
 
 
 def _text(tokenizer: BakedTokenizer) -> SearchStrategy[str]:
-    """Pieces of several kinds, joined with spaces or without."""
+    """Draw pieces of several kinds, joined with or without spaces."""
     added = tokenizer.untruncated.get_added_tokens_decoder().values()
     pieces = st.lists(_piece([token.content for token in added]), max_size=_PIECES)
     return st.builds(str.join, st.sampled_from(("", " ")), pieces)
@@ -90,7 +91,7 @@ def _text(tokenizer: BakedTokenizer) -> SearchStrategy[str]:
 def _piece(own: Sequence[str]) -> SearchStrategy[str]:
     any_character = st.characters(exclude_categories=["Cs"])
     marks = st.text(st.characters(categories=["Mn", "Mc", "Me"]), min_size=1, max_size=5)
-    return st.one_of(  # what comes first is what failing texts are made of in the end
+    return st.one_of(  # shrinking prefers the first kinds
         st.text(any_character, max_size=12),
         st.sampled_from(_CATEGORIES).flatmap(_of_category),
         st.builds(str.__add__, any_character, marks),
@@ -110,7 +111,7 @@ def _of_category(name: str) -> SearchStrategy[str]:
 
 
 def _about_the_limit(contract: Contract, tokenizer: BakedTokenizer) -> SearchStrategy[str]:
-    """Prose of one token less than the model takes, of just as many, and of one more."""
+    """Draw prose whose length is the model's limit, or a token less or more."""
     if contract.max_length > _LONGEST:
         return _text(tokenizer)
     lengths = [contract.max_length + more for more in (-1, 0, 1)]

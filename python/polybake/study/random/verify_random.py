@@ -1,4 +1,4 @@
-"""verify --random: do clients agree with the core on texts that nobody thought of?"""
+"""Run verify --random: do clients agree with the core on random texts?"""
 
 import os
 import secrets
@@ -27,7 +27,7 @@ _SEEDS = 2**32
 
 
 def new_seed() -> int:
-    """A seed where none is given."""
+    """Return a new random seed."""
     return secrets.randbelow(_SEEDS)
 
 
@@ -45,17 +45,17 @@ def verify_random(
     timeout: float = 60.0,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Compare every client with the core in random calls, and make the first that fails small.
+    """Compare every client with the core on random calls, and shrink the first failing call.
 
     Args:
         model: A baked model file.
-        clients, languages, harnesses, devices, require, prepare, timeout, progress: As of `verify`.
-        number: Calls, each of one to eight texts.
-        seed: By which they are drawn: the same ones with the same version of hypothesis.
+        clients, languages, harnesses, devices, require, prepare, timeout, progress: As in `verify`.
+        number: How many calls, each with one to eight texts.
+        seed: The seed of the calls; with one version of hypothesis it always gives the same calls.
 
     Returns:
-        All verdicts, of cases ``random-1`` to ``random-number``. The message of the first that
-        failed, of each client on each device, ends with the smallest call that does.
+        All verdicts, of cases ``random-1`` to ``random-number``. For each client on each device,
+        the message of the first failed verdict ends with the smallest call that fails.
 
     Raises:
         InputError: an argument is not what was expected.
@@ -92,8 +92,8 @@ def verify_random(
         verdicts = [one for one in report.verdicts_of(run) if one.case != SESSION]
         failed = next((one for one in verdicts if one.status.failed), None)
         if failed is None or len({(one.status, one.message) for one in verdicts}) == 1:
-            continue  # where all is one and the same, the client did not start
-        asked = list(calls)[: list(calls).index(failed.case) + 1]  # before it may be given up
+            continue  # all verdicts are the same: the client did not start
+        asked = list(calls)[: list(calls).index(failed.case) + 1]  # before the client is given up
         failing = Failing(
             partial(
                 Session,

@@ -24,15 +24,15 @@ class Subject:
 
 
 def results_of(answer: Answer, capabilities: Collection[str] = (), request: str = "") -> object:
-    """What the client answered.
+    """Return the results in a client's answer.
 
     Args:
-        answer: To ``request``.
-        capabilities: What the client said that it can do, which it then may not skip.
-        request: Its ``cmd``.
+        answer: The answer to ``request``.
+        capabilities: The capabilities that the client listed, which it may not skip.
+        request: The ``cmd`` of the request.
 
     Raises:
-        HarnessError: ``skip-capability`` or ``error``: it said so.
+        HarnessError: ``skip-capability`` or ``error``, as the client answered.
     """
     if isinstance(answer, Skipped):
         if request in capabilities:
@@ -48,13 +48,13 @@ def results_of(answer: Answer, capabilities: Collection[str] = (), request: str 
 def check_started(
     answer: Answer, client: Client, device: Device, subject: Subject, taken: Collection[str]
 ) -> Started:
-    """Check the answer to start against what was asked for.
+    """Check the answer to ``start`` against the request.
 
-    ``taken`` holds the names that a foreign client may not go by.
+    ``taken`` holds the names that a foreign client may not have.
 
     Raises:
-        HarnessError: ``missing-device``, ``provider-fallback``, or ``error``: another model,
-            another language, a client that cannot embed, or not the protocol.
+        HarnessError: ``missing-device``, ``provider-fallback``, or ``error``: the model or the
+            language is wrong, the client cannot embed, or it breaks the protocol.
     """
     if isinstance(answer, Errored) and answer.kind == "device" and device != "cpu":
         raise HarnessError(Status.MISSING_DEVICE, answer.message)
@@ -84,10 +84,10 @@ def check_started(
 
 
 def check_served(served: Served, subject: Subject) -> Served:
-    """Check what a service says of itself.
+    """Check what a service says about itself.
 
     Raises:
-        HarnessError: ``error``: it serves another model file.
+        HarnessError: ``error``: The service serves another model file.
     """
     if served.fingerprint not in (None, subject.fingerprint):
         message = f"serves the file of fingerprint {served.fingerprint}"

@@ -13,24 +13,24 @@ from polybake.verification.harness.process import kill_group, last_lines, spawn
 from polybake.verification.harness.protocol import Answer, Request, encode_request, parse_answer
 from polybake.verification.verdict import HarnessError, Status
 
-#: Bytes of one line; a longer one is cut, and so is no JSON.
+#: The most bytes of a line; a longer line is cut, so that it is not JSON.
 LONGEST_LINE = 1 << 28
 
 _EXIT_SECONDS = 5.0
 
 
 class Harness:
-    """One process of a client's harness, in the client's folder.
+    """A process of a client's harness, in the client's folder.
 
-    Reading and writing happen in threads of their own, so that neither a harness that never
-    answers nor one that never reads can hold up the caller.
+    Separate threads read and write, so that a harness that never answers or never reads cannot
+    block the caller.
     """
 
     def __init__(self, client: Client) -> None:
         """Start the process.
 
         Raises:
-            HarnessError: ``crash``: the program cannot be started.
+            HarnessError: ``crash``: The program cannot be started.
         """
         self._seq = 0
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill
@@ -58,10 +58,11 @@ class Harness:
             thread.start()
 
     def ask(self, request: Request, seconds: float) -> Answer:
-        """Send one request and wait for its answer. After an error the harness is dead.
+        """Send a request and wait for its answer. After an error the harness is dead.
 
         Raises:
-            HarnessError: ``timeout``, ``crash`` (it ended), or ``error`` (not the protocol).
+            HarnessError: ``timeout``, ``crash`` (the process ended), or ``error`` (the answer
+                breaks the protocol).
         """
         seq, self._seq = self._seq, self._seq + 1
         self._requests.put(encode_request(request.model_copy(update={"seq": seq})))
@@ -96,7 +97,7 @@ class Harness:
         self.kill()
 
     def kill(self) -> None:
-        """End the whole process group and free what it held; once is enough."""
+        """End the whole process group and free its resources; further calls do nothing."""
         if self._stderr.closed:
             return
         kill_group(self._process)
@@ -106,7 +107,7 @@ class Harness:
         self._stderr.close()
 
     def _dead(self, status: Status, message: str) -> HarnessError:
-        """Kill, and name the last lines of standard error beside the message."""
+        """Kill the harness; return an error with the message and the end of standard error."""
         last = last_lines(self._stderr)
         self.kill()
         return HarnessError(status, f"{message}; standard error: {last}" if last else message)
@@ -122,7 +123,7 @@ class Harness:
 
 
 def _write(stdin: IO[bytes], requests: queue.SimpleQueue[bytes | None]) -> None:
-    """Pass requests on until None; a harness that has ended shows in what is read."""
+    """Pass requests on until None; the reading thread notices if the harness has ended."""
     with contextlib.suppress(OSError), stdin:
         while (line := requests.get()) is not None:
             stdin.write(line)

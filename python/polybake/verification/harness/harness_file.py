@@ -20,7 +20,7 @@ from polybake.verification.harness.services.address import check_address, is_add
 HARNESS_FILE = "harness.json"
 
 
-#: What words in braces stand for here.
+#: The values of words in braces on this machine.
 _HERE = {"{python}": sys.executable, "{bin}": "Scripts" if sys.platform == "win32" else "bin"}
 
 
@@ -34,7 +34,7 @@ Argv = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_filled)]
 
 
 class OnDevice(BaseModel):
-    """What differs on one device; a part that is null stays as it is."""
+    """The settings of one device; null keeps the setting of the file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,9 +65,9 @@ class HarnessFile(BaseModel):
 
 
 class Client(HarnessFile):
-    """A client that verify can start, in its folder; a foreign one goes by its command at first.
+    """A client that verify can start, in its folder; a foreign client is named by its command.
 
-    A service over HTTP goes by its address, and nothing is started.
+    A service over HTTP is named by its address, and nothing is started.
     """
 
     language: str
@@ -76,7 +76,7 @@ class Client(HarnessFile):
     service: bool = False
 
     def on(self, device: Device) -> Client:
-        """The client with the commands of a device."""
+        """Return the client with the commands for a device."""
         changes = self.cuda if device == "cuda" else None
         parts = dict(changes) if changes else {}
         return self.model_copy(update={k: part for k, part in parts.items() if part is not None})
@@ -90,10 +90,10 @@ class Client(HarnessFile):
 
 
 def find_clients(directory: Path) -> tuple[Client, ...]:
-    """Read every client in ``directory``: the folders in it that hold a harness.json, by name.
+    """Read every client in ``directory``, by name: the folders in it with a harness.json.
 
     Raises:
-        InputError: there is none, or a harness.json is wrong.
+        InputError: There is no client, or a harness.json is wrong.
     """
     if (directory / HARNESS_FILE).is_file():
         return (read_client(directory),)
@@ -107,10 +107,10 @@ def find_clients(directory: Path) -> tuple[Client, ...]:
 
 
 def read_client(folder: Path) -> Client:
-    """Read the harness.json of one client folder.
+    """Read the harness.json of a client's folder.
 
     Raises:
-        InputError: it cannot be read, or a key is missing, wrong or unknown.
+        InputError: The file cannot be read, or a key is missing, wrong or unknown.
     """
     path = folder / HARNESS_FILE
     try:
@@ -125,14 +125,14 @@ def read_client(folder: Path) -> Client:
 
 
 def foreign_client(command: str) -> Client:
-    """A client that is no generated folder, from a command line such as ``go run ./harness``.
+    """Return a client that is not generated, from a command line such as ``go run ./harness``.
 
-    It runs in the current folder. Its language is what it answers to ``start``; until then it
-    goes by the command. An address such as ``http://localhost:8080/embed`` is a service.
+    It runs in the current folder. Its answer to ``start`` names its language; until then the
+    command is its name. An address such as ``http://localhost:8080/embed`` is a service.
 
     Raises:
-        InputError: the command cannot be split, is empty, or its program is not there; or the
-            address is none that can be asked.
+        InputError: The command cannot be split, is empty, or its program is missing; or the
+            address cannot be asked.
     """
     if is_address(command):
         check_address(command)

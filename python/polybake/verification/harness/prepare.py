@@ -1,4 +1,4 @@
-"""What a client needs before its harness can run: programs on PATH, prepared packages."""
+"""Prepare a client before its harness runs: check programs on PATH, and install packages."""
 
 import shlex
 import shutil
@@ -11,10 +11,10 @@ from polybake.verification.verdict import HarnessError, Status
 
 
 def check_programs(client: Client) -> None:
-    """Look for the programs that the client requires.
+    """Check for the programs that the client requires.
 
     Raises:
-        HarnessError: ``missing-toolchain``, naming those that are not on PATH.
+        HarnessError: ``missing-toolchain``, with the programs that are not on PATH.
     """
     path = client.full_environment().get("PATH")
     missing = [name for name in client.requires if shutil.which(name, path=path) is None]

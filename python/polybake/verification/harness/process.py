@@ -25,10 +25,10 @@ def spawn(
     stdout: int | IO[bytes],
     stderr: int | IO[bytes],
 ) -> subprocess.Popen[bytes]:
-    """Start one of the client's commands in its folder, with its environment.
+    """Start a command of the client in its folder, with its environment.
 
     Raises:
-        HarnessError: ``crash``: the program is not there or cannot be run.
+        HarnessError: ``crash``: The program is missing or cannot be run.
     """
     try:
         return subprocess.Popen(  # noqa: S603 - harness.json is the user's own
@@ -46,9 +46,9 @@ def spawn(
 
 
 def _program(client: Client, name: str) -> str:
-    """A program as the system finds it from here."""
+    """Return a program's name in a form that the system can start."""
     if sys.platform == "win32":
-        # There npm is npm.cmd, and a path is looked up where polybake runs, not in ``cwd``.
+        # On Windows npm is npm.cmd, and paths are relative to polybake's folder, not to ``cwd``.
         path = client.full_environment().get("PATH")
         return shutil.which(client.folder / name if "/" in name else name, path=path) or name
     return name
@@ -68,9 +68,9 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def last_lines(output: IO[bytes]) -> str:
-    """The last lines of what a process wrote, joined to one; those that name an error if any do.
+    """Return the last lines of a process's output as one line, only lines with errors if any.
 
-    Some runtimes end with a stack or a version, far below the reason.
+    Some runtimes print a stack or a version last, far below the reason.
     """
     size = output.seek(0, os.SEEK_END)
     output.seek(max(0, size - _LAST_BYTES))

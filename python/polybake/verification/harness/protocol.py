@@ -1,4 +1,4 @@
-"""The harness protocol's messages: one JSON object a line, see docs/protocol.md."""
+"""The messages of the harness protocol: a JSON object per line, see docs/protocol.md."""
 
 import json
 from typing import Any, Literal
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from polybake.base.modelfile.fixture import Device, Text
 
-#: What a language is called.
+#: The pattern of a language's name.
 LANGUAGE = r"^[a-z][a-z0-9-]*$"
 
 #: The execution provider that must run the model on a device.
@@ -61,7 +61,7 @@ class Embed(Message):
 
 
 class Call(Message):
-    """Ask for what the model's task gives, with the call's own arguments; answered by JSON."""
+    """Ask for the answer of the model's task, with the call's own arguments; answered by JSON."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -96,7 +96,7 @@ Request = Start | Tokenize | EmbedIds | Embed | Call | Stream | SelfCheck | Stop
 
 
 class ClientVersions(Message):
-    """What answered."""
+    """The language of the client and the versions that it runs with."""
 
     language: str = Field(pattern=LANGUAGE)
     language_version: str
@@ -105,7 +105,7 @@ class ClientVersions(Message):
 
 
 class Provider(Message):
-    """Which execution provider runs the model, and how that was established."""
+    """The execution provider that runs the model, and how that was established."""
 
     requested: Device
     active: str
@@ -186,7 +186,7 @@ def parse_answer(line: bytes, seq: int) -> Answer:
             request.
     """
     try:
-        # As bytes it could begin with a byte order mark, or be UTF-16.
+        # Bytes could begin with a byte order mark, or be UTF-16.
         value = json.loads(line.decode("ascii"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not a line of JSON in ASCII: {_start_of(line)}") from error

@@ -1,1 +1,1 @@
-"""What a client is asked, and how its answers are judged."""
+"""The requests to a client, and the judgement of its answers."""

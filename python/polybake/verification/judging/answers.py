@@ -1,24 +1,24 @@
-"""Whether a client's answer is the golden one: words and places exactly, numbers nearly."""
+"""Compare a client's answer with the golden one: words and places exactly, scores nearly."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-#: How far a score may lie from the golden one.
+#: How far a score may lie from the golden score.
 LIMIT = 1e-5
 
 _SCORE = "score"
 
 
 def compare_answers(golden: object, found: object, place: str = "answer") -> str | None:
-    """The first difference, with its place; None where there is none.
+    """Return the first difference with its place; None if there is none.
 
-    Entries with scores are ranks, and those of equal score may stand in any order. Of several that
-    are equal to the last one, any may be there: which others there were is not known.
+    Entries with scores are ranked, and entries of equal score may have any order. If several are
+    equal to the last entry, any of them may be there, as the entries cut off are unknown.
 
     Args:
-        golden: What JSON holds.
-        found: What a client answered.
-        place: What the message calls it, such as ``answer[2].label``.
+        golden: The golden answer, as JSON.
+        found: The client's answer.
+        place: The place in messages, such as ``answer[2].label``.
     """
     if isinstance(golden, list) and isinstance(found, list):
         if len(golden) != len(found):
@@ -47,7 +47,7 @@ def _ranked(entries: Sequence[object]) -> bool:
 
 
 def _in_order_of(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
-    """The entries of ``found``, those of nearly equal scores in the places of the golden ones."""
+    """Return the entries of ``found``; nearly equal scores get the golden entries' places."""
     places = {_without_score(entry): number for number, entry in enumerate(golden)}
     ordered, group = list[Any](), list[Any]()
     for entry in found:
@@ -59,7 +59,7 @@ def _in_order_of(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
 
 
 def _placed(group: Sequence[Any], places: Mapping[str, int], first: int) -> list[Any]:
-    """Entries of one score, each in its place if that is among theirs, the others between them."""
+    """Sort entries of one score: each at its golden place if possible, the others in between."""
     known = {places.get(_without_score(entry), -1): entry for entry in group}
     here = range(first, first + len(group))
     others = iter([entry for entry in group if places.get(_without_score(entry), -1) not in here])
@@ -67,7 +67,7 @@ def _placed(group: Sequence[Any], places: Mapping[str, int], first: int) -> list
 
 
 def _without_ties(golden: Sequence[Any], found: Sequence[Any]) -> list[Any]:
-    """The same, a golden entry in the place of one that is none but has the last one's score."""
+    """Replace unknown entries with the last entry's score by the golden entry at their place."""
     known = {_without_score(entry) for entry in golden}
     last = golden[-1][_SCORE] if golden else 0.0
     return [

@@ -1,4 +1,4 @@
-"""What fails in calls of several texts alone, which says where the fault is."""
+"""Explain failures that only calls of several texts have."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,19 +8,19 @@ from polybake.base.modelfile.slack import Embeddings
 from polybake.verification.judging.golden import Golden, GoldenCase
 from polybake.verification.verdict import Stage, Status, Verdict
 
-#: How near a row is to that of another text, in its place: rounding of any precision, and no more.
+#: How near a moved row is to another text's row: enough for rounding of any precision, no more.
 _NEAR = 1e-3
 
 
 def batch_fault(
     golden: Golden, verdicts: Sequence[Verdict], vectors: Mapping[str, Embeddings]
 ) -> str | None:
-    """A sentence on the fault of a client on a device; None where single texts fail, too.
+    """Return a sentence on a client's fault on a device; None if single texts fail, too.
 
     Args:
-        golden: What it was compared with.
-        verdicts: On this client.
-        vectors: What embed gave, by case: ``[texts, dimension]``.
+        golden: The golden cases.
+        verdicts: The verdicts on this client.
+        vectors: The vectors of ``embed`` by case: ``[texts, dimension]``.
     """
     embedded = {one.case: one.status for one in verdicts if one.stage is Stage.EMBED}
     alone = [one for one in golden.cases if len(one.case.texts) == 1]
@@ -42,7 +42,7 @@ def batch_fault(
 
 
 def _moved(golden: GoldenCase, found: Embeddings | None) -> bool:
-    """Whether each row is that of some text of the case."""
+    """Return whether each row is the vector of some text of the case."""
     if found is None:
         return False
     expected = golden.vectors.astype(np.float64)

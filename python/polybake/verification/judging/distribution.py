@@ -1,4 +1,4 @@
-"""How far a client's elements lie from the golden ones: how many at which distance."""
+"""The distances of a client's elements from the golden ones, counted in bins."""
 
 import math
 from collections import Counter
@@ -9,28 +9,28 @@ from numpy.typing import NDArray
 
 from polybake.verification.verdict import Stage
 
-#: Of a decade.
+#: The number of bins per power of ten.
 BINS = 4
 
-#: A difference below this share of its limit counts as this: for float32 1e-7 of 1e-5, about one
-#: rounding (2 ** -23). What is smaller says nothing, and an exact 0 has no multiple.
+#: A difference below this share of its limit counts as this share: for float32 1e-7 of 1e-5, about
+#: one rounding (2 ** -23). Smaller differences say nothing, and an exact 0 has no multiple.
 FLOOR = 0.01
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """The elements of one stage by their difference from the golden ones.
+    """The elements of a stage, by their difference from the golden ones.
 
-    Differences of float32 are per unit of the golden row's norm where that is above 1, so that one
-    limit is that of every row. Those of integers are steps, and of packed bits how many differ.
+    Differences of float32 are divided by the golden row's norm if that is above 1, so that all rows
+    have one limit. Differences of integers are steps, and of packed bits how many bits differ.
 
     Attributes:
-        limit: The tolerance's ``max_abs``; None of integers, of which each has its own slack.
+        limit: The tolerance's ``max_abs``; None for integers, which have their own slack each.
         largest: The largest difference.
-        equal: Elements without any.
-        counts: The others, ascending, each as a bin and how many lie in it: above
-            ``10 ** ((bin - 1) / 4)`` limits, and at most ``10 ** (bin / 4)``. Of integers it is
-            so many steps instead.
+        equal: The number of elements without a difference.
+        counts: The others, ascending, as a bin and the number of elements in it: above
+            ``10 ** ((bin - 1) / 4)`` limits, and at most ``10 ** (bin / 4)``. For integers, steps
+            take the place of limits.
     """
 
     stage: Stage
@@ -42,7 +42,7 @@ class Distribution:
 
 @dataclass
 class Differences:
-    """What a distribution is made of, a case at a time."""
+    """Collects the differences of a distribution, case by case."""
 
     limit: float | None
     _largest: float = 0.0
@@ -50,11 +50,11 @@ class Differences:
     _counts: Counter[int] = field(default_factory=Counter)
 
     def add(self, differences: NDArray[np.float64]) -> None:
-        """Count the finite differences of one case, of any shape."""
+        """Count the finite differences of a case, of any shape."""
         some = differences[differences > 0]
         self._largest = max(self._largest, float(np.max(some, initial=0.0)))
         self._equal += differences.size - some.size
-        # A difference that is just its limit passes, so a bin has its upper end.
+        # A difference equal to its limit passes, so a bin includes its upper end.
         bins = np.ceil(BINS * np.log10(some / (self.limit or 1.0))).astype(int)
         self._counts.update(bins.tolist())
 
@@ -70,5 +70,5 @@ def upper_end(distribution: Distribution, number: int) -> float:
 
 
 def times_grown(before: float, now: float, limit: float) -> float:
-    """How many times as large a difference is, what is below a hundredth of its limit left out."""
+    """Return by what factor a difference grew; less than a hundredth of its limit is ignored."""
     return now / max(before, FLOOR * limit)

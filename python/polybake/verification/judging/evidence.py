@@ -1,4 +1,4 @@
-"""What a session keeps of its answers for reports: as much, however many cases there are."""
+"""What a session keeps of its answers for reports, of a size that no number of cases changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,33 +19,33 @@ from polybake.verification.judging.worst_case import (
 )
 from polybake.verification.verdict import MANY_STAGES, Stage, Status
 
-#: Rows that are kept: of a client, and of one case whose token ids differ.
+#: The most rows that are kept: of a client, and of a case whose token ids differ.
 MOST, _ROWS = 5, 3
 
-#: A case, a row, and whether that is the row of a text, not of one of its several vectors.
+#: A case, a row, and whether rows are texts; else a text has several rows, its vectors.
 _Place = tuple[str, int, bool]
 
 
 class Evidence:
-    """Distributions and worst cases of one client on one device."""
+    """Distributions and worst cases of a client on a device."""
 
     def __init__(self) -> None:
         self._differences: dict[Stage, Differences] = {}
         self._rows: dict[_Place, WorstCase] = {}
-        #: Expected and found token ids, where they differ.
+        #: The expected and the client's token ids, if they differ.
         self._ids: dict[_Place, tuple[Sequence[int], Sequence[int]]] = {}
 
     def add(
         self, stage: Stage, golden: GoldenCase, results: Any, outcome: Outcome, tolerance: Tolerance
     ) -> None:
-        """Look at one answer and its outcome."""
+        """Add an answer and its outcome."""
         if stage is Stage.TOKENIZE and outcome.status is Status.FAIL:
             self._add_ids(golden, results)
         elif outcome.vectors is not None and outcome.vectors.size:
             self._add_vectors(stage, golden, outcome.vectors, tolerance)
 
     def distributions(self) -> tuple[Distribution, ...]:
-        """One of each stage that gave vectors."""
+        """Return the distribution of each stage that gave vectors."""
         return tuple(each.distribution(stage) for stage, each in self._differences.items())
 
     def worst(self, tokenizer: str) -> tuple[WorstCase, ...]:
@@ -85,8 +85,8 @@ class Evidence:
         if stage not in MANY_STAGES:
             self._differences.setdefault(stage, Differences(limit)).add(distances)
         elif not beyond.any():
-            return  # cases of their own show the same texts
-        # Of integers a large difference may be within the slack, a small one beyond it.
+            return  # the single cases show the same texts
+        # For integers a large difference may be within the slack, and a small one beyond it.
         ranks = np.where(beyond, 1.0, 1.0 if slack is None else 0.0) * distances
         of_texts = len(golden.vectors) == len(golden.case.texts)
         worst = golden.case.id, int(ranks.max(axis=1).argmax()), of_texts
@@ -112,7 +112,7 @@ def _row(golden: GoldenCase, place: _Place) -> WorstCase:
     case, (_, row, of_text) = golden.case, place
     if of_text:
         text = shown_text(case.texts[row])
-    else:  # which text a vector is of is only known where there is one
+    else:  # the text of a vector is only known if there is just one text
         text = shown_text(case.texts[0]) if len(case.texts) == 1 else ()
     return WorstCase(case.id, case.why, case.prompt, row, text)
 

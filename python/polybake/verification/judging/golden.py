@@ -30,7 +30,7 @@ class GoldenCase:
 
 @dataclass(frozen=True)
 class Golden:
-    """What the clients' answers are compared with."""
+    """The golden cases that the clients' answers are compared with."""
 
     cases: tuple[GoldenCase, ...]
     tolerances: dict[Device, Tolerance]
@@ -38,7 +38,7 @@ class Golden:
     counted: bool = False
 
     def self_check_limit(self, device: Device) -> float:
-        """Largest difference that any row of these cases may show on the device."""
+        """Return the largest difference that any row of these cases may have on the device."""
         slacks = [case.slack for case in self.cases if case.slack is not None]
         if slacks:
             return max(1.0, *map(float, (slack.largest for slack in slacks)))
@@ -50,8 +50,8 @@ def decode_fixture(fixture: Fixture, devices: Sequence[Device], output: Output) 
     """Decode the fixture's vectors.
 
     Raises:
-        InputError: no cases, a case twice, vectors that are damaged, not finite, not one a text
-            or not what the model gives, or no tolerance for a device.
+        InputError: There are no cases, or a case twice; vectors are damaged, not finite, not one
+            per text or not what the model gives; or a device has no tolerance.
     """
     if not fixture.cases:
         raise InputError("fixture: has no cases; write one with: polybake fixtures")
@@ -77,7 +77,7 @@ def _decode(case: Case, output: Output) -> GoldenCase:
         vectors, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
     except ValueError as error:
         raise InputError(f"fixture: case {case.id}: {error}; write the fixture again") from error
-    # Where texts have several vectors, how many is judged by the answer.
+    # If texts have several vectors, the answer decides how many.
     counted = len(case.texts) if output.counts is not None else len(vectors)
     if not len(case.texts) == len(case.input_ids) == counted:
         raise InputError(

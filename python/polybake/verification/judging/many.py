@@ -1,6 +1,6 @@
-"""Golden texts many at a time: what a list, and a stream, of several batches must give.
+"""Many golden texts at a time: the answers to a list and to a stream of several batches.
 
-No golden case fills more than one or two batches, so that a batch that is lost would go unseen.
+No golden case fills more than two batches, so a lost batch would go unnoticed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,23 +16,23 @@ from polybake.verification.judging.stages import have_stream
 from polybake.verification.judging.streamed import stream_of
 from polybake.verification.verdict import SESSION, Stage
 
-#: Tokens of a batch of every generated client. Source: docs/protocol.md, "Vectors".
+#: The tokens of a batch of every generated client. Source: docs/protocol.md, "Vectors".
 BUDGETS: dict[Device, int] = {"cpu": 512, "cuda": 16_384}
 
-#: Texts of a list, at least: more than two batches where these have 32 texts, and a short one.
+#: The least texts of a list: two batches of 32 texts, and a short batch.
 LEAST = 67
 
-#: Budgets that different texts may fill, and those of a list: a slow model must end, too.
+#: How many budgets the different texts, and the whole list, may fill: a slow model must end, too.
 _DIFFERENT, _MOST = 4, 16
 
-#: Elements of an answer.
+#: The most elements of an answer.
 _ELEMENTS = 1 << 24
 
 _WHY = "Batches are lost, doubled or mixed up, which no call of few texts shows."
 
 
 def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCase]]:
-    """What is asked once: texts of the cases again and again, each time in another order.
+    """Yield what is asked once: a list and a stream that repeat the cases' texts in mixed order.
 
     Their number follows from how every client cuts batches: at least three, the last one short.
     """
@@ -74,15 +74,15 @@ def batch_sizes(lengths: Iterable[int], budget: int) -> Iterator[tuple[int, int]
 
 
 def enough(lengths: Sequence[int], budget: int, most: int) -> list[int]:
-    """Numbers of texts that fill at least three batches, of which the last one is short.
+    """Return numbers of texts that fill at least three batches, the last of them not full.
 
-    Each is there once, but for the longest where all together are too much; the short ones again
-    and again.
+    Each text is taken once, without the longest if all together are too many; then short texts
+    are repeated.
 
     Args:
-        lengths: Tokens of each text.
-        budget: Tokens of a batch.
-        most: Texts that an answer may hold.
+        lengths: The number of tokens of each text.
+        budget: The tokens of a batch.
+        most: The most texts that an answer may hold.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     sums = accumulate(lengths[number] for number in order)
@@ -101,7 +101,7 @@ def enough(lengths: Sequence[int], budget: int, most: int) -> list[int]:
 
 
 def mixed(numbers: Sequence[int], salt: str) -> list[int]:
-    """In an order that looks like none, for each salt the same."""
+    """Shuffle numbers; each salt always gives the same order."""
     places = sorted(
         range(len(numbers)), key=lambda place: sha256(f"{salt} {place}".encode()).digest()
     )
@@ -109,7 +109,7 @@ def mixed(numbers: Sequence[int], salt: str) -> list[int]:
 
 
 def _parts(golden: GoldenCase, *, whole: bool) -> Iterator[GoldenCase]:
-    """A case for each text; the case itself where it is not known whose its vectors are."""
+    """Yield a case for each text; the whole case if its vectors cannot be split by text."""
     if whole:
         yield golden
         return

@@ -1,4 +1,4 @@
-"""The stages of a case: what is asked, and how the answer is judged."""
+"""The stages of a case: the requests, and how the answers are judged."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,38 +31,38 @@ _NUMBER: TypeAdapter[float] = TypeAdapter(Annotated[float, Field(allow_inf_nan=F
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one request."""
+    """The outcome of a request."""
 
     status: Status
     message: str = ""
     difference: float | None = None
-    #: ``[texts, dimension]``, where they are finite and of the golden dtype and shape.
+    #: ``[texts, dimension]``, if they are finite and of the golden dtype and shape.
     vectors: Embeddings | None = None
 
 
 def stages_of(case: Case) -> tuple[Stage, ...]:
-    """What is asked of a case, in this order.
+    """Return the stages of a case, in order.
 
-    ``embed`` comes before ``embed_ids``, whose answer is the same: a client that runs nothing and
-    gives what its memory held last would else give the right one.
+    ``embed`` comes before ``embed_ids``, which has the same answer: else a client that runs nothing
+    and returns what is left in memory would give the right answer.
     """
     asked = (Stage.TOKENIZE, Stage.EMBED, Stage.EMBED_IDS)
     return asked if case.call is None else (*asked, Stage.CALL)
 
 
 def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
-    """What is asked once, after the cases, in this order."""
+    """Return the stages that are asked once, after the cases, in order."""
     many = (Stage.BATCHES, Stage.STREAM) if have_stream(cases) else (Stage.BATCHES,)
     return (*many, Stage.SELF_CHECK, Stage.STOP)
 
 
 def have_stream(cases: Iterable[Case]) -> bool:
-    """Whether clients have a stream of what cases ask for: answers to questions have none."""
+    """Return whether clients can stream the cases' answers; answers to questions cannot be."""
     return not any("question" in case.call for case in cases if case.call is not None)
 
 
 def request_for(stage: Stage, case: Case) -> Request:
-    """The request of one stage of a case."""
+    """Return the request for a stage of a case."""
     if stage is Stage.TOKENIZE:
         return Tokenize(texts=case.texts, prompt=case.prompt)
     if stage is Stage.EMBED_IDS:
@@ -75,7 +75,7 @@ def request_for(stage: Stage, case: Case) -> Request:
 
 
 def judge_case(stage: Stage, golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
-    """Judge the answer to one stage of a case."""
+    """Judge the answer to a stage of a case."""
     if stage is Stage.TOKENIZE:
         return _judge_ids(golden, results)
     if stage is Stage.CALL or (stage is Stage.STREAM and golden.case.call is not None):

@@ -1,4 +1,4 @@
-"""A stream of a task's own answers: what golden cases ask for, put together."""
+"""A stream of a task's own answers, made of the calls of golden cases."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from polybake.base.modelfile.fixture import Case
 
 @dataclass(frozen=True)
 class StreamCall:
-    """What a client's stream is given, and what it must give."""
+    """The arguments of a client's stream, and the expected answers."""
 
     arguments: dict[str, JsonValue]
     answer: JsonValue
@@ -52,14 +52,14 @@ class _Group:
 def stream_of(
     cases: Sequence[Case], chosen: Callable[[Sequence[int]], Sequence[int]]
 ) -> StreamCall | None:
-    """The stream of most texts; None where a stream gives vectors.
+    """Return the stream with the most texts; None if a stream gives vectors.
 
-    Of a task with prompts it does. Others give their own answers: labels, spans, and of a query's
-    documents the scores, in the order of the texts.
+    Tasks with prompts stream vectors. Other tasks stream their own answers: labels, spans, or the
+    scores of a query's documents, in the order of the texts.
 
     Args:
-        cases: Of one task.
-        chosen: Gives the numbers of texts, by the tokens of each.
+        cases: The cases of a task.
+        chosen: Chooses the texts' numbers, by the tokens of each.
     """
     groups: dict[str, _Group] = {}
     for case in cases:

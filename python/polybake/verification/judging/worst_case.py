@@ -1,4 +1,4 @@
-"""The rows of a client that lie farthest from the golden ones, as people want to see them."""
+"""The rows of a client that lie farthest from the golden rows, for reports."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,15 @@ from typing import Any
 from polybake.base.modelfile.fixture import Text
 from polybake.verification.verdict import Stage
 
-#: Tokens that are shown, of which so many stand before the first difference.
+#: The tokens that are shown, and how many of them come before the first difference.
 TOKENS, _BEFORE = 24, 3
-#: Characters that are shown.
+#: The most characters that are shown.
 CHARACTERS = 300
 
 
 @dataclass(frozen=True)
 class TokenPair:
-    """A token that was expected beside the client's own; None where there is none."""
+    """An expected token and the client's token; None if there is no such token."""
 
     expected: str | None
     found: str | None
@@ -26,17 +26,17 @@ class TokenPair:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """One row of a case, and where it differs most.
+    """A row of a case, and where it differs most.
 
     Attributes:
         why: The fault that the case finds.
-        row: Of the case's vectors, or of its token ids.
-        text: The row's text, or two of a pair, cut; none where a text has several rows.
-        tokens: From shortly before the first one that differs; none where all are equal.
+        row: The row of the case's vectors, or of its token ids.
+        text: The row's text, or the two of a pair, cut; empty if a text has several rows.
+        tokens: Tokens from shortly before the first difference; empty if all are equal.
         beyond: Whether the element below is a failure.
-        stage: Where the numbers below come from; None where no vector could be compared.
-        element, expected, found, difference: Of the vector, where it differs most.
-        limit: Of the difference; None of integers.
+        stage: The stage of the numbers below; None if no vector could be compared.
+        element, expected, found, difference: The element of the vector that differs most.
+        limit: The limit of the difference; None for integers.
     """
 
     case: str
@@ -55,7 +55,7 @@ class WorstCase:
 
 
 def shown_text(text: Text) -> tuple[str, ...]:
-    """A text or a pair, each cut where it is long."""
+    """Return a text or a pair, each cut if it is long."""
     parts = (text,) if isinstance(text, str) else text
     return tuple(f"{part[:CHARACTERS]}…" if len(part) > CHARACTERS else part for part in parts)
 
@@ -63,10 +63,10 @@ def shown_text(text: Text) -> tuple[str, ...]:
 def side_by_side(
     expected: Sequence[int], found: Sequence[int], vocabulary: Mapping[int, str]
 ) -> tuple[TokenPair, ...]:
-    """Two rows of token ids beside each other, so that what both have shares a line."""
+    """Align two rows of token ids, so that equal tokens share a line."""
     same = (one == other for one, other in zip(expected, found, strict=False))
     first = next((at for at, equal in enumerate(same) if not equal), min(len(expected), len(found)))
-    # A wrong client may give any number of ids, and aligning takes the square of it.
+    # A wrong client may give any number of ids, and the time to align them grows with its square.
     part = slice(max(0, first - _BEFORE), first + TOKENS)
     expected, found = expected[part], found[part]
     pairs: list[tuple[int | None, int | None]] = []
@@ -81,9 +81,9 @@ def side_by_side(
 
 
 def read_vocabulary(tokenizer: str) -> dict[int, str]:
-    """The tokens of a tokenizer.json by their ids, those that were added among them.
+    """Return the tokens of a tokenizer.json by id, with the added tokens.
 
-    What is written in another way than tokenizers writes it has no tokens; ids are shown then.
+    A file in another format than that of tokenizers has no tokens; then ids are shown.
     """
     try:
         data: Any = json.loads(tokenizer)

@@ -1,4 +1,4 @@
-"""One environment that a client is judged in, and all that a polybake.toml asks for."""
+"""The environments that clients are judged in, as a polybake.toml asks for them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from polybake.config import MatrixTable
 
 @dataclass(frozen=True)
 class Combination:
-    """What one row of the matrix runs in.
+    """The environment of a row of the matrix.
 
     Attributes:
-        language: Of the client.
-        device: ``cpu``, ``cuda``.
-        runtime, tokenizer: Versions to install, ``newest``, or None for what the client installs.
-        threads: Processors that the harness may use; None for all.
-        instructions: A processor that QEMU stands in for; None for the machine's own.
+        language: The client's language.
+        device: ``cpu`` or ``cuda``.
+        runtime, tokenizer: Versions to install, ``newest``, or None for the client's own choice.
+        threads: How many processors the harness may use; None means all.
+        instructions: The processor that QEMU emulates; None means the machine's own.
     """
 
     language: str
@@ -29,7 +29,7 @@ class Combination:
 
     @property
     def environment(self) -> str:
-        """The name of the folder that its client is installed in; others may share it."""
+        """The name of the folder that its client is installed in; combinations may share it."""
         parts = [self.language, self.device]
         parts += [f"runtime-{self.runtime}"] if self.runtime else []
         parts += [f"tokenizer-{self.tokenizer}"] if self.tokenizer else []
@@ -47,7 +47,7 @@ class Combination:
 
 
 def combinations(tables: Iterable[MatrixTable]) -> tuple[Combination, ...]:
-    """Every combination of every table, once; those of one environment follow each other."""
+    """Return every combination of every table once; an environment's are consecutive."""
     return tuple(dict.fromkeys(one for table in tables for one in _combinations(table)))
 
 

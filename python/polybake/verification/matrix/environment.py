@@ -1,4 +1,4 @@
-"""A copy of a client with packages of its own, which a later run finds again."""
+"""A copy of a client with its own packages, which a later run uses again."""
 
 import hashlib
 import json
@@ -15,25 +15,25 @@ from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.packages import NEWEST, install_commands
 from polybake.verification.verdict import HarnessError, Status
 
-#: In each environment's folder: what it was made of, or nothing where that was not finished.
+#: The file in each environment that says what it was made of; empty until it is finished.
 MARK = ".polybake-matrix"
 
-#: What a client's tools leave in its folder.
+#: Files and folders that a client's tools leave in its folder.
 _MADE = (".venv*", "node_modules", "vendor", "bin", "obj", "build", "dist", "__pycache__")
 
 
 def installed(client: Client, combination: Combination, folder: Path, seconds: float) -> Client:
-    """Give the combination's client, copied below ``folder`` and installed unless it is there.
+    """Return the combination's client, copied below ``folder`` and installed if necessary.
 
     Args:
-        client: The one to copy, as read from its folder.
-        combination: Whose versions are installed.
-        folder: Of all environments.
-        seconds: For each command.
+        client: The client to copy, as read from its folder.
+        combination: The combination, with the versions to install.
+        folder: The folder of all environments.
+        seconds: The time limit of each command.
 
     Raises:
         HarnessError: ``missing-toolchain``: a program is missing, or a command fails; ``timeout``.
-        InputError: its language cannot have versions, or something else lies in its place.
+        InputError: Its language cannot have versions, or something else is in its place.
     """
     check_programs(client)
     place, made_of = folder / combination.environment, _made_of(client, combination)
@@ -58,10 +58,10 @@ def installed(client: Client, combination: Combination, folder: Path, seconds: f
 
 
 def _mark(place: Path) -> str | None:
-    """What the environment was made of; None where there is none.
+    """Return what the environment was made of; None if there is none.
 
     Raises:
-        InputError: something lies there that no matrix made.
+        InputError: Something is there that no matrix made.
     """
     if not place.exists():
         return None

@@ -12,23 +12,23 @@ from polybake.verification.harness.harness_file import Client
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.verdict import HarnessError, Status
 
-#: QEMU's emulator of one program. ONNX Runtime chooses its kernels by what the processor says that
-#: it is, and has no option that says otherwise.
+#: QEMU's emulator of a single program. ONNX Runtime chooses its kernels by the processor's own
+#: description, and has no option for others.
 _EMULATORS = ("qemu-x86_64", "qemu-x86_64-static")
 
-#: Languages whose harness is one process. QEMU stands in for that alone: what it starts, as Node's
-#: does, runs on the machine's own processor.
+#: Languages whose harness is one process. QEMU emulates only that process: any process that it
+#: starts, as Node's does, runs on the machine's own processor.
 LANGUAGES = ("python",)
 
-#: Instruction sets that vectors may depend on, where QEMU says what it lacks.
+#: The instruction sets that vectors may depend on, in QEMU's message on what it lacks.
 _LACKED = re.compile(r"feature: \S*?\.((?:avx|amx|sse|ssse|fma|f16c)[\w.-]*)")
 
 
 def check_instructions(one: Combination) -> None:
-    """Refuse an emulated processor where the harness would leave it.
+    """Refuse an emulated processor if the harness would leave it.
 
     Raises:
-        InputError: instructions are given, and the language is none of `LANGUAGES`.
+        InputError: Instructions are set, and the language is not in `LANGUAGES`.
     """
     if one.instructions is not None and one.language not in LANGUAGES:
         raise InputError(
@@ -38,17 +38,17 @@ def check_instructions(one: Combination) -> None:
 
 
 def limited(client: Client, threads: int | None, instructions: str | None) -> Client:
-    """Give the client with a harness that is limited so.
+    """Return the client with a limited harness.
 
     Args:
-        client: An installed one.
-        threads: Processors that it may use, by its affinity mask; clients have as many threads.
+        client: An installed client.
+        threads: How many processors it may use, by its affinity mask; clients use as many threads.
         instructions: One of QEMU's processors, such as ``Haswell`` or ``Haswell,-avx2``.
 
     Raises:
-        HarnessError: ``missing-device``: the machine or QEMU does not have so much;
-            ``missing-toolchain``: QEMU or taskset is not there; ``error``: QEMU does not know the
-            processor, or what it would run is a script.
+        HarnessError: ``missing-device``: the machine has too few processors, or QEMU lacks
+            instructions; ``missing-toolchain``: QEMU or taskset is missing; ``error``: QEMU does
+            not know the processor, or would have to run a script.
     """
     run = client.run
     if instructions is not None:
@@ -75,7 +75,7 @@ def _processors(threads: int) -> str:
 
 
 def _emulator(instructions: str) -> str:
-    """QEMU, where it is there and has all the instruction sets that are asked for."""
+    """Return QEMU's path, if it is installed and has all requested instruction sets."""
     emulator = next(filter(None, map(shutil.which, _EMULATORS)), None)
     if emulator is None:
         raise HarnessError(

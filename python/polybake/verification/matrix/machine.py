@@ -8,12 +8,12 @@ from polybake.runtime.processor_name import processor_name
 
 _FLAGS = re.compile(r"^flags\s*:\s*(.+)$", re.MULTILINE)
 
-#: Sets by which ONNX Runtime chooses its kernels on x86, in /proc/cpuinfo's spelling.
+#: The instruction sets by which ONNX Runtime chooses kernels on x86, as /proc/cpuinfo spells them.
 _SETS = ("sse4_1", "avx", "avx2", "fma", "avx_vnni", "avx512f", "avx512_vnni", "amx_int8")
 
 
 def machine(information: Path = Path("/proc/cpuinfo")) -> str:
-    """Its processor with the instruction sets that decide, and its system."""
+    """Return the processor, with the instruction sets that matter, and the system."""
     try:
         text = information.read_text(encoding="utf-8", errors="replace")
     except OSError:

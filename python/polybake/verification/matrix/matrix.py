@@ -23,8 +23,8 @@ from polybake.verification.required import required_names, unmet
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import SESSION, HarnessError, Stage, Verdict
 
-#: As many times as long may an answer of an emulated processor take: int8 takes about 100 times as
-#: long as on the processor itself, float32 hundreds of times where it has FMA.
+#: The factor on the time limit for an emulated processor: int8 takes about 100 times as long as on
+#: the processor itself, float32 hundreds of times if it has FMA.
 EMULATED = 30
 
 
@@ -39,23 +39,24 @@ def run_matrix(
     timeout: float = 60.0,
     progress: Callable[[str], None] = lambda _: None,
 ) -> MatrixReport:
-    """Judge each model in each combination, one after the other.
+    """Judge each model in each combination, one after another.
 
     Args:
         models: Baked model files, which the clients open.
-        clients: As read from their folders, which stay as they are.
-        tables: What a polybake.toml has as ``[[verify.matrix]]``.
-        folder: Where copies of clients are installed, and found again by the next run.
+        clients: The clients, as read from their folders, which are not changed.
+        tables: The tables ``[[verify.matrix]]`` of a polybake.toml.
+        folder: The folder where copies of clients are installed, and found again by the next run.
         fixture: Golden cases; None takes each file's own.
         require: Languages and devices that may not be skipped; ``POLYBAKE_REQUIRE`` adds to them.
         timeout: Seconds for each answer; `EMULATED` times as many on an emulated processor.
-        progress: Told what begins.
+        progress: Called with what begins.
 
     Returns:
-        All verdicts. What cannot be installed, or is not on this machine, is a status of its cells.
+        All verdicts. Cells whose client cannot be installed, or run on this machine, say so by
+        their status.
 
     Raises:
-        InputError: a model, a table or the folder is not what was expected.
+        InputError: A model, a table or the folder is not what was expected.
     """
     wanted = combinations(tables)
     by_language = {client.language: client for client in clients}
@@ -110,7 +111,7 @@ def _check(one: Combination, clients: Mapping[str, Client]) -> None:
 
 
 def _tried(client: Client, one: Combination, folder: Path, seconds: float) -> Client | HarnessError:
-    """The installed client, or why there is none: rows of one environment share it."""
+    """Return the installed client, or why there is none; rows of an environment share it."""
     try:
         return installed(client, one, folder, seconds)
     except HarnessError as error:

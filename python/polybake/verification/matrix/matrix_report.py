@@ -1,4 +1,4 @@
-"""What a matrix found: a row for each combination, a cell for each model in it."""
+"""The result of a matrix: a row for each combination, with a cell for each model."""
 
 from dataclasses import dataclass
 
@@ -9,26 +9,26 @@ from polybake.verification.verdict import ALL_STAGES, Status, Verdict, executed
 
 @dataclass(frozen=True)
 class Cell:
-    """One model in one combination."""
+    """A model in a combination."""
 
     model: str
     verdicts: tuple[Verdict, ...]
 
     @property
     def first(self) -> Verdict:
-        """The verdict that tells most: a failure, else what was skipped, else the first."""
+        """The most telling verdict: the first failure, else the first skip, else the first."""
         failed = (one for one in self.verdicts if one.status.failed)
         skipped = (one for one in self.verdicts if one.status.skipped)
         return next(failed, next(skipped, self.verdicts[0]))
 
     @property
     def status(self) -> Status:
-        """Pass where every verdict is."""
+        """The status of the most telling verdict; pass if every verdict is a pass."""
         return self.first.status
 
     @property
     def difference(self) -> float | None:
-        """Largest absolute difference of one element from the golden vectors; None without any."""
+        """The largest absolute difference of an element from the golden vectors, if known."""
         found = [
             one.difference
             for one in self.verdicts
@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One combination; versions are None where its client never started."""
+    """The result of a combination; versions are None if its client never started."""
 
     combination: Combination
     versions: ClientVersions | None
@@ -54,17 +54,17 @@ class Row:
 
 @dataclass(frozen=True)
 class MatrixReport:
-    """What a matrix found."""
+    """The result of a matrix."""
 
     models: tuple[str, ...]
     rows: tuple[Row, ...]
     machine: str
-    #: What was required and is not there, one sentence each.
+    #: What was required and is missing, one sentence each.
     missing: tuple[str, ...]
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """All of them."""
+        """All cells of all rows."""
         return tuple(cell for row in self.rows for cell in row.cells)
 
     def exit_code(self) -> int:

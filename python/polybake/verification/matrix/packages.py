@@ -4,33 +4,33 @@ from polybake.errors import InputError
 from polybake.verification.harness.harness_file import Client
 from polybake.verification.matrix.combination import Combination
 
-#: Languages whose clients take other versions than those that they ask for.
+#: Languages whose clients can run with other versions than they ask for.
 LANGUAGES = ("python", "node")
 
-#: What a polybake.toml calls the newest version that the registry has.
+#: The word in a polybake.toml for the newest version in the registry.
 NEWEST = "newest"
 
 
 def install_commands(client: Client, combination: Combination) -> tuple[tuple[str, ...], ...]:
-    """What to run after the client's own prepare commands; nothing without a version.
+    """Return the commands after the client's own prepare commands; none without a version.
 
-    ``client`` is the one of the combination's device.
+    ``client`` is the client for the combination's device.
 
     Raises:
-        InputError: a version is given, and the language is none of `LANGUAGES`.
+        InputError: A version is set, and the language is not in `LANGUAGES`.
     """
     language, runtime, tokenizer = client.language, combination.runtime, combination.tokenizer
     if runtime is None and tokenizer is None:
         return ()
     if language == "python":
         name = "onnxruntime" if combination.device == "cpu" else "onnxruntime-gpu[cuda,cudnn]"
-        # The client asks for a range of versions; what is installed by itself may leave it.
+        # The client asks for a range of versions; a separate install may leave the range.
         pip = (client.run[0], "-m", "pip", "install", "--quiet", "--upgrade")
         return ((*pip, *_wanted(((name, runtime), ("tokenizers", tokenizer)), "==", "")),)
     if language == "node":
         npm = ("npm", "install", "--no-audit", "--no-fund")
         wanted = _wanted((("onnxruntime-node", runtime), ("tokenizers", tokenizer)), "@", "@latest")
-        # Its script brings CUDA, and asks older versions' own variable whether to.
+        # Its script downloads CUDA; in older versions a variable of its own controls that.
         install = (*npm, "--ignore-scripts", *wanted)
         if combination.device == "cpu":
             return (install,)

@@ -6,7 +6,7 @@ from polybake.verification.matrix.report_table import described, found, headings
 
 
 def matrix_markdown(report: MatrixReport) -> str:
-    """The table, then each trouble as a point, then what it amounts to."""
+    """Write the table, then each trouble as a list item, then the summary."""
     names = headings(report)
     rows = [(*described(report, row), *map(found, row.cells)) for row in report.rows]
     lines = [_line(names), "|---" * len(names) + "|", *map(_line, rows), ""]

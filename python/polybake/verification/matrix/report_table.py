@@ -28,12 +28,12 @@ def print_matrix(report: MatrixReport, console: Console) -> None:
 
 
 def headings(report: MatrixReport) -> tuple[str, ...]:
-    """Of the columns; those that no combination sets are left out."""
+    """Return the headings of the columns; columns that no combination sets are left out."""
     return ("client", "runtime", "tokenizer", "device", *_optional(report), *report.models)
 
 
 def described(report: MatrixReport, row: Row) -> tuple[str, ...]:
-    """What a row ran in, in the order of the headings: versions that the client itself named."""
+    """Return a row's environment in the order of the headings, with the client's own versions."""
     one, versions = row.combination, row.versions
     limits = {
         "threads": "all" if one.threads is None else str(one.threads),
@@ -49,18 +49,18 @@ def described(report: MatrixReport, row: Row) -> tuple[str, ...]:
 
 
 def word(cell: Cell) -> str:
-    """What it amounts to."""
+    """Return a cell's verdict as a word."""
     return "FAIL" if cell.status.failed else "SKIP" if cell.status.skipped else "PASS"
 
 
 def found(cell: Cell) -> str:
-    """The status, and the largest difference where vectors were compared."""
+    """Return the status, and the largest difference if vectors were compared."""
     status = word(cell) if cell.status in ("pass", "fail") else f"{word(cell)} {cell.status}"
     return status if cell.difference is None else f"{status} {cell.difference:.1e}"
 
 
 def troubles(report: MatrixReport) -> Iterator[str]:
-    """One line for each distinct skip and failure of a row, each thing that is missing."""
+    """Yield a line for each distinct skip and failure of a row, and for each missing thing."""
     for row in report.rows:
         told: dict[str, list[str]] = {}
         for cell in row.cells:
@@ -74,7 +74,7 @@ def troubles(report: MatrixReport) -> Iterator[str]:
 
 
 def summary(report: MatrixReport) -> str:
-    """How many cells passed, and where."""
+    """Return how many cells passed, and the machine."""
     words = [word(cell) for cell in report.cells]
     passed, failed, skipped = (words.count(one) for one in ("PASS", "FAIL", "SKIP"))
     return (

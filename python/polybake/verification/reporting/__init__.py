@@ -1,1 +1,1 @@
-"""What a person, a pull request or a machine is shown of a report, and what has changed since."""
+"""Reports for people, pull requests and machines, and the changes since an earlier report."""

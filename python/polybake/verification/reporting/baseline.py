@@ -1,4 +1,4 @@
-"""What changed since an earlier report, of which a later version may know more."""
+"""The changes since an earlier report, whose format may be newer."""
 
 import json
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ class _Verdict(_Part):
 
 
 class Baseline(_Part):
-    """What ``polybake verify --json`` printed, as far as it is compared."""
+    """The parts of the output of ``polybake verify --json`` that are compared."""
 
     format: Literal[1]
     model: str
@@ -57,14 +57,14 @@ class Baseline(_Part):
 
 
 def read_baseline(path: Path, model: str) -> Baseline:
-    """Read an earlier report on the model of this name.
+    """Read an earlier report on a model.
 
     Raises:
-        InputError: it cannot be read, is no report, or is one on another model.
+        InputError: The file cannot be read, is not a report, or reports on another model.
     """
     remedy = "write one with: polybake verify --json"
     try:
-        # Not by pydantic, which refuses the lone surrogates that a client's message may hold.
+        # Not parsed by pydantic, which refuses lone surrogates, as a client's message may hold.
         baseline = Baseline.model_validate(json.loads(path.read_bytes()))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); {remedy}") from error
@@ -80,7 +80,7 @@ def read_baseline(path: Path, model: str) -> Baseline:
 
 
 def changes(baseline: Baseline, report: Report) -> Changes:
-    """Compare a report with an earlier one; what only one of them ran is no change."""
+    """Compare a report with an earlier one; what only one of the two ran is no change."""
     before = {verdict.place: verdict.status for verdict in baseline.verdicts}
     failing: dict[tuple[str, str, str, str], list[str]] = {}
     mended: dict[tuple[str, str, str, str], list[str]] = {}

@@ -1,4 +1,4 @@
-"""Histograms of differences: where each bar, limit and power of ten stands, in percent."""
+"""Histograms of differences: the places of bars, limits and powers of ten, in percent."""
 
 import math
 from collections import Counter
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 from polybake.verification.judging.distribution import BINS, Distribution, upper_end
 
-#: Decades that are shown below the smallest limit; what is smaller stands in the first bar.
+#: The powers of ten below the smallest limit that are shown; the first bar has all below.
 _DECADES = 5
 
-#: A wrong client may give any number.
+#: The most powers of ten on the axis, as a wrong client may give any number.
 _TICKS = 12
 
-#: Elements without a difference stand before the axis, whose logarithm has no place for them.
+#: Elements without a difference come before the axis, as its logarithm has no place for 0.
 _EQUAL, _FIRST = 6.0, 11.0
 
-#: What a logarithm may be wrong by.
+#: The largest error of a logarithm.
 _EDGE = 1e-9
 
 
 @dataclass(frozen=True)
 class Bar:
-    """Elements of one bin: its place and height in percent, and what it says."""
+    """The bar of a bin: its place and height in percent, and its title."""
 
     left: float
     width: float
@@ -41,7 +41,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Histogram:
-    """One client's bars, and its limit's place; None of integers, of which each has its own."""
+    """A client's bars, and the place of its limit; None for integers, whose limits vary."""
 
     bars: tuple[Bar, ...]
     limit: float | None
@@ -57,7 +57,7 @@ class Axis:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[Distribution]]) -> "Axis":
-        """The axis that has room for every distribution, each group being one histogram."""
+        """Return the axis with room for all distributions; each group is a histogram."""
         known = [list(group) for group in groups]
         every = [one for group in known for one in group]
         limits = [one.limit or 1.0 for one in every]
@@ -74,7 +74,7 @@ class Axis:
         return tuple(Tick(self._left(10.0**number), number) for number in decades)
 
     def histogram(self, group: Sequence[Distribution]) -> Histogram:
-        """Draw the distributions of one client as one; all have one limit."""
+        """Draw the distributions of a client as one histogram; they share a limit."""
         one = group[0]
         bars = [Bar(0, _EQUAL, self._height(_equal(group)), False, f"{_equal(group):,} equal")]
         nearest = BINS * (self.lowest - math.log10(one.limit or 1.0))
@@ -97,7 +97,7 @@ class Axis:
 
     @property
     def _width(self) -> float:
-        """Of a decade."""
+        """The width of a power of ten, in percent."""
         return (100 - _FIRST) / (self.highest - self.lowest)
 
     def _left(self, difference: float) -> float:
@@ -105,7 +105,7 @@ class Axis:
         return round(min(max(place, _FIRST), 100.0), 3)
 
     def _height(self, count: int) -> float:
-        """By the logarithm, as one element beyond a limit matters beside 10,000 within."""
+        """Return a bar's height on a log scale: an element beyond a limit matters beside 10,000."""
         if count == 0:
             return 0.0
         return round(8 + 92 * math.log(count) / math.log(max(self.tallest, 2)), 2)

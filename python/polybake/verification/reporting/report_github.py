@@ -7,21 +7,22 @@ from polybake.base.files.printable import printable
 from polybake.verification.report import Report
 from polybake.verification.reporting.summary import headline, troubles
 
-#: GitHub shows no more of one kind of a step. Source: actions/toolkit, docs/problem-matchers.md.
+#: The most annotations of a kind that GitHub shows for a step. Source: actions/toolkit,
+#: docs/problem-matchers.md.
 MOST = 10
 
-#: What ends a part of a command, line breaks aside, which are escaped as not printable.
+#: Characters that end a part of a command; line breaks are escaped already, as not printable.
 #: Source: actions/runner, ActionCommand.cs.
 _DATA = {"%": "%25"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
 def report_github(report: Report, file: Path | None = None) -> str:
-    """One annotation a client that did not pass, a line each; none where all is fine.
+    """Write an annotation, a line each, for each client that did not pass.
 
     Args:
-        report: What verify found.
-        file: Where GitHub shows them: a path in the repository. None shows them beside the run.
+        report: The result of verify.
+        file: The file in the repository at which GitHub shows them; None shows them with the run.
     """
     lines: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for kind, title, message in _annotations(report):

@@ -1,4 +1,4 @@
-"""The report as an HTML page: one file that asks for no other, on light and on dark ground."""
+"""The report as one self-contained HTML page, for a light and for a dark background."""
 
 from markupsafe import Markup
 
@@ -18,12 +18,12 @@ from polybake.verification.reporting.summary import (
     word,
 )
 
-#: What failed alike that is shown of a client before the rest is folded.
+#: The failures of a client that are shown before the rest is folded.
 _FIRST = 5
 
 
 def report_html(report: Report) -> str:
-    """Write the page; whatever comes from outside is text in it."""
+    """Write the page; all values from outside are escaped."""
     folder = templates_folder() / "report"
     environment = template_environment(folder, autoescape=True, finalize=_shown)
     verdict, sentence = headline(report)
@@ -43,12 +43,12 @@ def report_html(report: Report) -> str:
 
 
 def _shown(value: object) -> object:
-    """Nothing steers a reader's eye: marks of direction are escaped as line breaks are."""
+    """Escape a value; marks of direction are escaped, too, so that text cannot mislead."""
     return value if isinstance(value, Markup) else printable(str(value))
 
 
 def _clients(report: Report) -> list[dict[str, object]]:
-    """What the page says of each client."""
+    """Return the page's facts about each client."""
     axis = _axis(report.runs) if _measured(report.runs) else None
     found: list[dict[str, object]] = []
     for run in report.runs:

@@ -8,7 +8,7 @@ from polybake.verification.verdict import Status, Verdict
 
 
 def report_junit(report: Report) -> bytes:
-    """One suite per language and device, one test case per case and stage: ``CASE.STAGE``."""
+    """Write a suite per language and device, with a test per case and stage: ``CASE.STAGE``."""
     root = ET.Element("testsuites", name="polybake")
     for run in report.runs:
         root.append(_suite(run, report.verdicts_of(run)))

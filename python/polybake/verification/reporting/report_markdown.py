@@ -15,19 +15,19 @@ from polybake.verification.reporting.summary import (
     word,
 )
 
-#: Characters that GitHub takes of a comment.
+#: The most characters of a comment on GitHub.
 LONGEST = 65_536
 
-#: A message is cut here: one may hold the last lines of a client's standard error.
+#: The most characters of a message, which may hold the end of a client's standard error.
 _MESSAGE = 600
 
 _MARKS = {"PASS": "✅", "FAIL": "❌", "SKIP": "⚪"}
 
 
 def report_markdown(report: Report) -> str:
-    """The verdict, a row a client, and what failed, folded.
+    """Write the verdict, a row for each client, and the failures, folded.
 
-    What comes from outside stands in code spans, so that it mentions nobody and is no markup.
+    Values from outside stand in code spans, so that they mention nobody and are not markup.
     """
     verdict, sentence = headline(report)
     head = [
@@ -76,7 +76,7 @@ def _table(report: Report) -> Iterator[str]:
 
 
 def _client(run: ClientRun) -> str:
-    """In a table a bar ends a cell, even one within a code span."""
+    """Return a client's cell; bars are escaped, as they end a cell even within a code span."""
     parts = [code_span(run.language)]
     if run.versions:
         parts = [

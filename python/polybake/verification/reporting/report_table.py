@@ -74,7 +74,7 @@ def _passed(verdicts: tuple[Verdict, ...], stage: Stage) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    """One line for each distinct skip and failure, each largest difference, each note."""
+    """Yield a line for each distinct skip and failure, each largest difference, and each note."""
     for trouble in troubles(report.verdicts):
         first = trouble.first
         yield (

@@ -1,4 +1,4 @@
-"""What every report for people says in the same words."""
+"""The sentences that all reports for people share."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from polybake.verification.verdict import ALL_STAGES, MANY_STAGES, Status, Verdi
 
 @dataclass(frozen=True)
 class Trouble:
-    """Verdicts of one client that share status and message.
+    """Verdicts on a client that share status and message.
 
     Attributes:
-        first: Of them.
-        more: How many others there are.
+        first: The first verdict.
+        more: How many other verdicts there are.
     """
 
     first: Verdict
@@ -21,7 +21,7 @@ class Trouble:
 
     @property
     def place(self) -> str:
-        """Where it happened."""
+        """The case and stage of the first verdict, and the number of others."""
         if not self.first.asked:
             return f"{self.more + 1} stages that were not asked"
         more = f" and {self.more} more" if self.more else ""
@@ -29,7 +29,7 @@ class Trouble:
 
 
 def word(verdicts: tuple[Verdict, ...]) -> str:
-    """How a client did: ``PASS``, ``FAIL``, or where nothing was judged ``SKIP``."""
+    """Return how a client did: ``PASS``, ``FAIL``, or ``SKIP`` if nothing was judged."""
     if any(verdict.status.failed for verdict in verdicts):
         return "FAIL"
     return "PASS" if any(map(executed, verdicts)) else "SKIP"
@@ -54,7 +54,7 @@ def headline(report: Report) -> tuple[str, str]:
 
 
 def troubles(verdicts: tuple[Verdict, ...]) -> Iterator[Trouble]:
-    """What did not pass, once each."""
+    """Yield what did not pass, each once."""
     groups: dict[tuple[str, str, str, str], list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.status is not Status.PASS:
@@ -65,7 +65,7 @@ def troubles(verdicts: tuple[Verdict, ...]) -> Iterator[Trouble]:
 
 
 def largest(verdicts: tuple[Verdict, ...]) -> Verdict | None:
-    """The verdict on a case with the largest difference; None where none has one."""
+    """Return the verdict on a case with the largest difference; None without any."""
     measured = (v for v in verdicts if v.stage in ALL_STAGES and v.difference is not None)
     return max(measured, key=lambda verdict: verdict.difference or 0.0, default=None)
 
@@ -77,7 +77,7 @@ def passed(verdicts: tuple[Verdict, ...]) -> str:
 
 
 def nearness(run: ClientRun) -> str:
-    """``2.1e-07 of 1e-05``: the largest difference beside its limit; of integers in steps."""
+    """Return the largest difference and its limit, ``2.1e-07 of 1e-05``; for integers, steps."""
     farthest = max(run.distributions, key=lambda one: one.largest, default=None)
     if farthest is None:
         return ""
@@ -87,7 +87,7 @@ def nearness(run: ClientRun) -> str:
 
 
 def changed(changes: Changes) -> Iterator[tuple[str, str]]:
-    """Each change with what kind it is of; that there is none is told, too."""
+    """Yield each change with its kind, or a sentence that nothing changed."""
     kinds = {
         "new failure": changes.failing,
         "mended": changes.mended,
@@ -116,6 +116,6 @@ def summary(report: Report) -> str:
 
 
 def failures(report: Report) -> int:
-    """Failed stages; those that a client was not asked, since it was lost, are one."""
+    """Return the number of failed stages; those after the loss of a client count as one."""
     lost = {(one.language, one.device) for one in report.failures if not one.asked}
     return sum(one.asked for one in report.failures) + len(lost)

@@ -1,4 +1,4 @@
-"""The largest differences of earlier runs, kept in a small file beside their limits."""
+"""The largest differences of earlier runs, kept with their limits in a small file."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,10 +13,10 @@ from polybake.verification.judging.distribution import FLOOR, Distribution, time
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.verdict import Stage
 
-#: A difference that is so many times what it was is told.
+#: A difference that grew by this factor is reported.
 TENFOLD = 10
 
-#: Of one client and stage that are kept.
+#: The most differences of a client and stage that are kept.
 _HISTORY = 10
 
 
@@ -25,7 +25,7 @@ class _Part(BaseModel):
 
 
 class Seen(_Part):
-    """The largest difference that these versions gave."""
+    """The largest difference with these versions."""
 
     largest: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     versions: Mapping[str, str] = Field(
@@ -34,7 +34,7 @@ class Seen(_Part):
 
 
 class Trend(_Part):
-    """What one client gave in one stage, the latest last."""
+    """The differences of a client in a stage, the latest last."""
 
     model: str
     language: str
@@ -45,7 +45,7 @@ class Trend(_Part):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What there is one trend of."""
+        """The key of a trend: model, language, device and stage."""
         return self.model, self.language, self.device, self.stage
 
 
@@ -57,10 +57,10 @@ class TrendFile(_Part):
 
 
 def read_trends(path: Path) -> TrendFile:
-    """Read the file, or begin one where there is none.
+    """Read the file, or return an empty one if it does not exist.
 
     Raises:
-        InputError: it cannot be read, or is not what ``--record`` writes.
+        InputError: The file cannot be read, or is not what ``--record`` writes.
     """
     try:
         return TrendFile.model_validate_json(path.read_bytes())
@@ -76,10 +76,10 @@ def read_trends(path: Path) -> TrendFile:
 
 
 def recorded(file: TrendFile, report: Report) -> tuple[TrendFile, tuple[str, ...]]:
-    """Add a report's differences, but none of a stage that failed.
+    """Add a report's differences, without those of failed stages.
 
     Returns:
-        The file, equal where the report shows nothing new, and a warning for each difference that
+        The file, equal if the report shows nothing new, and a warning for each difference that
         has grown tenfold.
     """
     trends = {trend.key: trend for trend in file.trends}
@@ -108,7 +108,7 @@ def recorded(file: TrendFile, report: Report) -> tuple[TrendFile, tuple[str, ...
 
 
 def trends_json(file: TrendFile) -> str:
-    """The file's text, whose lines are those that a reader of a diff wants to see."""
+    """Return the file's text, indented so that its diffs are readable."""
     return json.dumps(file.model_dump(mode="json"), ensure_ascii=True, indent=1) + "\n"
 
 
@@ -127,7 +127,7 @@ def _versions(run: ClientRun, report: Report) -> dict[str, str]:
 
 
 def _warning(seen: tuple[Seen, ...], now: Seen, limit: float) -> str:
-    """Beside the smallest, so that many small steps count; told once, as the last is known."""
+    """Compare with the smallest difference, as small steps add up; warn only if the last grew."""
     if not seen or now.largest <= seen[-1].largest:
         return ""
     least = min(seen, key=lambda each: each.largest)

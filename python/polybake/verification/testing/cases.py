@@ -21,12 +21,12 @@ from polybake.verification.verdict import Stage
 
 @dataclass(frozen=True, eq=False)
 class ServiceCase:
-    """One call of a service, and the answers it must give; ``str`` gives its name.
+    """A call of a service, and the answers that it must give; ``str`` gives its name.
 
     Attributes:
         golden: The case with its vectors.
-        tolerance: How far each element may lie from them.
-        fixture: All cases, which tell what a wrong answer is the answer to.
+        tolerance: How far each element may lie from the golden one.
+        fixture: All cases, which help to explain a wrong answer.
         several: Whether a text has several vectors.
     """
 
@@ -45,23 +45,24 @@ class ServiceCase:
 
     @property
     def texts(self) -> list[Any]:
-        """What the service is given: strings, or pairs of them where the model takes pairs."""
+        """The texts for the service: strings, or pairs of strings if the model takes pairs."""
         return list(self.golden.case.texts)
 
     @property
     def prompt(self) -> str | None:
-        """The name of a prompt; None where none is named, and the model's default applies."""
+        """The name of a prompt; None means the model's default."""
         return self.golden.case.prompt
 
     def check(self, vectors: Iterable[Any]) -> None:
-        """Compare a service's vectors with the golden ones, as verify does.
+        """Compare a service's vectors with the golden ones, like verify.
 
         Args:
-            vectors: One for each text, in order: an array ``[texts, dimension]``, or lists of
-                numbers. Where a text has several, ``[vectors, dimension]`` for each.
+            vectors: A vector for each text, in order: an array ``[texts, dimension]``, or lists of
+                numbers. If a text has several vectors, ``[vectors, dimension]`` for each text.
 
         Raises:
-            AssertionError: row, element, difference and limit, and what that points at.
+            AssertionError: They differ; the message has row, element, difference, limit and a
+                likely cause.
         """
         __tracebackhide__ = True
         golden = self.golden
@@ -81,7 +82,7 @@ class ServiceCase:
             rows: The ids of each text, in order.
 
         Raises:
-            AssertionError: row, position and both ids.
+            AssertionError: They differ; the message has row, position and both ids.
         """
         __tracebackhide__ = True
         difference = compare_ids(self.golden.case.input_ids, rows)
@@ -98,17 +99,17 @@ def golden_cases(
     fixture: str | os.PathLike[str] | None = None,
     device: Device = "cpu",
 ) -> list[ServiceCase]:
-    """The golden cases of a model file, for tests of your own service.
+    """Return the golden cases of a model file, for tests of your own service.
 
     Example: ``@pytest.mark.parametrize("case", golden_cases("minilm.onnx"), ids=str)``
 
     Args:
         model: A baked model file.
         fixture: A folder with cases.json; None takes the golden cases in the file.
-        device: Where the service runs the model, which decides how far a vector may lie away.
+        device: The service's device, which decides how far a vector may lie away.
 
     Raises:
-        InputError: the model, the fixture or the device is not what was expected.
+        InputError: The model, the fixture or the device is not what was expected.
     """
     if device not in DEVICES:
         raise InputError(f"device {device!r}: choose among: {', '.join(DEVICES)}")

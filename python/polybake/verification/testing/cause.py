@@ -1,4 +1,4 @@
-"""What a wrong vector points at: what a wrapper left out, or the stage to look at."""
+"""The likely cause of a wrong vector: a forgotten part of the wrapper, or a stage."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from polybake.base.modelfile.compare import Difference
 from polybake.base.modelfile.slack import Embeddings
 from polybake.verification.judging.golden import Golden, GoldenCase
 
-#: Vectors that are this near to one another have one direction; other texts lie much farther.
+#: Vectors this near to each other have the same direction; other texts lie much farther.
 _SAME = 1e-5
 
-#: So little of a length is lost by rounding; without normalization it is another one.
+#: The part of a length that rounding may change; without normalization lengths differ by more.
 _ROUNDED = 1e-2
 
 
 def likely_cause(
     found: Embeddings, golden: GoldenCase, difference: Difference, fixture: Golden
 ) -> str:
-    """The likeliest cause of a difference, in words.
+    """Return the likeliest cause of a difference, in words.
 
     Args:
-        found: ``[texts, dimension]``, which differs from the case's vectors.
+        found: The service's vectors, ``[texts, dimension]``.
         golden: The case.
-        difference: Where it differs most.
+        difference: The largest difference.
         fixture: All cases, among which the same text may have another prompt.
     """
     row = difference.row or 0

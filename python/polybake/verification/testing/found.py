@@ -1,4 +1,4 @@
-"""What a service gave, as an array that golden vectors can be compared with."""
+"""A service's vectors as an array, for the comparison with golden vectors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from polybake.base.modelfile.slack import Embeddings
 
 
 def found_vectors(vectors: Iterable[Any], golden: Embeddings, *, several: bool) -> Embeddings:
-    """The vectors of all texts, one below the other, of the golden ones' shape.
+    """Return the vectors of all texts as an array of the golden shape.
 
     Args:
-        vectors: Of each text a vector ``[dimension]``, as an array or a list of numbers.
+        vectors: A vector ``[dimension]`` for each text, as an array or a list of numbers.
         golden: ``[texts, dimension]``.
-        several: Whether each text has several instead, ``[vectors, dimension]``.
+        several: Whether each text has several vectors instead, ``[vectors, dimension]``.
 
     Returns:
-        Of integers the golden dtype, else float64: JSON and lists have no float32.
+        The golden dtype for integers, else float64, as JSON and lists have no float32.
 
     Raises:
-        ValueError: no vectors, others than expected in number or length, or no numbers.
+        ValueError: These are not vectors of numbers, or have a wrong number or length.
     """
     if not isinstance(vectors, Iterable):
         raise ValueError(f"got {type(vectors).__name__}, expected vectors, one for each text")

@@ -1,4 +1,4 @@
-"""One client on one device as tests: one for each stage of each case."""
+"""A client on a device as tests: a test for each stage of each case."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from polybake.verification.verdict import SESSION, Stage
 
 
 class JudgedClient(pytest.Collector):
-    """One client on one device."""
+    """A client on a device."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class JudgedClient(pytest.Collector):
 
     @cached_property
     def report(self) -> Report:
-        """Of the whole client: the first test that asks for it waits for all stages."""
+        """The report on the whole client: the first test that needs it waits for all stages."""
         try:
             return judge(
                 self._model,
@@ -63,7 +63,7 @@ class JudgedClient(pytest.Collector):
 
 
 class Judged(pytest.Item):
-    """One stage of one case."""
+    """A stage of a case."""
 
     parent: JudgedClient
 
@@ -73,7 +73,7 @@ class Judged(pytest.Item):
         self._stage = stage
 
     def runtest(self) -> None:
-        """Pass, skip or fail as the verdict does."""
+        """Pass, skip or fail like the verdict."""
         for verdict in self.parent.report.verdicts:
             if (verdict.case, verdict.stage) == (self._case, self._stage):
                 break

@@ -1,6 +1,6 @@
 """The pytest plugin: ``pytest polybake.toml`` has a test for every stage of every case.
 
-Every run of pytest where polybake is installed loads this file, so it imports nothing else of
+Every run of pytest loads this file if polybake is installed. So it imports nothing else of
 polybake until a polybake.toml is among the arguments.
 """
 
@@ -10,12 +10,12 @@ import pytest
 
 PREPARE = "--polybake-prepare"
 
-#: Tests of one file stay in one process.
+#: The modes of pytest-xdist that keep the tests of a file in one process.
 _SAFE = ("no", "loadfile")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the one option; polybake.toml says everything else."""
+    """Add the only option; polybake.toml sets everything else."""
     parser.getgroup("polybake").addoption(
         PREPARE,
         action="store_true",
@@ -24,10 +24,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to let several processes install the packages of one client.
+    """Refuse to let several processes install the packages of the same client.
 
     Raises:
-        UsageError: pytest-xdist spreads the tests of a file, and clients are to be prepared.
+        UsageError: pytest-xdist spreads the tests of a file, and clients must be prepared.
     """
     dist = config.getoption("dist", "no")
     if config.getoption(PREPARE) and dist not in _SAFE:
@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Take a polybake.toml that is an argument or in ``testpaths``, never one that lies about."""
+    """Collect a polybake.toml only if it is an argument or in ``testpaths``."""
     if file_path.name != "polybake.toml" or not parent.session.isinitpath(file_path):
         return None
     from polybake.verification.testing.target import Target

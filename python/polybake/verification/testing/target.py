@@ -1,4 +1,4 @@
-"""A polybake.toml as tests: those of its clients on its devices, and one of what is missing."""
+"""A polybake.toml as tests: of its clients on its devices, and of what is missing."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from polybake.verification.verify import check_services, chosen_clients
 
 
 class Target(pytest.File):
-    """What one polybake.toml lets verify judge."""
+    """The tests of a polybake.toml."""
 
     def __init__(self, *, prepare: bool, **of_node: Any) -> None:
         super().__init__(**of_node)
         self._prepare = prepare
 
     def collect(self) -> Iterator[JudgedClient | Complete]:
-        """The tests of each client, then one that sees whether any is missing."""
+        """Yield the tests of each client, then a test that nothing required is missing."""
         try:
             config = load_config(self.path)
             head, folder = read_head(config.model.output), config.golden_folder
@@ -54,7 +54,7 @@ class Target(pytest.File):
 
 
 class Complete(pytest.Item):
-    """Whether all that is required was there, and any case was executed: skips are no pass."""
+    """A test that nothing required is missing, and that some case was executed."""
 
     def __init__(
         self, *, judged: list[JudgedClient], required: frozenset[str], **of_node: Any
@@ -64,7 +64,7 @@ class Complete(pytest.Item):
         self._required = required
 
     def runtest(self) -> None:
-        """Fail with what is missing."""
+        """Fail if something required is missing, or if all cases were skipped."""
         reports = [client.report for client in self._judged]
         missing = unmet(self._required, [v for report in reports for v in report.verdicts])
         if missing:

@@ -1,4 +1,4 @@
-"""What stands behind the encoder of a checkpoint that was trained for a task."""
+"""The heads of checkpoints that were trained for a task."""
 
 from collections.abc import Callable
 

@@ -26,14 +26,14 @@ def head_steps(
     """Read the steps of a checkpoint's head.
 
     Args:
-        folder: The checkpoint's.
-        what: What a message calls the head.
-        families: Those that are known.
-        config: The keys of config.json that decide what it computes.
+        folder: The checkpoint's folder.
+        what: The name of the head in messages.
+        families: The known families.
+        config: The keys of config.json that decide what the head computes.
 
     Raises:
-        InputError: no head is known for the architecture, or a setting or a weight of it is not
-            there, is damaged, or does not fit.
+        InputError: No head is known for the architecture, or one of its settings or weights is
+            missing, damaged, or does not fit.
     """
     name = folder.read("config.json", ModelConfig).model_type
     if name is None or name not in families:

@@ -14,21 +14,21 @@ from polybake.errors import InputError
 
 @dataclass(frozen=True)
 class Layers:
-    """Steps whose weights lie in a checkpoint, by the names that it gives them.
+    """Makes steps from the weights of a checkpoint, by their names.
 
     Attributes:
         files: The safetensors files that together hold the checkpoint.
-        prefix: What may stand before each name, such as ``bert.``.
+        prefix: A possible prefix of each name, such as ``bert.``.
     """
 
     files: Sequence[Path]
     prefix: str = ""
 
     def dense(self, name: str, activation: str = "identity") -> Dense:
-        """A linear layer and what follows it.
+        """Return a linear layer with its activation.
 
         Raises:
-            InputError: it is not there, is damaged, or its bias does not fit.
+            InputError: The layer is missing or damaged, or its bias does not fit.
         """
         weight, bias = self._read(f"{name}.weight"), self._find(f"{name}.bias")
         return Dense(weight=weight, bias=bias, activation=activation)

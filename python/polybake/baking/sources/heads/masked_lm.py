@@ -36,7 +36,7 @@ def masked_lm(folder: ModelFolder) -> TaskHead:
 def _vocabulary(
     config: MaskedLMConfig, head: Layers, decoder: str, bias: str, table: str = _TABLE
 ) -> Step:
-    """The last layer: the table of tokens once more, or a layer of its own."""
+    """Return the last layer: the table of tokens again, or a layer of its own."""
     if config.tie_word_embeddings:
         return head.tied(table, bias)
     own = head.dense(decoder)

@@ -1,4 +1,4 @@
-"""The head that says of each token whether an answer begins or ends with it.
+"""The head that scores each token as the beginning and as the end of an answer.
 
 Source: transformers, ``ForQuestionAnswering`` of each family, in evaluation.
 """

@@ -25,7 +25,7 @@ TorchActivation = Annotated[str, AfterValidator(activation_of)]
 
 
 class CrossEncoderKeys(JsonModel):
-    """What sentence-transformers 4 and 5 add to config.json."""
+    """The keys that sentence-transformers 4 and 5 add to config.json."""
 
     activation_fn: TorchActivation | None = None
 
@@ -57,7 +57,7 @@ class HeadConfig(JsonModel):
 
     @property
     def relevance(self) -> str:
-        """What makes a relevance of the only number.
+        """The function that makes a relevance of the only number.
 
         Source: sentence-transformers ``CrossEncoder.get_default_activation_fn``.
         """
@@ -72,7 +72,7 @@ class HeadConfig(JsonModel):
 
     @property
     def scores(self) -> Literal["softmax", "sigmoid"] | None:
-        """What makes scores of the numbers.
+        """The function that makes scores of the numbers.
 
         Source: transformers ``TextClassificationPipeline.postprocess``.
         """
@@ -117,7 +117,7 @@ def modernbert(config: HeadConfig, head: Layers) -> list[Step]:
 
 
 def _last_token(config: HeadConfig, head: Layers) -> list[Step]:
-    """Decoders: the last token that is no padding, also where the text itself ends in padding's."""
+    """Return a decoder's head on the last token; padding tokens in the text do not count."""
     padding = [] if config.pad_token_id is None else [LeaveOut(ids=(config.pad_token_id,))]
     return [*padding, Pool(mode="lasttoken"), head.dense("score")]
 

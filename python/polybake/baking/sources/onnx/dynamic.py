@@ -1,4 +1,4 @@
-"""An ONNX encoder that was quantized dynamically: refused, or rebuilt where that is asked for."""
+"""Refuse a dynamically quantized ONNX encoder, or rebuild it if requested."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from polybake.errors import InputError
 
 
 def refuse_dynamic(model: ir.Model, path: Path) -> None:
-    """Refuse an encoder whose vectors would be others in another batch.
+    """Refuse an encoder whose vectors depend on the batch.
 
     Raises:
-        InputError: it was quantized dynamically.
+        InputError: The encoder was quantized dynamically.
     """
     found = len(list(dynamic_nodes(model)))
     if found:
@@ -25,10 +25,10 @@ def refuse_dynamic(model: ir.Model, path: Path) -> None:
 
 
 def rebuild_dynamic(model: ir.Model, path: Path) -> Rebuilt:
-    """Rebuild such an encoder in float32, in place.
+    """Rebuild a dynamically quantized encoder in float32, in place.
 
     Raises:
-        InputError: it was not quantized dynamically, or in a way that is not known.
+        InputError: The encoder was not quantized dynamically, or in an unknown way.
     """
     if not any(dynamic_nodes(model)):
         raise InputError(

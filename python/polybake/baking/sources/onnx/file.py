@@ -35,13 +35,13 @@ _STACKED = "start_and_end_logits"
 
 @dataclass(frozen=True)
 class OnnxFile:
-    """An encoder as an ONNX file.
+    """An encoder in an ONNX file.
 
     Attributes:
         path: The file.
         output: The output that steps begin with.
-        second: One that is stacked behind it, both ``[batch, sequence]``; mostly None.
-        dequantize: Whether what was quantized dynamically is rebuilt in float32.
+        second: An output that is stacked behind it, both ``[batch, sequence]``; mostly None.
+        dequantize: Whether to rebuild a dynamically quantized file in float32.
     """
 
     path: Path
@@ -52,18 +52,18 @@ class OnnxFile:
 
     @property
     def proves(self) -> Literal["steps", "source"]:
-        """A rebuilt graph is no longer the source's own."""
+        """What a bake proves: a rebuilt graph is no longer the source's own."""
         return "steps" if self.dequantize else "source"
 
     def for_pairs(self) -> Self:
-        """A file takes what it takes."""
+        """Return the file itself, whose inputs are fixed."""
         return self
 
     def place(self) -> EncoderGraph:
-        """Load the graph and leave only what gives the chosen output.
+        """Load the graph, and keep only the nodes for the chosen output.
 
         Raises:
-            InputError: it was quantized dynamically, and is not to be rebuilt or cannot be.
+            InputError: The file was quantized dynamically, and should or can not be rebuilt.
         """
         model = self._load()
         if self.dequantize:
@@ -104,7 +104,7 @@ class OnnxFile:
         return self.output if self.second is None else _STACKED
 
     def _load(self) -> ir.Model:
-        """The graph, without what its other outputs need."""
+        """Load the graph without the nodes for its other outputs."""
         model = load_graph(self.path)
         graph = model.graph
         named = {value.name: value for value in graph.outputs}
@@ -118,15 +118,15 @@ class OnnxFile:
 def open_onnx_file(
     path: Path, *, dequantize: bool = False, allow_unknown: Sequence[str] = ()
 ) -> Source:
-    """Open an ``.onnx`` encoder; its tokenizer lies beside it or one folder up.
+    """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up.
 
     Args:
         path: The file.
-        dequantize: Whether what was quantized dynamically is rebuilt in float32.
-        allow_unknown: As `polybake.baking.sources.open_source` takes it.
+        dequantize: Whether to rebuild a dynamically quantized file in float32.
+        allow_unknown: As in `polybake.baking.sources.open_source`.
 
     Raises:
-        InputError: not an encoder that can be baked, or no tokenizer.json.
+        InputError: The file is no encoder that can be baked, or tokenizer.json is missing.
     """
     folder = next(
         (
@@ -164,7 +164,7 @@ def open_onnx_file(
         recipe = remaining_steps(source.recipe, outputs, path)
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
     if head is not None and numbers is not None:
-        # The graph has the head already; config.json says what its numbers are.
+        # The graph includes the head; config.json says what its numbers mean.
         pooled = OnnxFile(path, numbers.first, dequantize, numbers.second)
         head = dataclasses.replace(head, steps=list)
     return Source(
@@ -208,9 +208,9 @@ def _name_axes(graph: ir.Graph) -> None:
 
 
 def _prefix_names(graph: ir.Graph) -> None:
-    """Keep the source's names apart from those that steps make.
+    """Keep the source's names apart from the names of the steps.
 
-    Longest first, so that no new name meets one that is still to be changed.
+    Longest first, so that no new name collides with a name not yet changed.
     """
     values = [*graph.initializers.values(), *(value for node in graph for value in node.outputs)]
     for value in sorted(values, key=lambda value: -len(value.name or "")):

@@ -13,18 +13,19 @@ from polybake.baking.sources.onnx.signature import last_axis
 from polybake.errors import InputError
 
 _OPSETS = range(11, NEWEST + 1)
-#: The first in which a weight need not also be an input of the graph.
+#: The first IR version in which a weight need not also be an input of the graph.
 _OLDEST_IR_VERSION = 4
 
-#: Operators besides ONNX's own that every build of ONNX Runtime carries.
+#: The domains of operators, beside ONNX's own, that every build of ONNX Runtime has.
 _DOMAINS = ("com.microsoft",)
 
 
 def load_graph(path: Path) -> ir.Model:
-    """Load the model without anything that is not computation, and check what it may do.
+    """Load only the computation of a model, and check its operators.
 
     Raises:
-        InputError: not an ONNX file, or one with an opset or operator that clients cannot run.
+        InputError: The file is not an ONNX file, or has an opset or operator that clients cannot
+            run.
     """
     proto = load_model(path)
     try:
@@ -42,7 +43,7 @@ def load_graph(path: Path) -> ir.Model:
     model.producer_name, model.producer_version = "polybake", None
     model.doc_string = model.domain = model.model_version = None
     model.ir_version = max(model.ir_version, _OLDEST_IR_VERSION)
-    # In old files every weight is an input too; a client feeds none of them.
+    # In old files every weight is an input, too; clients do not feed weights.
     inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
     model.graph.inputs[:] = inputs
     _find_last_axes(model)
@@ -50,9 +51,9 @@ def load_graph(path: Path) -> ir.Model:
 
 
 def _find_last_axes(model: ir.Model) -> None:
-    """Infer the shape of outputs whose last axis is a mere name, or not known at all.
+    """Infer the shape of outputs whose last axis is only named, or unknown.
 
-    txtai, for one, calls the second axis of its pooled output ``sequence``.
+    txtai, for example, names the second axis of its pooled output ``sequence``.
     """
     unknown = [value for value in model.graph.outputs if last_axis(value) is None]
     for value in unknown:

@@ -1,4 +1,4 @@
-"""Which steps of a sentence-transformers folder an ONNX export of its model leaves to do."""
+"""Find the steps of a sentence-transformers folder that its ONNX export does not include."""
 
 from pathlib import Path
 
@@ -11,10 +11,10 @@ _TXTAI_POOLINGS = [{"step": "pool", "mode": "mean"}, {"step": "pool", "mode": "c
 
 
 def remaining_steps(recipe: Recipe, outputs: EmbeddingOutputs, path: Path) -> Recipe:
-    """The folder's steps, without those that the chosen output went through already.
+    """Return the folder's steps without the steps that the chosen output already includes.
 
     Raises:
-        InputError: it is not known which these are.
+        InputError: It is unknown which steps the output includes.
 
     Source: Optimum ``SentenceTransformersTransformerOnnxConfig``: ``sentence_embedding`` comes
     after all modules, but not after ``encode``'s ``truncate_dim``, and ``token_embeddings`` after

@@ -1,4 +1,4 @@
-"""What the inputs and outputs of an ONNX encoder are for."""
+"""The meaning of an ONNX encoder's inputs and outputs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,17 +19,17 @@ _FEEDS: dict[str, Feed] = {
     "position_ids": "position_ids",
 }
 
-#: What exporters call the outputs, preferred where several have the same rank.
+#: Exporters' names of the outputs, which are preferred among outputs of the same rank.
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 _POOLED_OUTPUTS = ("sentence_embedding", "embeddings")
 
 
 def input_feeds(graph: ir.Graph, path: Path) -> dict[str, Feed]:
-    """Say what to feed to each input, by the input's name; inputs are known by name and type.
+    """Return what to feed to each input, by its name; inputs are recognised by name and type.
 
     Raises:
-        InputError: an input that is not known, of another type, or of a fixed shape, or none for
-            the token ids or the attention mask.
+        InputError: An input is unknown, has a wrong type or a fixed shape, or there is no input
+            for the token ids or the attention mask.
     """
     feeds: dict[str, Feed] = {}
     for value in graph.inputs:
@@ -63,8 +63,8 @@ class EmbeddingOutputs(NamedTuple):
     """Names of the outputs that embeddings come from.
 
     Attributes:
-        first: What steps begin with: ``[batch, sequence, hidden]``, or `pooled` where there are
-            no token embeddings.
+        first: The output that steps begin with: ``[batch, sequence, hidden]``, or `pooled`
+            without token embeddings.
         pooled: ``[batch, dimension]``; beside token embeddings only by its name, since BERT's
             ``pooler_output`` is no embedding of a sentence.
     """
@@ -99,7 +99,7 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
     )
 
 
-#: By the axes of its ``logits``; a masked language model's are as many as a tagger's.
+#: The kinds of head, by the rank of ``logits``; a masked language model has a tagger's rank.
 _KINDS: dict[int | None, HeadKind] = {2: "ForSequenceClassification", 3: "ForTokenClassification"}
 
 
@@ -107,9 +107,9 @@ class HeadOutputs(NamedTuple):
     """Names of the outputs that a head's numbers come from.
 
     Attributes:
-        kind: The head that gives such numbers.
-        first: Numbers of labels, or of beginnings, ``[batch, sequence]``.
-        second: Of ends, ``[batch, sequence]``; None where the first are of labels.
+        kind: The kind of head.
+        first: The output for labels, or for beginnings, ``[batch, sequence]``.
+        second: The output for ends, ``[batch, sequence]``; None if ``first`` is for labels.
     """
 
     kind: HeadKind
@@ -118,7 +118,7 @@ class HeadOutputs(NamedTuple):
 
 
 def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
-    """The outputs of a task's head; None where there are none.
+    """Return the outputs of a task's head; None if there are none.
 
     Source: transformers' names of them, which Optimum and txtai keep.
     """
@@ -134,7 +134,7 @@ def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
 
 
 def _is_head(value: ir.Value) -> bool:
-    """Whether the output is what a task's head says of a text, by transformers' name for it."""
+    """Return whether the output is that of a task's head, by transformers' name."""
     return str(value.name).endswith("logits")
 
 
@@ -158,6 +158,6 @@ def _is_fixed(value: ir.Value, axis: int) -> bool:
 
 
 def last_axis(value: ir.Value) -> int | None:
-    """The last axis, where it is known."""
+    """Return the last axis, if it is known."""
     last = value.shape[-1] if value.shape is not None and len(value.shape) else None
     return last if isinstance(last, int) else None

@@ -23,7 +23,7 @@ _SETTINGS = "config_sentence_transformers.json"
 
 
 class _ModelType(JsonModel):
-    """Which class of the library saved a folder; older ones say nothing."""
+    """The class of the library that saved a folder; older versions do not say."""
 
     model_type: str | None = None
 
@@ -43,11 +43,11 @@ def is_cross_encoder(folder: ModelFolder) -> bool:
 
 
 def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
-    """Open it.
+    """Open a folder of a CrossEncoder.
 
     Raises:
-        InputError: its modules are others than one Transformer with a head of its own, a setting
-            is not baked, or something is missing.
+        InputError: Its modules are not just a Transformer with a head of its own, a setting is
+            not baked, or something is missing.
 
     Source: sentence-transformers ``CrossEncoder``.
     """

@@ -1,4 +1,4 @@
-"""Several encoders over one tokenizer, of which a prompt's route takes one."""
+"""Several encoders with one tokenizer; a prompt's route chooses the encoder."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 @dataclass(frozen=True)
 class EncoderPerRoute(BuiltEncoder):
-    """The encoder of each route.
+    """An encoder for each route.
 
     Attributes:
         name: The architectures, such as ``query: distilbert; document: bert``.
-        encoders: By the route's name.
+        encoders: The encoders, by the route's name.
     """
 
     name: str
@@ -31,14 +31,14 @@ class EncoderPerRoute(BuiltEncoder):
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
-        """What any of them takes."""
+        """The inputs of all encoders."""
         return tuple(dict.fromkeys(feed for one in self.encoders.values() for feed in one.feeds))
 
     def place(self) -> EncoderGraph:
-        """Build every encoder as a branch; weights that they share are kept once.
+        """Build every encoder as a branch; shared weights are kept once.
 
         Raises:
-            InputError: weights do not fit their configuration.
+            InputError: Weights do not fit their configuration.
         """
         graph = super().place()
         DeduplicateHashedInitializersPass()(graph.model)
@@ -62,10 +62,10 @@ class EncoderPerRoute(BuiltEncoder):
 
 
 def same_tokenizer(folder: ModelFolder, tokenizers: Mapping[str, BakedTokenizer]) -> BakedTokenizer:
-    """The one tokenizer of all routes: a text's ids are made before its route is taken.
+    """Return the common tokenizer of all routes, as ids are made before a route is taken.
 
     Raises:
-        InputError: two differ.
+        InputError: Two tokenizers differ.
     """
     (first, one), *others = tokenizers.items()
     facts = _facts(one)
@@ -82,7 +82,7 @@ def same_tokenizer(folder: ModelFolder, tokenizers: Mapping[str, BakedTokenizer]
 
 
 def _facts(tokenizer: BakedTokenizer) -> dict[str, object]:
-    """What two tokenizers may differ in, the limits first."""
+    """Return the facts in which two tokenizers may differ, the limits first."""
     return {
         "max length": tokenizer.max_length,
         "padding id": tokenizer.pad_id,

@@ -1,6 +1,6 @@
 """The modules of sentence-transformers that a model begins with.
 
-A new one is an entry here, and a function that opens its folder.
+A new module needs an entry here, and a function that opens its folder.
 """
 
 from collections.abc import Callable
@@ -31,8 +31,8 @@ class FirstModule:
 
     Attributes:
         open: Finds the encoder and its tokenizer in the module's folder.
-        recipe: The steps that the module itself takes after that, by its folder.
-        pooled: Whether one vector a text comes out of it.
+        recipe: Returns the steps that the module itself takes after the encoder, by its folder.
+        pooled: Whether the module gives one vector per text.
     """
 
     open: Callable[[ModelFolder, OpenEncoder], tuple[Encoder, BakedTokenizer]]

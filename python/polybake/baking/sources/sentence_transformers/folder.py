@@ -20,7 +20,7 @@ from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
-#: What a route may begin with where each has an encoder of its own.
+#: The modules that a route may begin with if each route has its own encoder.
 _STATIC = "SparseStaticEmbedding"
 _PER_ROUTE = ("Transformer", "MLMTransformer", _STATIC)
 
@@ -74,7 +74,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
 def _open_routes(
     folder: ModelFolder, routes: Mapping[str, Sequence[Module]], open_encoder: OpenEncoder
 ) -> tuple[EncoderPerRoute, BakedTokenizer]:
-    """The encoders that the routes begin with, and their one tokenizer."""
+    """Return the encoders that the routes begin with, and their common tokenizer."""
     encoders: dict[str, BuiltEncoder] = {}
     tokenizers: dict[str, BakedTokenizer] = {}
     kinds = {name: modules[0].kind if modules else "nothing" for name, modules in routes.items()}
@@ -100,7 +100,7 @@ def _open_routes(
 
 
 def _head(folder: ModelFolder, begins: Iterable[Module]) -> TaskHead | None:
-    """What stands behind an encoder that the model begins with, where a module runs it, too."""
+    """Return the head of the first encoder, if a module runs the head, too."""
     bodies = [(module.kind, folder.inner(module.path)) for module in begins]
     return next(
         (masked_lm(body) for kind, body in bodies if FIRST[kind].recipe(body) == RUN_HEAD), None

@@ -44,7 +44,7 @@ class ModelSettings(JsonModel, KnownKeys):
 
     @property
     def recipe(self) -> Recipe:
-        """The cut, and what is kept, as steps."""
+        """The cut of vectors and the number of kept weights, as steps."""
         cut, kept = self.truncate_dim, self.max_active_dims
         return (
             *(() if cut is None else ({"step": "truncate", "dimension": cut},)),
@@ -53,7 +53,7 @@ class ModelSettings(JsonModel, KnownKeys):
 
     @property
     def similarity(self) -> Similarity:
-        """What vectors are compared by.
+        """The similarity that vectors are compared by.
 
         Source: sentence-transformers ``SimilarityFunction``; a SparseEncoder's default is dot.
         """
@@ -62,10 +62,10 @@ class ModelSettings(JsonModel, KnownKeys):
 
 
 def read_model_settings(folder: ModelFolder) -> ModelSettings:
-    """Read the settings of a model's folder; without the file they are the library's own.
+    """Read the settings of a model's folder; without a file, the library's defaults.
 
     Raises:
-        InputError: a setting is not what was expected.
+        InputError: A setting is not what was expected.
 
     Source: sentence-transformers ``SentenceTransformer._parse_model_config`` and ``encode``.
     """

@@ -18,7 +18,7 @@ from polybake.errors import InputError
 
 ROUTERS = ("Router", "Asym")
 
-#: Where sentence-transformers has had its modules; any other type is code of another's.
+#: The packages of modules in all versions of sentence-transformers; other types are foreign code.
 PACKAGES = (
     "sentence_transformers.models.",
     "sentence_transformers.base.modules.",
@@ -34,13 +34,13 @@ KNOWN = (*_PLAIN, *ROUTERS)
 
 @dataclass(frozen=True)
 class Router:
-    """A Router as far as texts reach it.
+    """The parts of a Router that texts reach.
 
     Attributes:
         routes: Each route's modules, in order.
-        default: The route of a text without a task; None where the library raises.
-        tasks: What may be asked for: each is a prompt's name, too.
-        prompts: The route of a prompt by the prompt's name, where the names differ.
+        default: The route of a text without a task; None if the library raises.
+        tasks: The tasks that may be asked for; each is also a prompt's name.
+        prompts: The route of a prompt, by the prompt's name, if the names differ.
     """
 
     routes: Mapping[str, tuple[Module, ...]]
@@ -50,19 +50,19 @@ class Router:
 
     @property
     def shared(self) -> tuple[Module, ...]:
-        """The modules that every route begins with, the very same ones."""
+        """The identical modules that every route begins with."""
         together = zip(*self.routes.values(), strict=False)
         return tuple(same[0] for same in takewhile(lambda same: len({*same}) == 1, together))
 
 
 @dataclass(frozen=True)
 class Module:
-    """One module.
+    """A module.
 
     Attributes:
-        kind: Its type's last name.
+        kind: The last part of its type's name.
         path: Its folder.
-        router: What it is, if it is a Router.
+        router: The Router, if it is a Router.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class Module:
 
     @property
     def paths(self) -> list[str]:
-        """The folders that it is read from."""
+        """The folders that the module is read from."""
         if self.router is None:
             return [self.path]
         return [module.path for route in self.router.routes.values() for module in route]
@@ -84,10 +84,10 @@ def known_module(
     known: Sequence[str] = _PLAIN,
     packages: tuple[str, ...] = PACKAGES,
 ) -> Module:
-    """The module of a type.
+    """Return the module of a type.
 
     Raises:
-        InputError: its last name is none of ``known``, or it is none of sentence-transformers.
+        InputError: Its last name is not in ``known``, or it is not of sentence-transformers.
     """
     where, name = folder.path / "modules.json", kind.rsplit(".", 1)[-1]
     if not kind.startswith(packages):

@@ -13,7 +13,7 @@ from polybake.errors import InputError
 
 
 class _Names(JsonModel):
-    """What a module takes and gives, in the configuration of one that can do either."""
+    """The input and output in the configuration of a module that can have several."""
 
     module_input_name: str | None = None
     module_output_name: str | None = None
@@ -27,17 +27,17 @@ def module_recipe(
     pooled: bool = False,
     unnamed: str = "sentence_embedding",
 ) -> Recipe:
-    """Modules as steps of polybake.toml.
+    """Convert modules to steps of polybake.toml.
 
     Args:
         folder: The model's folder.
-        modules: All of them.
-        begins: Whether the first one is the encoder, or routes that each begin with one.
-        pooled: Whether there is one vector a text already.
-        unnamed: What a module takes that does not say it.
+        modules: All modules.
+        begins: Whether the first module is the encoder, or routes that each begin with one.
+        pooled: Whether there is one vector per text already.
+        unnamed: The input of a module that does not name its input.
 
     Raises:
-        InputError: a module or one of its settings is not supported.
+        InputError: A module or one of its settings is not supported.
     """
     recipe: list[dict[str, object]] = []
     for place, module in enumerate(modules):

@@ -1,4 +1,4 @@
-"""modules.json of a sentence-transformers folder, with what its Router holds."""
+"""Read modules.json of a sentence-transformers folder, and the modules of its Router."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -32,11 +32,11 @@ def read_modules(
 ) -> list[Module]:
     """List the modules of a folder whose model has ``prompts``, of types from ``packages``.
 
-    What all routes of a Router begin with stands before it, and so it is left out where its
-    routes are one.
+    Modules that all routes of a Router begin with are listed before it. So the Router is left
+    out if its routes are equal.
 
     Raises:
-        InputError: modules.json is damaged, or a module's type is not known.
+        InputError: modules.json is damaged, or a module's type is unknown.
     """
     modules: list[Module] = []
     for entry in folder.read("modules.json", _Entries, needed=True).root:

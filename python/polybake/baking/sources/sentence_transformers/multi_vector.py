@@ -25,12 +25,12 @@ from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 
 _SETTINGS = "config_sentence_transformers.json"
 _MASK = "MultiVectorMask"
-#: Its Dense is sentence-transformers', of tokens.
+#: PyLate's package; its Dense is that of sentence-transformers, for tokens.
 _PYLATE = "pylate.models."
 
 
 class _Kind(JsonModel):
-    """Which class of which library saved a folder; older versions of PyLate only wrote prefixes."""
+    """The class and library that saved a folder; older versions of PyLate only wrote prefixes."""
 
     model_type: str | None = None
     query_prefix: str | None = None
@@ -43,7 +43,7 @@ class _Kind(JsonModel):
 
 
 class _Settings(_Kind, KnownKeys):
-    """The settings of a whole model; those of PyLate stand for modules that it does not list."""
+    """The settings of a whole model; PyLate's settings replace modules that it does not list."""
 
     passed_over: ClassVar[Collection[str]] = ("__version__",)
 
@@ -59,7 +59,7 @@ class _Settings(_Kind, KnownKeys):
 
     @property
     def expansion(self) -> QueryExpansion | None:
-        """What PyLate does to queries."""
+        """The expansion of queries in PyLate; None without expansion."""
         if self.do_query_expansion is False:
             return None
         return QueryExpansion(
@@ -70,7 +70,7 @@ class _Settings(_Kind, KnownKeys):
 
 
 class _Mask(JsonModel, KnownKeys):
-    """Which tokens' embeddings do not count."""
+    """The tokens whose embeddings do not count."""
 
     skiplist_words: list[str] = Field(default_factory=list)
     skiplist_tasks: list[Literal["query", "document"]] = Field(default=["document"])

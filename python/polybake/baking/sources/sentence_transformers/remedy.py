@@ -1,4 +1,4 @@
-"""What to do about a module or a setting of sentence-transformers that is not baked."""
+"""The remedy for a module or a setting of sentence-transformers that is not baked."""
 
 #: An .onnx file that lies in a model's folder is opened with that folder's settings.
 OWN_STEPS = (

@@ -1,4 +1,4 @@
-"""What sentence-transformers saves of any module that stands behind an encoder."""
+"""The saved configuration of a module behind an encoder, in sentence-transformers."""
 
 import abc
 from collections.abc import Collection
@@ -8,7 +8,7 @@ from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 
-#: What a module takes and gives, which is checked where it stands.
+#: The keys for a module's input and output, which are checked elsewhere by its position.
 NAMES = ("module_input_name", "module_output_name")
 
 
@@ -20,10 +20,10 @@ class SavedModule(JsonModel, KnownKeys, abc.ABC):
 
     @abc.abstractmethod
     def parameters(self, folder: ModelFolder) -> dict[str, object]:
-        """The parameters of the step, whose arrays lie in the module's folder.
+        """Return the parameters of the step; its arrays lie in the module's folder.
 
         Raises:
-            InputError: the arrays are missing, damaged, or not those of the configuration.
+            InputError: The arrays are missing, damaged, or do not fit the configuration.
         """
 
 

@@ -1,6 +1,6 @@
-"""The modules of sentence-transformers that stand behind an encoder, and what it saves of them.
+"""The modules of sentence-transformers behind an encoder, and their saved configurations.
 
-A new one is a class here, and an entry of `FOLLOWING`.
+A new module needs a class here, and an entry in `FOLLOWING`.
 """
 
 from collections.abc import Collection
@@ -29,7 +29,7 @@ from polybake.errors import InputError
 
 
 class SavedPooling(SavedModule):
-    """A Pooling, in its new schema or in the old one of booleans.
+    """A Pooling, in its new schema or in the old schema of booleans.
 
     Source: sentence-transformers ``Pooling.load_config``.
     """
@@ -46,7 +46,7 @@ class SavedPooling(SavedModule):
     pooling_mode_lasttoken: bool = False
 
     def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
-        """The mode, or the modes in the order in which they are concatenated, and the prompt's."""
+        """Return the mode or the concatenated modes, in order, and whether the prompt counts."""
         old = {
             "cls": self.pooling_mode_cls_token,
             "max": self.pooling_mode_max_tokens,
@@ -128,14 +128,14 @@ class SavedSpladePooling(SavedModule):
 
 @dataclass(frozen=True)
 class FollowingModule:
-    """A module that stands behind others.
+    """A module that follows others.
 
     Attributes:
-        step: The step that it is.
-        saved: What its folder says for the step.
-        file: The configuration's name.
-        needed: Whether the configuration must be there.
-        named: Whether it says what the module takes: embeddings of tokens or of sentences.
+        step: The corresponding step.
+        saved: The configuration in its folder.
+        file: The name of the configuration's file.
+        needed: Whether the file must exist.
+        named: Whether it names the module's input: embeddings of tokens or of sentences.
         inline: Whether polybake.toml has the step's parameters; else it names the folder.
     """
 
@@ -150,7 +150,7 @@ class FollowingModule:
         """Read the step's parameters in the module's folder.
 
         Raises:
-            InputError: a file is missing or damaged, or says what no step computes.
+            InputError: A file is missing or damaged, or asks for something that no step computes.
         """
         read = folder.read(self.file, self.saved, needed=self.needed, remedy=OWN_STEPS)
         return read.parameters(folder)

@@ -63,7 +63,7 @@ class SavedWordWeights(SavedModule):
     unknown_word_weight: _Weight = 1
 
     def weights_of(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The weight of each word: its own, else that of the same word in lower case.
+        """Return the weight of each word, or else the weight of the word in lower case.
 
         Source: sentence-transformers ``WordWeights``.
         """

@@ -20,7 +20,7 @@ _NAME = "sparse_static_embedding"
 
 
 class _Settings(JsonModel, KnownKeys):
-    """config.json; one that names a file of weights was not saved by the library."""
+    """The keys of config.json; if it names a file of weights, the library did not save it."""
 
     frozen: bool = False
     path: None = None
@@ -46,10 +46,10 @@ def open_sparse_static_embedding(folder: ModelFolder) -> tuple[StaticEncoder, Ba
 
 
 def open_beside(folder: ModelFolder, other: BakedTokenizer) -> tuple[StaticEncoder, BakedTokenizer]:
-    """Open it as a route beside an encoder, whose special tokens do not count here.
+    """Open the module as a route beside an encoder, whose special tokens do not count here.
 
     Raises:
-        InputError: as `open_sparse_static_embedding`.
+        InputError: As in `open_sparse_static_embedding`.
     """
     baked = bake_tokenizer(folder, max_seq_length=other.max_length)
     return _encoder(folder, baked, baked.special_tokens), baked

@@ -19,14 +19,14 @@ from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 
-#: The lengths of texts, and what counts of them.
+#: The file with the lengths of texts, and with the tokens that count.
 METADATA = "artifact.metadata"
 
 _Length = Annotated[int, Field(gt=0)]
 
 
 class _Metadata(JsonModel):
-    """What `METADATA` says."""
+    """The keys of the file `METADATA`."""
 
     query_token_id: str = "[unused0]"  # noqa: S105 - a token of the vocabulary
     doc_token_id: str = "[unused1]"  # noqa: S105

@@ -1,4 +1,4 @@
-"""A source that gives a vector for each token: queries and documents as routes of one graph."""
+"""A source with a vector for each token; queries and documents are routes of one graph."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
-#: In the order of their numbers; without a prompt a text is a document.
+#: The routes, in the order of their numbers; a text without a prompt is a document.
 ROUTES = ("document", "query")
 
 SAVED_AS = "MultiVectorEncoder"
@@ -21,16 +21,16 @@ SAVED_AS = "MultiVectorEncoder"
 
 @dataclass(frozen=True)
 class TokenVectors:
-    """What a folder says about its texts and their tokens.
+    """The settings of a folder for texts and their tokens.
 
     Attributes:
         prompts: Prompt texts by name.
-        steps: From token embeddings to rows.
-        document_length: Tokens kept of a document; None is what the model takes.
-        query_length: The same of a query that is not filled up, or at least to a length.
+        steps: The steps from token embeddings to rows.
+        document_length: The most tokens of a document; None means the model's limit.
+        query_length: The most tokens of a query, unless a fixed expansion sets the length.
         expansion: How queries are filled up; None leaves them as they are.
         skipped: Tokens whose rows do not count.
-        skipping: The routes in which they do not.
+        skipping: The routes in which those rows do not count.
     """
 
     prompts: Mapping[str, str]
@@ -49,10 +49,10 @@ class TokenVectors:
         tokenizer: BakedTokenizer,
         head: TaskHead | None = None,
     ) -> Source:
-        """The source of an encoder and its tokenizer, whose files lie in ``body``.
+        """Return the source of an encoder and its tokenizer, whose files lie in ``body``.
 
         Raises:
-            InputError: rows cannot be filled up before the encoder, or not in this way.
+            InputError: Rows cannot be filled up before the encoder, or not in this way.
         """
         if not isinstance(encoder, BuiltEncoder):
             raise InputError(
@@ -73,7 +73,7 @@ class TokenVectors:
         )
 
     def _expansion(self, body: ModelFolder, tokenizer: BakedTokenizer) -> Expansion:
-        """What becomes of documents and of queries before the encoder."""
+        """Return the expansion of documents and of queries before the encoder."""
         longest = tokenizer.max_length
         query, width, fill = self.query_length or longest, 0, tokenizer.pad_id
         if self.expansion is not None:
@@ -93,9 +93,9 @@ class TokenVectors:
         )
 
     def _recipe(self, tokenizer: BakedTokenizer) -> Recipe:
-        """What each route leaves out, then the steps of every token, then the rows of all texts.
+        """Return the steps: what each route leaves out, the steps of tokens, and the unpadding.
 
-        Source: sentence-transformers ``MultiVectorMask``; words that are no token are passed over.
+        Source: sentence-transformers ``MultiVectorMask``; words that are not a token are ignored.
         """
         found = {tokenizer.id_of(word) for word in self.skipped}
         ids = sorted(one for one in found if one is not None)
@@ -109,7 +109,7 @@ class TokenVectors:
 
 
 def _fill(body: ModelFolder, tokenizer: BakedTokenizer, expansion: QueryExpansion) -> int:
-    """The id that fills queries up: the mask's, else that of the end of a text."""
+    """Return the id that fills queries up: the mask token's, else the end token's."""
     config = TokenizerConfig.of(body)
     name = expansion.token or config.token("mask_token") or config.token("eos_token")
     found = None if name is None else tokenizer.id_of(name)

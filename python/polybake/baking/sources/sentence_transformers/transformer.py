@@ -27,7 +27,7 @@ _Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 
 
 class _PassedOn(JsonModel, extra="forbid"):
-    """What transformers is given for a model, a tokenizer or a configuration."""
+    """Arguments that are passed to transformers for a model, a tokenizer or a configuration."""
 
     trust_remote_code: bool = False
     attn_implementation: _Attention | None = None
@@ -48,7 +48,7 @@ _TEXT = _TextMethod(method="forward", method_output_name="last_hidden_state")
 
 
 class _Modalities(JsonModel):
-    """How texts reach the model; a chat template is rendered where there are messages."""
+    """How texts reach the model; with a key for messages a chat template would be rendered."""
 
     text: _TextMethod
     message: None = None
@@ -75,17 +75,17 @@ class _TextOptions(JsonModel, extra="forbid"):
 
 
 class _Processing(JsonModel):
-    """What a text meets; images and chats have keys of their own."""
+    """The options for texts; images and chats have their own keys."""
 
     text: _TextOptions = _TextOptions()
     common: _TextOptions = _TextOptions()
 
 
 class BaseSettings(JsonModel, KnownKeys):
-    """The settings that are baked, and those whose values change nothing.
+    """The settings that are baked, and settings whose allowed values change nothing.
 
     Attributes:
-        max_seq_length: Tokens kept of a text; None leaves it to the tokenizer and the model.
+        max_seq_length: The most tokens of a text; None leaves it to the tokenizer and the model.
         do_lower_case: Whether texts are lowered before the tokenizer's own normalizer.
     """
 
@@ -112,7 +112,7 @@ class _OneLimit(BaseSettings):
 
 
 class TransformerSettings(_OneLimit):
-    """Those of an encoder of embeddings."""
+    """The settings of an encoder of embeddings."""
 
     transformer_task: Literal["feature-extraction"] = "feature-extraction"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
@@ -120,7 +120,7 @@ class TransformerSettings(_OneLimit):
 
 
 class CrossEncoderSettings(_OneLimit):
-    """Those of a CrossEncoder, whose module gives its head's numbers."""
+    """The settings of a CrossEncoder, whose module gives the numbers of its head."""
 
     transformer_task: Literal["sequence-classification"] = "sequence-classification"
     module_output_name: Literal["scores"] = "scores"
@@ -128,7 +128,7 @@ class CrossEncoderSettings(_OneLimit):
 
 
 class MaskedLMSettings(_OneLimit):
-    """Those of a masked language model, whose head's numbers stand for the embeddings."""
+    """The settings of a masked language model, whose head's numbers replace the embeddings."""
 
     transformer_task: Literal["fill-mask"] = "fill-mask"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
@@ -139,10 +139,10 @@ class QueryExpansion(JsonModel, extra="forbid"):
     """How short queries are filled up.
 
     Attributes:
-        strategy: ``fixed`` also cuts longer ones to ``length``; ``min`` does not.
-        attend: Whether the encoder attends to what fills them up.
-        token: What fills them up; None is the mask's.
-        length: Tokens of a query.
+        strategy: ``fixed`` also cuts longer queries to ``length``; ``min`` does not.
+        attend: Whether the encoder attends to the filling tokens.
+        token: The filling token; None is the mask token.
+        length: The tokens of a query.
     """
 
     strategy: Literal["fixed", "min"]
@@ -152,7 +152,7 @@ class QueryExpansion(JsonModel, extra="forbid"):
 
 
 class MultiVectorSettings(BaseSettings):
-    """Those of an encoder whose queries and documents have limits of their own."""
+    """The settings of an encoder whose queries and documents have their own limits."""
 
     transformer_task: Literal["feature-extraction"] = "feature-extraction"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
@@ -163,7 +163,7 @@ class MultiVectorSettings(BaseSettings):
 
 
 class _TransformerTask(JsonModel):
-    """What of a model a Transformer module runs."""
+    """The part of a model that a Transformer module runs."""
 
     transformer_task: str = "feature-extraction"
 

@@ -30,7 +30,7 @@ class _ModelConfig(JsonModel):
 
 
 class _TokenizerSettings(JsonModel):
-    """Which inputs a tokenizer gives; its other settings may name files."""
+    """The inputs that a tokenizer gives; its other settings may name files."""
 
     tokenizer_class: str | None = None
     model_input_names: list[str] | None = None
@@ -38,13 +38,13 @@ class _TokenizerSettings(JsonModel):
 
 @dataclass(frozen=True)
 class TorchExport:
-    """An encoder that PyTorch exports when it is first placed.
+    """An encoder that PyTorch exports when it is first placed in a graph.
 
     Attributes:
         name: ``torch:`` and the architecture.
-        files: All that transformers gets to see of the model's folder, by name.
-        tokenizer_settings: What it sees of tokenizer_config.json.
-        tokenizer: Its limit and padding are those that the export is proven with.
+        files: All files of the model's folder that transformers sees, by name.
+        tokenizer_settings: The part of tokenizer_config.json that it sees.
+        tokenizer: The tokenizer; the export is proven with its limit and padding.
     """
 
     name: str
@@ -54,7 +54,7 @@ class TorchExport:
     proves: Literal["source"] = "source"
 
     def for_pairs(self) -> Self:
-        """It takes what its tokenizer gives."""
+        """Return the encoder itself, which takes all inputs that its tokenizer gives."""
         return self
 
     def place(self) -> EncoderGraph:
@@ -100,10 +100,10 @@ class TorchExport:
 
 
 def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
-    """Find what PyTorch needs to export the encoder of a folder; nothing is loaded yet.
+    """Find the files that PyTorch needs to export an encoder; nothing is loaded yet.
 
     Raises:
-        InputError: the model brings its own code, is quantized, or has no safetensors file.
+        InputError: The model brings its own code, is quantized, or has no safetensors file.
     """
     remedy = "no code of a model is run; export it yourself and give the .onnx file"
     name = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy).model_type

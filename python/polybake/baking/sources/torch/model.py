@@ -25,10 +25,10 @@ from transformers import (
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
 
-#: As our own encoders have it, so that runtimes years old load it.
+#: The opset of our own encoders, so that runtimes that are years old load the file.
 _OPSET = 18
 
-#: In the order of the graph's inputs.
+#: The inputs, in the graph's order.
 _FEEDS: tuple[Feed, ...] = ("input_ids", "attention_mask", "token_type_ids")
 
 _LONGEST_REASON = 300
@@ -38,7 +38,7 @@ _LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
 class TorchModel(torch.nn.Module):  # type: ignore[misc] # torch is not here to be checked
-    """Token ids to token embeddings, as sentence-transformers calls a model."""
+    """Calls a model like sentence-transformers: from token ids to token embeddings."""
 
     output = "last_hidden_state"
 
@@ -58,17 +58,17 @@ class TorchModel(torch.nn.Module):  # type: ignore[misc] # torch is not here to 
         return found
 
     def run(self, fed: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
-        """Run it in PyTorch on what `forward` takes, by name."""
+        """Run the model in PyTorch on the inputs of `forward`, by name."""
         with torch.no_grad(), _quiet():
             values = [torch.from_numpy(fed[name]) for name in self.feeds]
             found: NDArray[np.float32] = self(*values).numpy()
         return found
 
     def export(self, path: Path) -> None:
-        """Write it as ONNX with dynamic batch and sequence axes, its weights beside it.
+        """Write the model as ONNX with dynamic batch and sequence axes, and its weights beside it.
 
         Raises:
-            InputError: PyTorch cannot export it; the message has the exporter's reason.
+            InputError: PyTorch cannot export the model; the message has the exporter's reason.
         """
         axis = torch.export.Dim.DYNAMIC
         example = {name: torch.ones(2, 7, dtype=torch.int64) for name in self.feeds}
@@ -99,16 +99,16 @@ def load(folder: Path) -> TorchModel:
     """Load the encoder of a folder in float32, for evaluation.
 
     Args:
-        folder: Has config.json, safetensors and tokenizer files and no others.
+        folder: A folder with config.json, safetensors and tokenizer files only.
 
     Raises:
-        InputError: transformers does not load it, weights that it uses are missing, or it takes
-            what clients do not feed.
+        InputError: transformers does not load it, weights that it uses are missing, or it needs
+            inputs that clients do not feed.
     """
     try:
         with _quiet():
             config = AutoConfig.from_pretrained(folder, **_LOCAL)
-            # Of mT5 and its like this is the encoder alone.
+            # For models like mT5 this loads only the encoder.
             encoders = type(config) in MODEL_FOR_TEXT_ENCODING_MAPPING
             model, report = (AutoModelForTextEncoding if encoders else AutoModel).from_pretrained(
                 folder,
@@ -120,7 +120,7 @@ def load(folder: Path) -> TorchModel:
                 **_LOCAL,
             )
             tokens = AutoTokenizer.from_pretrained(folder, **_LOCAL)("a")
-    except Exception as error:  # transformers raises what it likes
+    except Exception as error:  # transformers' exceptions share no base class
         raise InputError(
             f"transformers {transformers.__version__} does not load the encoder "
             f"({_reason(error)}); give an .onnx file made elsewhere"
@@ -148,7 +148,7 @@ def load(folder: Path) -> TorchModel:
 
 
 def _check_no_weight_is_missing(model: TorchModel, missing: set[str]) -> None:
-    """Let a missing weight be NaN: a pooler's, for one, does not reach the token embeddings."""
+    """Set missing weights to NaN to see whether they matter; a pooler's weights do not."""
     state = model.model.state_dict()
     for name in missing:
         state[name].fill_(torch.nan)
@@ -170,7 +170,7 @@ def _reason(error: BaseException) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep back what PyTorch and transformers say to their own developers."""
+    """Suppress messages of PyTorch and transformers that are for their developers."""
     bars, disabled = transformers.logging.is_progress_bar_enabled(), logging.root.manager.disable
     transformers.logging.disable_progress_bar()
     logging.disable(logging.ERROR)

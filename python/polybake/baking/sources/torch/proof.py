@@ -17,12 +17,12 @@ from polybake.runtime.tokenization.tokenizer_json import Side
 
 @dataclass(frozen=True)
 class Expectation:
-    """What PyTorch gives for one batch.
+    """PyTorch's result for a batch.
 
     Attributes:
         texts: The lengths and the side of the padding, in words.
-        fed: int64 ``[batch, sequence]`` by name.
-        embeddings: float32 ``[tokens, hidden]``, of the tokens that are no padding.
+        fed: The inputs by name, int64 ``[batch, sequence]``.
+        embeddings: float32 ``[tokens, hidden]``, without padding.
     """
 
     texts: str
@@ -30,13 +30,13 @@ class Expectation:
     embeddings: NDArray[np.float32]
 
     def difference(self, found: NDArray[np.float32]) -> float:
-        """The largest one to ``[batch, sequence, hidden]``, relative to a token's L2 norm."""
+        """Return the largest difference to ``[batch, sequence, hidden]``, relative to L2 norms."""
         tokens = found[self.fed["attention_mask"] == 1]
         return relative_difference(tokens, self.embeddings.astype(np.float64))
 
 
 def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectation]:
-    """Run random token ids, the longest text first: to some models a short one is for good.
+    """Run random token ids, longest text first, as a short text changes some models for good.
 
     Source: transformers ``BigBirdModel``, which leaves sparse attention when a text is short.
     """
@@ -56,10 +56,10 @@ def expectations(model: TorchModel, tokenizer: BakedTokenizer) -> list[Expectati
 
 
 def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> None:
-    """Compare an exported file with what the model gave before the export.
+    """Compare an exported file with the model's results before the export.
 
     Raises:
-        CheckFailed: a difference exceeds the limit, or the file does not run at a shape.
+        CheckFailed: A difference exceeds the limit, or the file does not run at a shape.
     """
     session = open_session(path, name=f"{model.kind}: PyTorch's export")
     remedy = "try another version of PyTorch, or give an .onnx file made elsewhere"
@@ -81,7 +81,7 @@ def prove(model: TorchModel, path: Path, expected: Sequence[Expectation]) -> Non
 
 
 def _batches(longest: int) -> Iterator[tuple[tuple[int, ...], Side]]:
-    """Lengths of the texts of each batch, and where they are padded."""
+    """Yield the lengths of the texts of each batch, and the side of its padding."""
     short, middle = min(2, longest), min(19, longest)
     for lengths in ((longest,), (middle,), (short,), (1,), (middle, middle)):
         yield lengths, "right"

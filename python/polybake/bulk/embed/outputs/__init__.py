@@ -12,11 +12,11 @@ _PARQUET = ".parquet"
 
 
 def output_for(path: Path) -> type[Output]:
-    """What writes the file; which kind it is says the suffix.
+    """Return the class that writes the file; its suffix decides the kind.
 
     Raises:
-        InputError: a kind that is not written.
-        RequirementMissing: a Parquet file, and pyarrow is not installed.
+        InputError: Files of this kind are not written.
+        RequirementMissing: It is a Parquet file, and pyarrow is not installed.
     """
     suffix = path.suffix.lower()
     if suffix in _KINDS:

@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 from polybake.base.texts.window import Window
 from polybake.bulk.embed.outputs.output import COLUMN, Output
 
-#: As many digits as bring back every float32, and half of those that Python's floats have.
+#: Enough digits to restore every float32; Python's floats have twice as many.
 _NUMBER = "%.9g"
 
 
 class JsonLinesOutput(Output):
-    """One object a line; one that comes from JSON keeps every character that it had."""
+    """A file with a JSON object per line; objects from JSON keep every character."""
 
     carries = True
 
     def check(self, window: Window) -> None:
-        """Refuse a value that JSON has no form for.
+        """Refuse a value that JSON cannot express.
 
         Raises:
-            InputError: a row has one.
+            InputError: A row has such a value.
         """
         for _ in window.objects():
             pass
@@ -43,7 +43,7 @@ class JsonLinesOutput(Output):
         parts: Iterable[Path],
         record: Mapping[str, Any],  # noqa: ARG002
     ) -> None:
-        """Write all objects, one part behind the other."""
+        """Write the objects of all parts, in order."""
         for part in parts:
             with part.open("rb") as rows:
                 shutil.copyfileobj(rows, file, 1 << 20)

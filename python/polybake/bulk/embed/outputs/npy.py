@@ -1,4 +1,4 @@
-"""The vectors alone, as NumPy has them."""
+"""A file of NumPy with only the vectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NpyOutput(Output):
         np.save(file, vectors)
 
     def join(self, file: BinaryIO, parts: Iterable[Path], record: Mapping[str, Any]) -> None:
-        """Write all vectors as one array."""
+        """Write the vectors of all parts as one array."""
         header = {
             "descr": npy.dtype_to_descr(np.dtype(self.contract.dtype)),
             "fortran_order": False,

@@ -1,4 +1,4 @@
-"""What vectors are written to: first in parts, then as one file."""
+"""The base of all files of vectors, written first in parts, then as one file."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ COLUMN = "embedding"
 
 @dataclass(frozen=True)
 class Output(ABC):
-    """A kind of file, as it is written of one corpus with one model.
+    """A file of vectors, for one corpus and one model.
 
     Attributes:
-        source: What the rows come from.
-        contract: What the model gives.
+        source: The corpus of the rows.
+        contract: The model's output.
     """
 
     #: Whether the rows keep the corpus's columns.
     carries: ClassVar[bool]
 
-    #: Whether the file has room for the record of what made it.
+    #: Whether the file has room for the record of its origin.
     holds_record: ClassVar[bool] = False
 
     source: TextSource
@@ -39,7 +39,7 @@ class Output(ABC):
 
     @classmethod
     def written(cls, out: Path) -> dict[str, Any]:
-        """The record of a finished file; empty where there is none."""
+        """Return the record of a finished file; empty without a record."""
         return read_record(record_of(out)) if out.is_file() else {}
 
     def check(self, window: Window) -> None:  # noqa: B027 - most kinds take every row

@@ -1,4 +1,4 @@
-"""The corpus's columns and one more, of vectors."""
+"""A Parquet file with the corpus's columns and a column of vectors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ParquetOutput(Output):
         """Find what Parquet cannot hold before the long run.
 
         Raises:
-            InputError: a column's type is one that Parquet does not have.
+            InputError: Parquet does not have the type of a column.
         """
         try:
             self._write(io.BytesIO(), self._schema.empty_table())
@@ -43,7 +43,7 @@ class ParquetOutput(Output):
 
     @classmethod
     def written(cls, out: Path) -> dict[str, Any]:
-        """The record in a finished table; empty where there is none."""
+        """Return the record in a finished table; empty without a record."""
         try:
             metadata = parquet.read_schema(out).metadata or {}
             return dict(json.loads(metadata.get(RECORD.encode(), b"{}")))
@@ -64,7 +64,7 @@ class ParquetOutput(Output):
         schema = self._schema.with_metadata({**(self._schema.metadata or {}), **written})
         with parquet.ParquetWriter(file, schema, **self._settings) as writer:
             for part in parts:
-                # Not read_table: of a folder called year=2024 it would make a column.
+                # Not read_table: it would make a column of a folder called year=2024.
                 with parquet.ParquetFile(part) as file_of_part:
                     writer.write_table(file_of_part.read().cast(schema))
 
@@ -73,7 +73,7 @@ class ParquetOutput(Output):
 
     @property
     def _settings(self) -> dict[str, Any]:
-        """Of vectors, no two of which are equal, a dictionary and statistics are of no use."""
+        """The settings: no dictionary and no statistics for vectors, which all differ."""
         return {"use_dictionary": self._columns.names, "write_statistics": self._columns.names}
 
     @cached_property

@@ -1,1 +1,1 @@
-"""The known ways in which other programs depart from a model file's own, each stage a file."""
+"""The known differences of other programs from a model file; each stage has a module."""

@@ -1,4 +1,4 @@
-"""Batches that were padded otherwise, or whose padding was seen."""
+"""Departures of batches: padded differently, or with padding that was attended to."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.dissected import NamedArrays
 from polybake.study.diagnose.way import ALL, Way
 
-#: Tokens to which libraries pad by themselves, at most; and texts of their batches.
+#: The most tokens that libraries pad to by default, and their numbers of texts per batch.
 _LONGEST = 512
 _SIZES = (8, 16, 32, 64, 128, 256)
 
 
 def departures(contract: Contract, prompt: str | None, count: int) -> Iterator[Departure]:
-    """Those of padding.
+    """Yield the departures of padding.
 
     Args:
-        contract: The model's.
-        prompt: The name of the prompt that its own vectors have.
+        contract: The model's contract.
+        prompt: The name of the prompt of the model's own vectors.
         count: How many texts there are.
     """
     side = "left" if contract.pad_side == "right" else "right"
@@ -37,7 +37,7 @@ def departures(contract: Contract, prompt: str | None, count: int) -> Iterator[D
 
 
 def widths(contract: Contract, count: int) -> tuple[tuple[int, int, str], ...]:
-    """Texts of a batch, to how many tokens its rows are padded at least, and the name of both."""
+    """Return batch sizes, each with the least number of tokens per row, and a name for both."""
     longest = min(contract.max_length, _LONGEST)
     return (
         (ALL, 0, "in batches of several texts"),
@@ -57,6 +57,6 @@ def _attending(
 def padded(
     prompt: str | None, side: str, length: int, contract: Contract, rows: Rows, width: int
 ) -> NamedArrays:
-    """The arrays of a batch whose shorter rows are padded on this side, to so many tokens."""
+    """Return a batch's arrays, with rows padded on ``side`` to at least ``length`` tokens."""
     other = contract.model_copy(update={"pad_side": side})
     return feeds(other, rows, prompt, max(length, width))

@@ -1,4 +1,4 @@
-"""A known difference."""
+"""A known difference of another program from the model file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from polybake.study.diagnose.way import Way
 
 @dataclass(frozen=True)
 class Departure:
-    """A known difference.
+    """A known difference of another program from the model file.
 
     Attributes:
         name: What the other program does.
         way: The model file's way with this one change.
-        parts: How many departures it is made of.
-        slow: Whether it takes seconds to make its graph.
-        leaves: What another graph leaves of MiniLM: its largest difference, relative to a vector's
-            length. What leaves about as much as is to be explained is tried before what does not.
+        parts: How many departures it consists of.
+        slow: Whether making its graph takes seconds.
+        leaves: The largest difference, relative to a vector's length, that its graph makes to
+            MiniLM. Departures whose difference is about as large as the gap are tried first.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Departure:
     leaves: float = 0.0
 
     def joined(self, other: Departure) -> Departure | None:
-        """Both; None where they do different things at one stage."""
+        """Return both departures as one; None if they change the same stage differently."""
         for stage in self.way.stages & other.way.stages:
             if getattr(self.way, stage) != getattr(other.way, stage):
                 return None

@@ -1,4 +1,4 @@
-"""Encoders that were built a little otherwise: GELU's other form, other token types."""
+"""Departures of the encoder: the other form of GELU, and other token types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CUBE = 0.044715
 
 
 def departures(model: onnx.ModelProto) -> Iterator[Departure]:
-    """Those of the encoder.
+    """Yield the departures of the encoder.
 
     Args:
         model: The file's graph.
@@ -53,7 +53,7 @@ def _types(
 
 
 def _by_tanh(model: onnx.ModelProto) -> onnx.ModelProto:
-    """What erf is given is x / sqrt(2)."""
+    """Replace erf by tanh; the input of each Erf node is x / sqrt(2)."""
     scale, cube = 2 / math.sqrt(math.pi), 2 * _CUBE
 
     def inner(node: NodeProto) -> list[NodeProto]:
@@ -92,7 +92,7 @@ def _by_erf(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _cubic(node: NodeProto, nodes: Any) -> str | None:
-    """The x of a tanh of x and its cube: the value that is added to a product of itself."""
+    """Return the x of a tanh of x and its cube: the value that is added to a product of itself."""
     if node.op_type != "Tanh":
         return None
     made = {name: one for one in nodes for name in one.output}
@@ -107,7 +107,7 @@ def _cubic(node: NodeProto, nodes: Any) -> str | None:
 
 
 def _reads(value: str, x: str, made: dict[str, NodeProto]) -> bool:
-    """Whether a value is a product or a power of x, two products deep."""
+    """Return whether a value is a product or a power of x, up to two products deep."""
     node = made.get(value)
     if node is None or node.op_type not in ("Mul", "Pow"):
         return False
@@ -118,7 +118,7 @@ def _reads(value: str, x: str, made: dict[str, NodeProto]) -> bool:
 
 
 def _bodies(model: onnx.ModelProto) -> list[Any]:
-    """The nodes of the graph, and of each function."""
+    """Return the nodes of the graph, and those of each function."""
     return [model.graph.node, *(one.node for one in model.functions)]
 
 

@@ -21,13 +21,13 @@ from polybake.study.diagnose.way import Way
 def departures(
     model: Dissected, prompt: str | None, dimension: int, count: int = 0
 ) -> list[Departure]:
-    """All that can be tried on a model file.
+    """Return all departures that can be tried on a model file.
 
     Args:
         model: The file.
-        prompt: The name of the prompt that its own vectors have.
-        dimension: Of the vectors that are to be explained.
-        count: How many texts there are, of which batches may have been made.
+        prompt: The name of the prompt of the file's own vectors.
+        dimension: The dimension of the vectors to explain.
+        count: How many texts there are, which may have been embedded in batches.
     """
     return [
         *texts.departures(model.manifest.contract.prompts, prompt),

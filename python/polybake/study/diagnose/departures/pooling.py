@@ -1,4 +1,4 @@
-"""Vectors that were made of the tokens' embeddings otherwise."""
+"""Departures of pooling: other ways from token embeddings to a vector."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from polybake.study.diagnose.way import ALL, Way
 
 _SMALLEST = 1e-9
 
-#: Of `polybake.baking.steps.pooling_modes`, whose ONNX operators take seconds to import.
+#: A copy of the modes in `polybake.baking.steps.pooling_modes`, which takes seconds to import.
 MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 
 
 def departures(model: Dissected, prompt: str | None, count: int) -> Iterator[Departure]:
-    """Those of pooling; none where the encoder pools.
+    """Yield the departures of pooling; none if the encoder pools.
 
     Args:
         model: The file.
-        prompt: The name of the prompt that its own vectors have.
+        prompt: The name of the prompt of the file's own vectors.
         count: How many texts there are.
     """
     if model.pooled_at is None:
@@ -71,15 +71,15 @@ def _pooled(
 
 
 def pooled(mode: str, x: NDArray[Any], kept: NDArray[Any]) -> NDArray[Any]:
-    """One vector of a text's token embeddings.
+    """Pool the token embeddings of each text into a vector.
 
     Args:
         mode: One of `MODES`.
         x: float ``[batch, sequence, hidden]``.
-        kept: float ``[batch, sequence]``, 1 at a token that is pooled, and else 0.
+        kept: float ``[batch, sequence]``, 1 at pooled tokens and 0 elsewhere.
 
     Returns:
-        float ``[batch, hidden]``; zeros for a row of which no token is pooled.
+        float ``[batch, hidden]``; zeros for a row without pooled tokens.
     """
     if mode in ("cls", "lasttoken"):
         place = kept.argmax(axis=1) if mode == "cls" else kept.cumsum(axis=1).argmax(axis=1)
@@ -99,7 +99,7 @@ def _over_padding(x: NDArray[Any], _: NamedArrays) -> NDArray[Any]:
 
 
 def _counted(model: Dissected, x: NDArray[Any], values: NamedArrays) -> NDArray[Any]:
-    """Right where rows are padded on the right alone."""
+    """Take the embedding at the number of tokens less 1; wrong for rows padded on the left."""
     last: NDArray[Any] = _mask(model, values).sum(axis=1) - 1
     return np.take_along_axis(x, last[:, None, None], axis=1)[:, 0]
 

@@ -1,4 +1,4 @@
-"""Vectors that were rounded, cut or scaled once they were made."""
+"""Departures of stored vectors: rounded, cut or scaled after they were made."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.rounding import Floats, int8, unit
 from polybake.study.diagnose.way import Way
 
-#: Decimals to which elements are rounded; more leave less than the limit.
+#: Decimals that elements are rounded to; more decimals change less than the limit.
 _DIGITS = (2, 3, 4)
 
-#: Steps of an int8 on either side, and what is no part of a step.
+#: The steps of int8 on either side of 0, and the fraction of a step that counts as none.
 _STEPS, _NONE = 127, 1e-3
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """Puts elements on a grid, each by itself; what lies higher never lands lower."""
+    """A rounding of each element to a grid that keeps the order of elements."""
 
     rounded: Callable[[Floats], Floats]
 
     def __call__(self, x: Floats) -> Floats:
-        """The same shape."""
+        """Return the rounded elements, float32 of the same shape."""
         return np.asarray(self.rounded(x), np.float32)
 
     def holds(self, x: Floats) -> bool:
-        """Whether all elements lie on the grid."""
+        """Return whether all elements lie on the grid."""
         return bool(np.isclose(self(x), x, rtol=1e-6, atol=0).all())
 
 
 def departures(dimension: int) -> Iterator[Departure]:
-    """Those of vectors.
+    """Yield the departures of stored vectors.
 
     Args:
-        dimension: Of the vectors that are to be explained.
+        dimension: The dimension of the vectors to explain.
     """
     found: dict[str, Callable[[Floats], Floats]] = {
         "normalises vectors": unit,
@@ -53,10 +53,10 @@ def departures(dimension: int) -> Iterator[Departure]:
 
 
 def grid(vectors: Floats) -> Departure | None:
-    """The rounding whose values all elements have, the coarsest of them.
+    """Return the coarsest rounding whose grid holds all elements; None if no grid does.
 
     Args:
-        vectors: float32 ``[texts, dimension]`` that are to be explained.
+        vectors: The vectors to explain, float32 ``[texts, dimension]``.
     """
     size = np.float32(np.abs(vectors).max(initial=0) / _STEPS)
     if size > 0 and (np.abs(vectors / size - np.rint(vectors / size)) < _NONE).all():
@@ -70,7 +70,7 @@ def _digits(digits: int, x: Floats) -> Floats:
     return np.round(x.astype(np.float64), digits)
 
 
-#: The coarser before the finer.
+#: The roundings, coarser before finer.
 _ROUNDINGS = {
     **{f"rounds elements to {one} decimals": Rounding(partial(_digits, one)) for one in _DIGITS},
     "stores vectors as bfloat16": Rounding(lambda x: x.astype(ml_dtypes.bfloat16)),

@@ -1,4 +1,4 @@
-"""Texts that were rewritten, or that another prompt was put before."""
+"""Departures of texts: rewritten texts, and other prompts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.way import Way
 
-#: Prompts that well-known models want, which programs put before other models' texts, too.
+#: Prompts of well-known models, which programs also put before other models' texts.
 _PROMPTS = (
     "query: ",
     "passage: ",
@@ -21,11 +21,11 @@ _PROMPTS = (
 
 
 def departures(prompts: Mapping[str, str], own: str | None) -> Iterator[Departure]:
-    """Those of texts, and those of prompts.
+    """Yield the departures of texts and of prompts.
 
     Args:
-        prompts: The model's.
-        own: The name of the one that its own vectors have.
+        prompts: The model's prompts by name.
+        own: The name of the prompt of the model's own vectors.
     """
     for name, change in _REWRITTEN.items():
         yield Departure(name, Way(text=change))

@@ -1,4 +1,4 @@
-"""Tokens of another limit, without special ones, or of a tokenizer that is set otherwise."""
+"""Departures of tokens: another limit, no special tokens, other settings of the tokenizer."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.way import Way
 
-#: Limits that tokenizers are shipped with, or that libraries set by themselves.
+#: Limits that tokenizers are shipped with, or that libraries set by default.
 _LIMITS = (16, 32, 64, 128, 256, 384, 512, 1024, 2048)
 
-#: As `tokenizer.json` has it.
+#: The pre-tokenizer of white space, in the form of `tokenizer.json`.
 _SPACES = {"type": "WhitespaceSplit"}
 
-#: What a BERT normaliser can be told not to do, as `tokenizer.json` names it.
+#: What a BERT normaliser can be set not to do, by the names of `tokenizer.json`.
 _SWITCHES = {
     "lowercase": "keeps the case of texts",
     "strip_accents": "keeps accents",
@@ -31,11 +31,11 @@ _SWITCHES = {
 
 
 def departures(tokenizer: BakedTokenizer, limit: int) -> Iterator[Departure]:
-    """Those of limits, of special tokens, and of what the tokenizer does to texts.
+    """Yield the departures of limits, of special tokens, and of the tokenizer's settings.
 
     Args:
-        tokenizer: The file's.
-        limit: Its largest number of tokens of a text.
+        tokenizer: The file's tokenizer.
+        limit: The largest number of tokens of a text.
     """
     data = json.loads(tokenizer.json)
     for other in _LIMITS:
@@ -89,7 +89,7 @@ def _normalizers(data: dict[str, Any]) -> Iterator[Departure]:
         yield _of("keeps the case and accents of texts", data | {"normalizer": other})
     for switch, name in _SWITCHES.items():
         other = deepcopy(own)
-        # Accents go where letters are lower-cased, unless it is said: tokenizers, BertNormalizer.
+        # Unless set, strip_accents follows lowercase. Source: tokenizers, BertNormalizer.
         accents = own["lowercase"] if own["strip_accents"] is None else own["strip_accents"]
         if own[switch] or (switch == "strip_accents" and accents):
             other |= {"strip_accents": accents, switch: False}

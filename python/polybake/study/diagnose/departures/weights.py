@@ -1,4 +1,4 @@
-"""Weights that were stored, or products that were computed, in a narrower type."""
+"""Departures of weights: stored, or multiplied, in a narrower type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.rounding import int8
 from polybake.study.diagnose.way import ALL, Way
 
-#: How files of dynamic int8 are made: what quantize_dynamic is told. Optimum leaves embeddings.
+#: How files of dynamic int8 are made: arguments of quantize_dynamic. Optimum leaves embeddings.
 #: Sources: ONNX Runtime 1.31 quantize_dynamic, its defaults; transformers.js 3 and 2,
 #: scripts/quantize.py and convert.py; Optimum AutoQuantizationConfig, arm64 and avx512, and avx2.
 _PRODUCTS = {"per_channel": True, "op_types_to_quantize": ["MatMul", "Add"]}
@@ -35,15 +35,15 @@ _DYNAMIC: dict[str, dict[str, Any]] = {
     },
 }
 
-#: Texts of a batch, whose range of numbers dynamic int8 takes.
+#: Texts per batch: dynamic int8 takes the range of numbers of a whole batch.
 _BATCHES = {1: "a text at a time", 32: "in batches of 32 texts", ALL: "in batches of several texts"}
 
 
 def departures(contract: Contract, count: int) -> Iterator[Departure]:
-    """Those of weights, and those of arithmetic.
+    """Yield the departures of weights and of arithmetic.
 
     Args:
-        contract: The model's.
+        contract: The model's contract.
         count: How many texts there are.
     """
     stored = (("float16", np.float16, 1e-4), ("bfloat16", ml_dtypes.bfloat16, 1e-3))
@@ -90,7 +90,7 @@ def _float16(contract: Contract, model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _dynamic_int8(told: dict[str, Any], model: onnx.ModelProto) -> onnx.ModelProto:
-    """As most files named ``model_quantized.onnx`` are made."""
+    """Quantize a graph like most files named ``model_quantized.onnx``."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     kind = QuantType[told.get("weight_type", "QInt8")]

@@ -1,4 +1,4 @@
-"""Where a service over HTTP answers, and what is sent to it besides the texts."""
+"""The address of a service over HTTP, and the headers that are sent to it."""
 
 import os
 import re
@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 from polybake.errors import InputError
 
-#: Holds one header a line, such as ``Authorization: Bearer …``: what stands in a command line
-#: can be read by everybody on the machine.
+#: The variable with a header per line, such as ``Authorization: Bearer …``: everybody on the
+#: machine can read a command line.
 VARIABLE = "POLYBAKE_HEADERS"
 
-#: The ends of the routes that are known.
+#: The ends of the known routes.
 EMBEDDINGS, EMBED = "/embeddings", "/embed"
 
 # Source: RFC 9110, "Fields".
@@ -26,10 +26,10 @@ def is_address(command: str) -> bool:
 
 
 def check_address(address: str) -> None:
-    """Check that an address can be asked, and that its route says how.
+    """Check that an address is valid, and that its route is known.
 
     Raises:
-        InputError: no host, characters that no address has, a password, or an unknown route.
+        InputError: The address has no host, invalid characters, a password, or an unknown route.
     """
     try:
         parts = urlsplit(address)
@@ -54,10 +54,11 @@ def check_address(address: str) -> None:
 
 
 def headers_for(addresses: Iterable[str]) -> dict[str, str]:
-    """The headers in POLYBAKE_HEADERS, which must all go to one server.
+    """Return the headers in POLYBAKE_HEADERS, which may go to one server only.
 
     Raises:
-        InputError: a line is no header, or they would go to several servers. No value is named.
+        InputError: A line is not a header, or the headers would go to several servers. The
+            message names no value.
     """
     lines = [line for line in os.environ.get(VARIABLE, "").splitlines() if line.strip()]
     found = [_HEADER.fullmatch(line.strip()) for line in lines]

@@ -1,4 +1,4 @@
-"""What services over HTTP are asked, and what they answer: by OpenAI's schema, and by TEI's."""
+"""The requests and answers of services over HTTP, in OpenAI's and in TEI's schema."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,26 +34,26 @@ class OpenAI:
     """``/v1/embeddings``.
 
     Attributes:
-        model: What the service calls the model.
-        reordered: Whether an answer was in another order than that of the texts.
+        model: The service's name for the model.
+        reordered: Whether an answer was in another order than the texts.
     """
 
     model: str
     reordered: bool = False
 
-    #: Texts of one request. Source: OpenAI's API reference, "Create embeddings", ``input``.
+    #: The most texts of a request. Source: OpenAI's API reference, "Create embeddings", ``input``.
     most: ClassVar[int] = 2_048
 
     def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
-        """The same twice: as numbers, and as base64, which OpenAI's own libraries ask for."""
+        """Return the request for numbers and for base64, which OpenAI's own libraries ask for."""
         asked = {"model": self.model, "input": [*texts]}
         return [asked | {"encoding_format": encoding} for encoding in ("float", "base64")]
 
     def vectors(self, answer: object) -> Vectors:
-        """``[texts, dimension]``, put in order by ``index``: OpenAI promises none.
+        """Return ``[texts, dimension]``, ordered by ``index``, as OpenAI promises no order.
 
         Raises:
-            ValueError: not the schema, or an index is there twice, or not at all.
+            ValueError: The answer breaks the schema, or an index occurs twice, or not at all.
         """
         try:
             data = _Embeddings.model_validate(answer).data
@@ -85,11 +85,11 @@ class Inference:
     normalize: bool
     reordered: ClassVar[bool] = False
 
-    #: Texts of one request. Source: text-embeddings-inference, ``--max-client-batch-size``.
+    #: The most texts of a request. Source: text-embeddings-inference, ``--max-client-batch-size``.
     most: ClassVar[int] = 32
 
     def bodies(self, texts: Sequence[str]) -> list[dict[str, Any]]:
-        """One request; texts that are too long are cut, as every client does."""
+        """Return one request; texts that are too long are cut, like in every client."""
         return [{"inputs": [*texts], "truncate": True, "normalize": self.normalize}]
 
     def vectors(self, answer: object) -> Vectors:
@@ -104,16 +104,17 @@ class Inference:
             raise ValueError(first_fault(error)) from error
 
     def ids_address(self, address: str) -> str | None:
-        """Where token ids are asked for."""
+        """Return the address for token ids."""
         return beside(address, "/tokenize")
 
 
 def dialect_of(address: str, model: str, *, normalize: bool) -> OpenAI | Inference:
-    """How the service at a checked address is asked.
+    """Return the schema of the service at a checked address.
 
     Args:
-        address: A fragment names the model, as in ``…/v1/embeddings#text-embedding-3-small``.
-        model: Its name where the address names none.
+        address: The address; its fragment may name the model, as in
+            ``…/v1/embeddings#text-embedding-3-small``.
+        model: The model's name if the address names none.
         normalize: Whether the model's vectors have unit length.
     """
     parts = urlsplit(address)
@@ -129,10 +130,10 @@ def beside(address: str, route: str) -> str:
 
 
 def token_ids(answer: object) -> list[list[int]]:
-    """What ``/tokenize`` answered.
+    """Return the token ids in an answer of ``/tokenize``.
 
     Raises:
-        ValueError: not the schema.
+        ValueError: The answer breaks the schema.
     """
     try:
         rows = _TOKENS.validate_python(answer)

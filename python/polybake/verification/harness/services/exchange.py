@@ -1,4 +1,4 @@
-"""One request over HTTP, which ends in time and goes nowhere else."""
+"""A request over HTTP that ends in time and follows no redirects."""
 
 import http.client
 import json
@@ -15,7 +15,7 @@ from urllib.error import HTTPError, URLError
 from polybake import __version__
 from polybake.verification.verdict import HarnessError, Status
 
-#: Bytes of one answer.
+#: The most bytes of an answer.
 LARGEST = 1 << 28
 
 _PART = 1 << 16
@@ -24,7 +24,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True)
 class Reply:
-    """What a server answered, whatever it is."""
+    """A server's response, whatever it is."""
 
     status: int
     headers: Message
@@ -32,7 +32,7 @@ class Reply:
 
     @property
     def refusal(self) -> str | None:
-        """The status with the beginning of what was said; None where all is well."""
+        """The status with the beginning of the body; None if the status is 200."""
         if self.status == HTTPStatus.OK:
             return None
         if HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST:
@@ -42,10 +42,10 @@ class Reply:
         return f"HTTP {self.status}: {said:.{_SHOWN}}"
 
     def json(self) -> Any:
-        """What was answered, where all is well.
+        """Return the body as JSON.
 
         Raises:
-            ValueError: it was refused, or is not JSON (NaN and Infinity are not).
+            ValueError: The request was refused, or the body is not JSON (nor are NaN and Infinity).
         """
         if self.refusal:
             raise ValueError(self.refusal)
@@ -61,20 +61,20 @@ def _refuse_constant(name: str) -> None:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Texts and keys go where the user said, and nowhere else."""
+    """Refuses redirects: texts and keys go only to the user's address."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Make an error of it."""
+        """Make an error of the redirect."""
 
 
 def exchange(url: str, body: object, headers: Mapping[str, str], seconds: float) -> Reply:
-    """Post ``body`` as JSON, or get where it is None, within so many seconds in all.
+    """Post ``body`` as JSON, or get if it is None, within ``seconds`` in all.
 
-    Proxies are those of the environment, and certificates are checked, as by ``urllib``.
+    Like in ``urllib``, proxies come from the environment, and certificates are checked.
 
     Raises:
-        HarnessError: ``timeout``; ``crash``: nobody answers; ``error``: not HTTP, or more than
-            `LARGEST` bytes.
+        HarnessError: ``timeout``; ``crash``: nobody answers; ``error``: the answer is not HTTP, or
+            has more than `LARGEST` bytes.
     """
     request = urllib.request.Request(  # noqa: S310 - an address of HTTP, see address
         url.partition("#")[0],
@@ -83,7 +83,7 @@ def exchange(url: str, body: object, headers: Mapping[str, str], seconds: float)
     )
     found: queue.SimpleQueue[Reply | HarnessError] = queue.SimpleQueue()
     late = threading.Event()
-    # A time-out of sockets counts anew with each byte that a slow server sends.
+    # A socket's time-out starts anew with each byte of a slow server.
     threading.Thread(target=lambda: found.put(_answer(request, seconds, late)), daemon=True).start()
     try:
         reply = found.get(timeout=seconds)

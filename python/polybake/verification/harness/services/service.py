@@ -1,4 +1,4 @@
-"""A service over HTTP in a harness's place: nobody generated it, and the same goldens judge it."""
+"""A service over HTTP in the place of a harness, judged by the same golden cases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from polybake.verification.harness.services.exchange import Reply, exchange
 from polybake.verification.harness.services.vectors import agreed, encoded, joined
 from polybake.verification.verdict import HarnessError, Status
 
-#: By which ``polybake serve`` names its file.
+#: The header in which ``polybake serve`` names its file.
 _FINGERPRINT = "X-Polybake-Fingerprint"
 
 _NO_SUCH_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
@@ -31,11 +31,11 @@ _NO_SUCH_ROUTE = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
 
 @dataclass(frozen=True)
 class Served:
-    """What a service says of itself. What runs the model there is not known.
+    """What a service says about itself. The provider that runs its model is unknown.
 
     Attributes:
-        client: Its version, where there is a route for it.
-        fingerprint: That of the model file, from ``polybake serve``.
+        client: Its version, if there is a route for it.
+        fingerprint: The model file's fingerprint, from ``polybake serve``.
     """
 
     client: ClientVersions | None
@@ -45,25 +45,25 @@ class Served:
 
 
 class Service:
-    """Asks a service what a harness would be asked, as far as it can do that."""
+    """Sends a harness's requests to a service, as far as it supports them."""
 
     def __init__(self, address: str, model: Path) -> None:
-        """Read how the texts of a model file are made; nothing is sent yet."""
+        """Read the model file's contract; nothing is sent yet."""
         manifest = read_head(model).manifest
         self._address = address
         self._headers = headers_for([self._address])
         self._contract = manifest.contract
-        #: Whether prompts are known there by name: then texts need no prompt before them.
+        #: Whether the service knows prompts by name: then texts are sent without their prompt.
         self._baked = False
         self._dialect = dialect_of(
             self._address, manifest.name, normalize=manifest.steps[-1:] == ("normalize()",)
         )
 
     def start(self, seconds: float) -> Served:
-        """Ask for one vector, and for the version where there is a route for it.
+        """Ask for one vector, and for the version if there is a route for it.
 
         Raises:
-            HarnessError: it cannot be reached, or refuses.
+            HarnessError: The service cannot be reached, or refuses.
         """
         body = self._dialect.bodies(["polybake"])[0]
         reply = self._exchange(self._address, body, seconds)
@@ -75,11 +75,11 @@ class Service:
         return Served(self._versions(seconds) if told else None, fingerprint and fingerprint[:64])
 
     def ask(self, request: Request, seconds: float) -> Answer:
-        """Answer as a harness does.
+        """Answer a request like a harness.
 
         Raises:
-            HarnessError: ``timeout`` or ``crash``, see `exchange`, or ``error``: it refuses, or
-                gives what was not asked for.
+            HarnessError: ``timeout`` or ``crash``, see `exchange`, or ``error``: The service
+                refuses, or gives a wrong answer.
         """
         try:
             if isinstance(request, Embed):
@@ -95,14 +95,14 @@ class Service:
 
     @property
     def reordered(self) -> bool:
-        """Whether vectors came in another order than that of the texts, with their places."""
+        """Whether vectors came in another order than the texts, with their places."""
         return self._dialect.reordered
 
     def finish(self, seconds: float) -> None:
-        """Nothing is left running."""
+        """Do nothing, as no process runs."""
 
     def kill(self) -> None:
-        """Nothing is left running."""
+        """Do nothing, as no process runs."""
 
     def _exchange(self, address: str, body: object, seconds: float) -> Reply:
         return exchange(address, body, self._headers, seconds)

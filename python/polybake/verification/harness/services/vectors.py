@@ -29,10 +29,10 @@ def stacked(rows: Sequence[list[float] | str]) -> Vectors:
 
 
 def agreed(found: Sequence[Vectors]) -> Vectors:
-    """The first of what was given for the same texts in several encodings.
+    """Return the first of several encodings of the same vectors, and check that they agree.
 
     Raises:
-        ValueError: another lies further from it than clients may.
+        ValueError: An encoding lies further from the first than clients may.
     """
     first, *others = found
     for other in others:
@@ -45,10 +45,10 @@ def agreed(found: Sequence[Vectors]) -> Vectors:
 
 
 def joined(parts: Sequence[Vectors]) -> Vectors:
-    """What was given in several answers, one below the other.
+    """Concatenate the vectors of several answers.
 
     Raises:
-        ValueError: vectors of different length.
+        ValueError: The vectors have different lengths.
     """
     lengths = sorted({part.shape[1] for part in parts})
     if len(lengths) > 1:
@@ -57,9 +57,9 @@ def joined(parts: Sequence[Vectors]) -> Vectors:
 
 
 def encoded(vectors: Vectors, dtype: str) -> dict[str, Any]:
-    """The results of ``embed``; what are integers of the model's dtype are taken for these.
+    """Return the results of ``embed``; integers in the range of the model's dtype get that dtype.
 
-    JSON knows no integers of eight bits.
+    JSON has no integers of eight bits.
     """
     with np.errstate(invalid="ignore"):
         typed = vectors.astype(dtype)
