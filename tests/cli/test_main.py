@@ -98,7 +98,7 @@ def test_what_the_system_refuses_ends_with_two(
     error: OSError, shown: str, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     """A file that nothing else named is one line with the remedy, and no traceback."""
-    from polybake import cli
+    from polybake.cli import main as cli
 
     def fail() -> None:
         raise error
@@ -113,7 +113,7 @@ def test_what_the_system_refuses_ends_with_two(
 
 def test_an_internal_error_says_what_to_report(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     """Anything unforeseen ends with 4, the traceback and the versions."""
-    from polybake import cli
+    from polybake.cli import main as cli
 
     def fail() -> None:
         raise ZeroDivisionError("by zero")
