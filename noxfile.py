@@ -166,7 +166,11 @@ def bulk(session: nox.Session) -> None:
 def planted(session: nox.Session) -> None:
     """Plant faults into the clients: each client's own tests must catch every one."""
     install(session, "bake,cpu,serve", *TEST_TOOLS)
-    session.run("pytest", "-n", "2", "-m", "planted", *session.posargs, env=ENVIRONMENT)
+    session.run(
+        # A language's client is built once where one worker has all of its faults.
+        "pytest", "-n", "2", "--dist", "loadfile", "-m", "planted", "--durations", "10",
+        "tests/generation", *session.posargs, env=ENVIRONMENT,
+    )  # fmt: skip
 
 
 @nox.session
@@ -284,7 +288,7 @@ def recipes(session: nox.Session) -> None:
 
 @nox.session
 def kinds(session: nox.Session) -> None:
-    """Verify the models that ``oracle`` kept, one of each kind, in every language that is here."""
+    """Verify the models that ``oracle`` kept, one of each kind; ``-- all``: in every language."""
     install(session, "bake,cpu")
     if not KINDS.is_dir():
         session.error(f"{KINDS} is missing; run: nox -s oracle")
@@ -292,7 +296,8 @@ def kinds(session: nox.Session) -> None:
     shutil.rmtree(clients, ignore_errors=True)
     # Analyzers have seen every line of C# in the session tests.
     environment = ENVIRONMENT | {"RunAnalyzers": "false"}
-    session.run("python", "tools/kinds.py", str(KINDS), str(clients), env=environment)
+    arguments = [str(KINDS), str(clients), *session.posargs]
+    session.run("python", "tools/kinds.py", *arguments, env=environment)
 
 
 @nox.session
