@@ -111,11 +111,15 @@ class FixturesTable(Table):
 
 
 class ClientTable(Table):
-    """``[clients.<language>]``: where one client goes and what it is called."""
+    """``[clients.<language>]``: where one client goes, what it is called, and its parts.
+
+    ``bulk`` adds streams and work side by side, ``cuda`` the proof that a GPU runs the model.
+    """
 
     output: File | None = None
     package: str | None = None
     module: str | None = None
+    parts: tuple[Literal["bulk", "cuda"], ...] = ()
     version: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+([.-][A-Za-z0-9.]+)?$")
 
 

@@ -23,6 +23,10 @@ def generate(
     language: Annotated[
         list[str] | None, typer.Option(help="Only this language; may be given more than once.")
     ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="Add a part, bulk or cuda; may be given more than once."),
+    ] = None,
     templates: Annotated[
         Path | None, typer.Option(help="A folder whose templates take the shipped ones' place.")
     ] = None,
@@ -43,6 +47,7 @@ def generate(
         model_of(target),
         clients_of(target, clients),
         languages=language or (),
+        parts=part or (),
         templates=templates,
         force=force,
         check=check,
@@ -71,6 +76,7 @@ def clients_of(target: Path, folder: Path | None) -> Path | dict[str, ClientSett
             table.package,
             table.module,
             table.version,
+            table.parts,
         )
         for language, table in load_config(target).clients.items()
     }

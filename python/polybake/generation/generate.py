@@ -15,12 +15,13 @@ from polybake.generation.write import Changes, changes, write_client
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """The folder and the names of the client in one language; None derives a name."""
+    """The folder, the names and the parts of the client in one language; None derives a name."""
 
     folder: Path
     package: str | None = None
     module: str | None = None
     version: str = "0.1.0"
+    parts: tuple[str, ...] = ()
 
 
 def generate(
@@ -28,6 +29,7 @@ def generate(
     clients: str | os.PathLike[str] | Mapping[str, ClientSettings] = "clients",
     *,
     languages: Sequence[str] = (),
+    parts: Sequence[str] = (),
     templates: str | os.PathLike[str] | None = None,
     force: bool = False,
     check: bool = False,
@@ -41,6 +43,8 @@ def generate(
         clients: The folder in which each client gets a folder with its language's name; or the
             settings of each client, by language.
         languages: Only these languages; empty means all.
+        parts: What every client has beside its core: ``bulk``, ``cuda``; empty means what its
+            settings say.
         templates: A folder of the user's own templates, see ``render_client``.
         force: Overwrite files that were changed by hand.
         check: Write nothing, and fail if a file would change.
@@ -49,8 +53,8 @@ def generate(
         The changes, by language.
 
     Raises:
-        InputError: The model or a template is wrong, a language or a name cannot be used, or a
-            generated file was changed by hand.
+        InputError: The model or a template is wrong, a language, a name or a part cannot be used,
+            or a generated file was changed by hand.
         CheckFailed: With ``check``, a file differs, is missing, or is left over.
     """
     manifest = model if isinstance(model, Manifest) else _read_manifest(Path(model))
@@ -66,7 +70,9 @@ def generate(
             f"{', '.join(LANGUAGES)}"
         )
     rendered = {
-        name: render_client(manifest, name, one.package, one.module, one.version, own)
+        name: render_client(
+            manifest, name, one.package, one.module, one.version, own, parts or one.parts
+        )
         for name, one in clients.items()
         if not languages or name in languages
     }

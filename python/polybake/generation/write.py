@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 
 from polybake import __version__
@@ -10,6 +11,9 @@ from polybake.base.files.atomic import replacing
 from polybake.errors import InputError
 
 RECORD = ".polybake.json"
+
+#: Lines of a difference that are shown.
+_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ def write_client(
         if not force and _digest_of(folder / path) not in (None, record.get(path)):
             raise InputError(
                 f"{folder / path}: was changed by hand since it was generated; "
-                "move the change to a template (--templates) or overwrite it with --force"
+                "move the change to a template (--templates), or lose it with --force:\n"
+                f"{_difference(folder / path, files.get(path, ''))}"
             )
     for path in done.removed:
         (folder / path).unlink()
@@ -107,6 +112,14 @@ def _read_record(folder: Path, force: bool, part: str = "files") -> dict[str, st
             f"{folder / RECORD}: is damaged; restore it, or write every file anew with: "
             "polybake generate --force"
         ) from error
+
+
+def _difference(path: Path, fresh: str) -> str:
+    """What writing ``fresh`` would change, at most ``_SHOWN`` lines of it."""
+    mine = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = list(unified_diff(mine, fresh.splitlines(), "yours", "generated", lineterm=""))
+    more = [f"... and {len(lines) - _SHOWN} lines more"] if len(lines) > _SHOWN else []
+    return "\n".join(lines[:_SHOWN] + more)
 
 
 def _digest(text: str) -> str:
