@@ -31,11 +31,11 @@ MODELS = ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty environment with the client's packages, its checkers, and those of the recipes."""
+    """An empty environment with the client's packages, its checkers, and those of its README."""
     folder = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", folder, cwd=folder)
     python = folder / "bin/python"
-    packages = ["numpy", "tokenizers<0.24", "onnxruntime", "gunicorn", "langchain-core"]
+    packages = ["numpy", "tokenizers<0.24", "onnxruntime", "gunicorn", "fastapi", "httpx"]
     tools = ["pytest", "mypy>=2", "ruff>=0.17"]
     run(python, "-m", "pip", "install", "--quiet", *packages, *tools, cwd=folder)
     return python
@@ -105,6 +105,15 @@ def test_its_own_tests_pass(
     path: Path = request.getfixturevalue(model)
     printed = run_its_tests(python, write("python", tmp_path / "client", path), path)
     assert re.search(r"\b1\d\d passed", printed), printed
+
+
+def test_a_client_without_parts(python: Path, every_feed: Path, tmp_path: Path) -> None:
+    """The core is clean, and passes its own tests by itself."""
+    folder = write("python", tmp_path / "client", every_feed, parts=())
+    assert not list(folder.rglob("bulk.py"))
+    check_style(python, folder)
+    check_types(python, folder)
+    assert re.search(r"\b\d\d+ passed", run_its_tests(python, folder, every_feed))
 
 
 @pytest.mark.parametrize("task", TASK_MODELS)
@@ -182,32 +191,30 @@ def test_the_package_works_elsewhere(
     assert run(python, "-c", lines, cwd=project, PYTHONPATH="packages") == "(1, 7)\n"
 
 
-def test_the_recipe_runs(python: Path, baked_minilm: Path, tmp_path: Path) -> None:
-    """LangChain's vector store finds the nearest text of the README."""
-    folder = write("python", tmp_path / "client", baked_minilm)
-    recipe = blocks(folder)[1].replace(baked_minilm.name, str(baked_minilm))
-    assert run_script(python, folder, recipe) == "The cat sleeps on the sofa.\n"
+SERVED = """
+from fastapi.testclient import TestClient
+print(len(TestClient(app).post("/embed", json=["a", "b c"]).json()))
+"""
 
 
-def test_the_examples_of_many_texts_run(
-    python: Path, client: Path, every_feed: Path, tmp_path: Path
-) -> None:
-    """A file's lines are embedded one after another, and a list tells how far it is."""
+def test_the_service_answers(python: Path, client: Path, every_feed: Path) -> None:
+    """The README's web service gives a vector for each text."""
+    service = blocks(client)[1].replace("every-feed.onnx", str(every_feed))
+    assert run_script(python, client, service + SERVED) == "2\n"
+
+
+def test_the_stream_works(python: Path, client: Path, every_feed: Path, tmp_path: Path) -> None:
+    """A file's lines are embedded one after another."""
     (tmp_path / "texts.txt").write_text("a\nb c\n\n")
-    places = {"every-feed.onnx": str(every_feed), "texts.txt": str(tmp_path / "texts.txt")}
-    printed = []
-    for example in blocks(client)[-2:]:
-        for name, path in places.items():
-            example = example.replace(name, path)
-        printed.append(run_script(python, client, example).splitlines())
-    assert len([float(number) for number in printed[0]]) == 3
-    assert printed[1] == ["2 of 2"]
+    example = blocks(client)[2].replace("every-feed.onnx", str(every_feed))
+    example = example.replace("texts.txt", str(tmp_path / "texts.txt"))
+    assert len(run_script(python, client, example).splitlines()) == 3
 
 
 def test_the_recipe_for_bits_runs(python: Path, every_feed_bits: Path, tmp_path: Path) -> None:
     """Packed bits are compared by their Hamming distance."""
     folder = write("python", tmp_path / "client", every_feed_bits)
-    recipe = blocks(folder)[1].replace("every-feed-bits.onnx", str(every_feed_bits))
+    recipe = blocks(folder)[2].replace("every-feed-bits.onnx", str(every_feed_bits))
     assert run_script(python, folder, recipe).strip() in recipe
 
 
@@ -219,14 +226,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from every_feed import Embedder
+from every_feed.bulk import each
 
 def lines() -> Iterator[str]:
     yield "a"
 
-with Embedder(Path("m.onnx"), device="cpu", threads=1, spin=False) as embedder:
+with Embedder(Path("m.onnx"), device="cpu", threads=1) as embedder:
     vectors: NDArray[np.float32] = embedder.embed(lines(), prompt="query")
-    vectors = embedder.embed_documents((text for text in ("a", "b")), progress=print)
-    vectors = next(embedder.embed_each(lines(), prompt="document"))
+    vectors = embedder.embed_documents(text for text in ("a", "b"))
+    for vector in each(embedder.embed, lines()):
+        assert vector.ndim == 1
     vectors = embedder.embed_ids(np.array([[1, 2]]))
     vectors = embedder.embed_ids([np.array([1, 2]), np.array([3])])
     vectors = embedder.embed_ids(embedder.tokenize(["a"]))
@@ -280,17 +289,6 @@ def test_who_wants_telemetry_is_obeyed(
     assert run_silently(tmp_path, *command, cwd=client, **environment) == f"{kept}\n"
 
 
-def test_it_says_that_it_comes_too_late(python: Path, client: Path, tmp_path: Path) -> None:
-    """Where onnxruntime was imported before, a warning names the remedy, once."""
-    (tmp_path / "onnxruntime.py").touch()
-    late = [python, "-c", "import onnxruntime; import every_feed, every_feed.session"]
-    environment = {"PYTHONPATH": f"{tmp_path}:src"}
-    printed = run_silently(tmp_path, *late, cwd=client, **environment)
-    assert printed.count("RuntimeWarning") == 1
-    assert "import every_feed first, or start Python with ORT_DISABLE_TELEMETRY=1" in printed
-    assert run_silently(tmp_path, *late, cwd=client, ORT_DISABLE_TELEMETRY="1", **environment) == ""
-
-
 CYCLES = """
 import sys
 from all_minilm_l6_v2 import Embedder
@@ -321,10 +319,6 @@ embedder = Embedder(model, threads=threads)
 garbage = [Embedder(model, threads=threads)]
 garbage.append(garbage)
 del garbage
-locked = Embedder(model, threads=threads)
-holder = threading.Thread(target=locked._shared._lock.acquire)
-holder.start()
-holder.join()
 texts = ["a", "b c"] * 50
 expected, stop = embedder.embed(texts), threading.Event()
 def work():
@@ -335,8 +329,7 @@ worker.start()
 for _ in range(3):
     child = os.fork()
     if child == 0:
-        for one in embedder, locked:
-            assert abs(one.embed(texts) - expected).max() < 1e-5
+        assert abs(embedder.embed(texts) - expected).max() < 1e-5
         gc.collect()
         sys.exit()
     signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
@@ -349,7 +342,7 @@ worker.join()
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_fork_amid_a_call(python: Path, client: Path, every_feed: Path, threads: str) -> None:
-    """Children of a process whose threads embed, and hold locks, embed, collect garbage, and end.
+    """Children of a process whose threads embed, embed, collect garbage, and end.
 
     With TOKENIZERS_PARALLELISM a tokenizer would wait for threads that only the parent has.
     """

@@ -10,6 +10,7 @@ from typing import Any
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Output
 from polybake.generation import render_client
+from polybake.generation.render import PARTS
 from polybake.generation.write import write_client
 from polybake.verification.verdict import Stage, Status
 from polybake.verification.verify import verify
@@ -53,10 +54,14 @@ def check_task(model: Path, client: Path) -> None:
 
 
 def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:
-    """Write the client of ``model``, with parts of its manifest or contract changed."""
+    """Write the client of ``model``, with fields of its manifest or contract changed.
+
+    It has every part, or those in ``changes["parts"]``.
+    """
+    parts = changes.pop("parts", PARTS)
     manifest = read_head(model).manifest
     contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
     manifest = manifest.model_copy(update={"contract": contract, **changes})
-    client = render_client(manifest, language)
+    client = render_client(manifest, language, parts=parts)
     write_client(folder, client.files, client.project_files)
     return folder

@@ -14,12 +14,14 @@ if not os.environ.get("ORT_DISABLE_TELEMETRY"):
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 try:
-    import onnxruntime as onnxruntime
+    import onnxruntime
 except ModuleNotFoundError as error:
     raise ImportError(
         f"{__package__} needs onnxruntime, which its extras bring; "
         'in the folder of its pyproject.toml: pip install ".[cpu]", or ".[gpu]" for CUDA'
     ) from error
+
+__all__ = ["BUDGETS", "PROVIDERS", "onnxruntime", "open_graph", "processors"]
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 

@@ -1,0 +1,37 @@
+"""Fail where the core of a client exceeds its budget: ``python tools/budgets.py MANIFEST``.
+
+The lines of its library are counted as they are generated, comments and types included, without
+parts, tests and harness.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from polybake.base.modelfile.manifest import parse_manifest
+from polybake.generation import render_client
+
+#: The folders of a library, and the most lines and files of one, by language.
+BUDGETS = {"python": ("src/", 1_030, 14)}
+
+
+def main(path: Path) -> int:
+    """Print lines and files by language; 1 where a budget is exceeded."""
+    manifest = parse_manifest(path.read_text(encoding="utf-8"), str(path))
+    over = 0
+    for language, (folder, most_lines, most_files) in BUDGETS.items():
+        files = render_client(manifest, language).files
+        library = [text for name, text in files.items() if name.startswith(folder)]
+        lines = sum(text.count("\n") for text in library)
+        verdict = lines <= most_lines and len(library) <= most_files
+        sys.stdout.write(
+            f"{language}: {lines} of {most_lines} lines, {len(library)} of {most_files} files"
+            f"{'' if verdict else ': over its budget'}\n"
+        )
+        over += not verdict
+    return int(bool(over))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
