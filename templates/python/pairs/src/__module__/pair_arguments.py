@@ -21,9 +21,10 @@ def checked_pairs(pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 def _checked_pair(index: int, pair: Any) -> Pair:
     name = f"pairs[{index}]"
-    if not isinstance(pair, (tuple, list)) or [type(text) for text in pair] != [str, str]:
-        raise TypeError(f"{name} is {type(pair).__name__}; expected two strings")
-    return checked_text(pair[0], name, index), checked_text(pair[1], name, index)
+    match pair:
+        case [str() as first, str() as second]:
+            return checked_text(first, name, index), checked_text(second, name, index)
+    raise TypeError(f"{name} is {type(pair).__name__}; expected two strings")
 
 
 def checked_tokens(rows: Sequence[Tokens]) -> list[Tokens]:

@@ -28,9 +28,7 @@ class Reranker(PairModel):
 
     _noun = "reranker"
 
-    def rerank(
-        self, query: str, documents: Iterable[str], *, top: int | None = None
-    ) -> list[Rank]:
+    def rerank(self, query: str, documents: Iterable[str], *, top: int | None = None) -> list[Rank]:
         """Order documents, best first; of equal ones the first comes first.
 
         Args:

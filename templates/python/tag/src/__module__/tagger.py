@@ -47,9 +47,7 @@ class Tagger(Model):
         """What a token may be, in the order of ``scores``."""
         return tuple(_LABELS)
 
-    def tag(
-        self, texts: Iterable[str], *, aggregation: Aggregation = "first"
-    ) -> list[list[Span]]:
+    def tag(self, texts: Iterable[str], *, aggregation: Aggregation = "first") -> list[list[Span]]:
         """Find the spans of texts; a text of any length goes through the model in parts.
 
         Args:
