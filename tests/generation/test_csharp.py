@@ -19,7 +19,7 @@ from models.task_models import TASK_MODELS
 from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import read_client
 from polybake.verification.harness.protocol import Errored, Start
-from support.dotnet import NO_SERVERS, RELEASE, dotnet, write_solution
+from support.dotnet import NO_SERVERS, RELEASE, build, dotnet, write_solution
 from support.fresh_home import run_cut_off, run_silently
 from support.heads import check_heads, write_heads_client
 from support.hostile import CONTRACTS, HOSTILE
@@ -37,6 +37,9 @@ KINDS = ("left", "default", "int8", "bits")
 STRICT = "-p:TreatWarningsAsErrors=true"
 
 SECONDS = 60.0
+
+#: Tests of what depends on the model; the others are run with one model alone.
+OF_VECTORS = "FullyQualifiedName~EmbedderTests|FullyQualifiedName~SelfCheckTests"
 PACKAGES = os.environ.get("NUGET_PACKAGES", str(Path.home() / ".nuget/packages"))
 
 #: An application in which ``-p:Program=NAME`` says which of its programs is built.
@@ -98,22 +101,30 @@ def passed(printed: str) -> int:
     return int(summary[1])
 
 
-def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
-    """``dotnet format`` finds nothing to change, whatever the name, the prompts and the dtype."""
-    renders = {kind: (NAMES, contract) for kind, contract in CONTRACTS.items()}
-    renders |= {kind: (NAMES[:1], {"output": output}) for kind, output in OUTPUTS.items()}
-    projects: dict[str, list[Path]] = {}
-    for kind, (names, contract) in renders.items():
-        # Of all files the contract's alone depends on the prompts.
-        parts = PROJECTS if kind in ("short", *OUTPUTS) else ("src",)
-        for name in names:
-            folder = write(
-                "csharp", tmp_path / kind / name, every_feed, name=name, contract=contract
-            )
-            found = [path for part in parts for path in (folder / part).glob("*.csproj")]
-            assert len(found) == len(parts)
-            projects.setdefault(kind, []).extend(found)
-    dotnet("format", write_solution(tmp_path, projects), "--verify-no-changes", cwd=tmp_path)
+def test_every_render_is_clean(client: Path, every_feed: Path, tmp_path: Path) -> None:
+    """``dotnet format`` finds nothing to change; nor in white space, whatever is rendered.
+
+    Style and analyzers need a build of each project, and judge lines that no name or prompt is in.
+    """
+    for project in PROJECTS:
+        dotnet("format", project, "--verify-no-changes", "--no-restore", cwd=client)
+    for kind, contract in CONTRACTS.items():
+        for name in NAMES:
+            write("csharp", tmp_path / kind / name, every_feed, name=name, contract=contract)
+    for kind, output in OUTPUTS.items():
+        write("csharp", tmp_path / kind, every_feed, contract={"output": output})
+    check_white_space(tmp_path)
+
+
+def check_white_space(folder: Path) -> None:
+    """Every file of the folder is formatted."""
+    command = ("format", "whitespace", folder, "--folder", "--verify-no-changes")
+    printed = dotnet(*command, "--verbosity", "diagnostic", cwd=folder)
+    built = {"bin", "obj"}
+    sources = [path for path in folder.rglob("*.cs") if not built & set(path.parts)]
+    found = re.search(r"Formatted 0 of (\d+) files", printed)
+    assert found, printed
+    assert int(found[1]) >= len(sources) > 30
 
 
 def test_the_recipes_are_formatted(repository: Path) -> None:
@@ -141,7 +152,11 @@ def clients(
     models |= {task: make(folder / f"tiny-{task}.onnx") for task, make in TASK_MODELS.items()}
     written = {kind: write("csharp", folder / kind, model) for kind, model in models.items()}
     projects = {kind: sorted(client.glob("*/*.csproj")) for kind, client in written.items()}
-    dotnet("build", write_solution(folder, projects), *RELEASE, STRICT, cwd=folder)
+    of_tasks = {task: projects.pop(task) for task in TASK_MODELS}
+    build(write_solution(folder, of_tasks), STRICT, cwd=folder)
+    # Analyzers have seen the client of ``every_feed``, whose lines these have.
+    kinds = write_solution(folder, projects)
+    build(kinds, cwd=folder, RunAnalyzers="false")
     return {kind: (model, written[kind]) for kind, model in models.items()}
 
 
@@ -149,16 +164,12 @@ def clients(
 def test_its_own_tests_pass_with(kind: str, clients: dict[str, tuple[Path, Path]]) -> None:
     """The same, padded on the left, with a default prompt, quantized, with hostile prompts."""
     model, client = clients[kind]
-    assert passed(own_tests(client, model, "--no-build", *RELEASE)) > 55
+    assert passed(own_tests(client, model, "--no-build", "--filter", OF_VECTORS, *RELEASE)) > 20
 
 
-def test_the_client_of_each_task_is_clean(
-    clients: dict[str, tuple[Path, Path]], tmp_path: Path
-) -> None:
-    """``dotnet format`` finds nothing to change in what tasks other than ``embed`` have."""
-    projects = {task: sorted(clients[task][1].glob("*/*.csproj")) for task in TASK_MODELS}
-    solution = write_solution(tmp_path, projects)
-    dotnet("format", solution, "--verify-no-changes", "--no-restore", cwd=tmp_path)
+def test_the_client_of_each_task_is_clean(clients: dict[str, tuple[Path, Path]]) -> None:
+    """Its white space is as ``dotnet format`` has it; its build judged style and analyzers."""
+    check_white_space(clients["left"][1].parent)
 
 
 @pytest.mark.parametrize("task", TASK_MODELS)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from xml.sax.saxutils import quoteattr
 
 from support.rendered import run
@@ -24,6 +27,19 @@ _SOLUTION = "All.slnx"
 
 def dotnet(*arguments: str | Path, cwd: Path, **environment: str) -> str:
     return run("dotnet", *arguments, cwd=cwd, **NO_SERVERS, **environment)
+
+
+def build(solution: str, *options: str, cwd: Path, **environment: str) -> None:
+    """Build many projects with one compiler, which starts once, and is ended behind them."""
+    settings = os.environ | NO_SERVERS | {"UseSharedCompilation": "true"} | environment
+    command = ["dotnet", "build", solution, *RELEASE, *options]
+    with TemporaryFile() as printed:  # a pipe would stay open as long as the compiler
+        code = subprocess.run(
+            command, cwd=cwd, env=settings, stdout=printed, stderr=printed, check=False
+        ).returncode
+        printed.seek(0)
+        assert code == 0, printed.read().decode("utf-8", "replace")
+    dotnet("build-server", "shutdown", "--vbcscompiler", cwd=cwd)
 
 
 def write_solution(folder: Path, projects: Mapping[str, Sequence[Path]]) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from polybake.generation.languages import LANGUAGES
 from polybake.verification.verify import verify
-from support.dotnet import RELEASE, dotnet, write_solution
+from support.dotnet import write_solution
 from support.mutants import Mutant, mutations, read_mutants, row
 from support.rendered import write
 
@@ -42,7 +42,7 @@ def libraries(every_byte: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
         fault.plant(clients[fault.id])
     projects = {client.name: list(client.glob("src/*.csproj")) for client in clients.values()}
     # Analyzers would refuse some of the changed lines.
-    dotnet("build", write_solution(folder, projects), *RELEASE, cwd=folder, RunAnalyzers="false")
+    build(write_solution(folder, projects), cwd=folder, RunAnalyzers="false")
     return {name: client / BUILT for name, client in clients.items()}
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from all_minilm_l6_v2 import Embedder
-from all_minilm_l6_v2.model import Model
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +25,6 @@ def embedder(model: Path) -> Iterator[Embedder]:
 
 
 @pytest.fixture(scope="session")
-def opened(embedder: Embedder) -> Model:
-    """The same, for the tests of what every task shares."""
+def opened(embedder: Embedder) -> Embedder:
+    """The same, for the tests of what several tasks share."""
     return embedder

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 from refused import refused
 
-from all_minilm_l6_v2 import DeviceError, InvalidIdsError, InvalidTextError
+from all_minilm_l6_v2 import (
+    DeviceError,
+    InvalidIdsError,
+    InvalidTextError,
+)
+from all_minilm_l6_v2 import model as module
 from all_minilm_l6_v2.arguments import checked_rows
 from all_minilm_l6_v2.contract import MAX_LENGTH, VOCAB_SIZE
 from all_minilm_l6_v2.graph import processors
@@ -55,7 +60,7 @@ def test_what_is_no_list_of_texts(opened: Model, texts: Any, message: str) -> No
 
 def test_a_list_is_judged_whole(opened: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lone surrogate is named by its place before a text is tokenized."""
-    monkeypatch.setattr("all_minilm_l6_v2.model.WINDOW", 2)
+    monkeypatch.setattr(module, "WINDOW", 2)
     monkeypatch.setattr(opened._session(), "tokenizer", None)
     message, texts = "texts[2] is not valid Unicode; repair or drop it", ["a", "b", "c \ud800"]
     error = refused(InvalidTextError, message, lambda: opened._vectors(texts, None))

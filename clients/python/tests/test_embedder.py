@@ -15,7 +15,6 @@ from all_minilm_l6_v2 import (
     InvalidTextError,
     SelfCheckError,
 )
-from all_minilm_l6_v2 import embedder as module
 from all_minilm_l6_v2.contract import Vectors
 
 TEXTS = ["a short text", "", "a text of several more words than the other ones have", "two words"]
@@ -42,48 +41,6 @@ def test_many_texts_keep_their_order(embedder: Embedder) -> None:
     assert_close(expected[::5], np.stack([embedder.embed([text])[0] for text in texts[::5]]))
     assert_close(embedder.embed(text for text in texts), expected)
     assert len(embedder.tokenize(texts)) == len(texts)
-
-
-def test_prompts_are_put_before_the_text(
-    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A named prompt gives the ids of prompt and text as one string."""
-    monkeypatch.setattr(module, "DEFAULT_PROMPT", None)
-    for name, text in embedder.prompts.items():
-        assert embedder.tokenize(["x y"], prompt=name) == embedder.tokenize([text + "x y"])
-
-
-def test_the_default_prompt(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where none is named, texts and ids alike get the default prompt."""
-    for name in embedder.prompts:
-        monkeypatch.setattr(module, "DEFAULT_PROMPT", name)
-        ids = embedder.tokenize(["x y"])
-        assert ids == embedder.tokenize(["x y"], prompt=name)
-        assert_close(embedder.embed(["x y"]), embedder.embed(["x y"], prompt=name))
-        assert_close(embedder.embed_ids(ids), embedder.embed_ids(ids, prompt=name))
-
-
-def test_a_search_has_prompts_of_its_own(
-    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Queries and documents get their prompt or none, whatever the default one is."""
-    monkeypatch.setattr(module, "DEFAULT_PROMPT", None)
-    documents = [name for name in ("document", "passage", "corpus") if name in embedder.prompts]
-    query = embedder.embed(["x y"], prompt="query" if "query" in embedder.prompts else None)
-    document = embedder.embed(["x y"], prompt=documents[0] if documents else None)
-    for default in [None, *embedder.prompts]:
-        monkeypatch.setattr(module, "DEFAULT_PROMPT", default)
-        assert_close(embedder.embed_query("x y"), query[0])
-        assert_close(embedder.embed_queries(["x y"]), query)
-        assert_close(embedder.embed_documents(["x y"]), document)
-
-
-def test_nothing_gives_nothing(embedder: Embedder) -> None:
-    """No texts give no rows; a text or a row without anything gives a vector."""
-    assert embedder.embed([]).shape == (0, embedder.dimension)
-    assert embedder.embed_ids([]).shape == (0, embedder.dimension)
-    assert embedder.tokenize([]) == []
-    assert embedder.embed([""]).shape == embedder.embed_ids([[]]).shape == (1, embedder.dimension)
 
 
 def test_threads_share_an_embedder(embedder: Embedder) -> None:

@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from all_minilm_l6_v2 import DeviceError, ModelError, graph
+from all_minilm_l6_v2 import (
+    DeviceError,
+    ModelError,
+    graph,
+    session,
+)
+from all_minilm_l6_v2 import model as module
 from all_minilm_l6_v2.model import Model
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
@@ -36,7 +42,7 @@ class Cuda:
     def InferenceSession(
         self, path: str, options: Any, providers: list[tuple[str, Any]], **keywords: Any
     ) -> Any:
-        session = onnxruntime.InferenceSession(path, options, [CPU], **keywords)
+        real = onnxruntime.InferenceSession(path, options, [CPU], **keywords)
         assert self.preloaded
         self.opened.append((providers, keywords))
 
@@ -45,7 +51,7 @@ class Cuda:
                 self.run.append([max(array.shape) for array in feeds.values()])
                 if self.failing:
                     raise RuntimeError("libcudnn.so.9 is missing")
-                return session.run(names, feeds)
+                return real.run(names, feeds)
 
             def get_providers(_) -> list[str]:
                 return [self.taken, CPU]
@@ -102,7 +108,7 @@ def test_a_run_that_fails_on_the_cpu(
     def run(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("all_minilm_l6_v2.session.results_of", run)
+    monkeypatch.setattr(session, "results_of", run)
     with Model(model) as opened, pytest.raises(kind) as caught:
         opened._vectors(["a"], None)
     assert raised in (caught.value, caught.value.__cause__)
@@ -143,7 +149,7 @@ def test_threads(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert options(opened) == (1, "0")
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     for allowed, threads in ((2, 2), (3, 0)):
-        monkeypatch.setattr("all_minilm_l6_v2.model.processors", lambda allowed=allowed: allowed)
+        monkeypatch.setattr(module, "processors", lambda allowed=allowed: allowed)
         with Model(model) as opened:
             assert options(opened) == (threads, "0")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from all_minilm_l6_v2 import model as module
 from all_minilm_l6_v2.model import Model
 from all_minilm_l6_v2.outputs import empty
 from all_minilm_l6_v2.session import Session
@@ -52,7 +53,7 @@ def test_vectors_are_the_same_bits(
     found = []
     for concurrency, window in ((1, 60), (3, 60), (3, 7)):
         monkeypatch.setattr(session, "_concurrency", concurrency)
-        monkeypatch.setattr("all_minilm_l6_v2.model.WINDOW", window)
+        monkeypatch.setattr(module, "WINDOW", window)
         vectors = opened._vectors(iter(TEXTS), None)
         found.append(vectors)
     assert np.array_equal(found[0], found[1])
@@ -115,8 +116,8 @@ def test_the_default_fills_the_processors(
     def session(_: Any, *options: Any) -> None:
         opened_with.append(options)
 
-    monkeypatch.setattr("all_minilm_l6_v2.model.processors", lambda: 6)
-    monkeypatch.setattr("all_minilm_l6_v2.model.Session", session)
+    monkeypatch.setattr(module, "processors", lambda: 6)
+    monkeypatch.setattr(module, "Session", session)
     Model(model, device=device, threads=threads)
     ((_, _, concurrency),) = opened_with
     assert concurrency == expected

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .arguments import Rows
 from .contract import CONTRACT, Vectors
 from .model import Model, windows
+from .session import Session
 from .words import Chunk, chunks_of, windows_of, words_of
 
 _SETTINGS = CONTRACT["settings"]
@@ -61,7 +62,8 @@ class Tagger(Model):
             InvalidTextError: a text is not valid Unicode.
         """
         checked, way = self._checked(texts), checked_aggregation(aggregation)
-        return [spans for window in windows(checked) for spans in self._tagged(window, way)]
+        session = self._session()
+        return [spans for window in windows(checked) for spans in _tagged(session, window, way)]
 
     def scores(self, texts: Iterable[str]) -> list[TokenScores]:
         """The scores of each text's tokens, truncated, without special ones: ``[tokens, labels]``."""
@@ -79,13 +81,6 @@ class Tagger(Model):
         """
         return list(self._run(rows, None))
 
-    def _tagged(self, texts: Sequence[str], aggregation: Aggregation) -> list[list[Span]]:
-        chunked = chunks_of(self._session().tokenizer, texts, _ROOM)
-        found = list(zip(texts, chunked, strict=True))
-        parts = [part for text, chunks in found for part in _parts(text, chunks)]
-        scores = iter(self._vectors(parts, None))
-        return [_spans(text, chunks, scores, aggregation) for text, chunks in found]
-
 
 def checked_aggregation(aggregation: Aggregation) -> Aggregation:
     """A way to make one score of several."""
@@ -95,6 +90,14 @@ def checked_aggregation(aggregation: Aggregation) -> Aggregation:
             f'unknown aggregation "{aggregation!s:.80}"; choose one of: {", ".join(known)}'
         )
     return aggregation
+
+
+def _tagged(session: Session, texts: Sequence[str], aggregation: Aggregation) -> list[list[Span]]:
+    chunked = chunks_of(session.tokenizer, texts, _ROOM)
+    found = list(zip(texts, chunked, strict=True))
+    parts = [part for text, chunks in found for part in _parts(text, chunks)]
+    scores = iter(session.vectors(session.tokenize(parts, None), None))
+    return [_spans(text, chunks, scores, aggregation) for text, chunks in found]
 
 
 def _parts(text: str, chunks: Sequence[Chunk]) -> Iterator[str]:
