@@ -12,7 +12,7 @@ import pytest
 
 from polybake.generation.languages import LANGUAGES
 from polybake.verification.verify import verify
-from support.dotnet import write_solution
+from support.dotnet import build, write_solution
 from support.mutants import Mutant, mutations, read_mutants, row
 from support.rendered import write
 
