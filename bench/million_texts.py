@@ -20,6 +20,7 @@ from pathlib import Path
 PYTHON = """
 import sys, time
 from {module} import Embedder
+from {module}.bulk import each
 
 def megabytes():
     return int(open("/proc/self/status").read().split("VmRSS:")[1].split()[0]) // 1000
@@ -28,7 +29,7 @@ model, count = sys.argv[1], int(sys.argv[2])
 begin = time.perf_counter()
 with Embedder(model) as embedder:
     texts = (f"text number {{place}}" for place in range(count))
-    for done, _ in enumerate(embedder.embed_each(texts), 1):
+    for done, _ in enumerate(each(embedder.embed, texts), 1):
         if done in (count // 10, count):
             print(megabytes(), time.perf_counter() - begin, flush=True)
 """

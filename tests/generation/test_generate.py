@@ -10,6 +10,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.generation import LANGUAGES
 from polybake.generation.generate import ClientSettings, generate
+from polybake.generation.render import PARTS
 
 
 def test_every_language_gets_a_folder(every_feed: Path, tmp_path: Path) -> None:
@@ -94,6 +95,7 @@ def test_a_folder_without_templates_is_refused(every_feed: Path, tmp_path: Path,
 def test_an_extracted_manifest_will_do(repository: Path) -> None:
     """clients/ is made of the manifest.json beside its fixture; a missing one says its remedy."""
     folder = repository / "fixtures/all-minilm-l6-v2"
-    assert len(generate(folder / "manifest.json", repository / "clients", check=True)) == 4
+    clients = repository / "clients"
+    assert len(generate(folder / "manifest.json", clients, parts=PARTS, check=True)) == 4
     with pytest.raises(InputError, match="write one with: polybake inspect MODEL --extract FOLDER"):
         generate(folder / "none.json")

@@ -28,11 +28,22 @@ def test_a_hand_change_is_not_lost(tmp_path: Path) -> None:
     """A changed generated file stops the run before anything is written."""
     write_client(tmp_path, FILES, PROJECT)
     (tmp_path / "src/b.py").write_text("mine\n")
-    with pytest.raises(InputError, match="was changed by hand since it was generated"):
+    with pytest.raises(InputError, match="was changed by hand since it was generated") as caught:
         write_client(tmp_path, FILES | {"src/a.py": "new\n"}, PROJECT)
+    lost = ["--- yours", "+++ generated", "@@ -1 +1 @@", "-mine", "+b"]
+    assert str(caught.value).splitlines()[1:] == lost
     assert (tmp_path / "src/a.py").read_text() == "a\n"
     write_client(tmp_path, FILES, PROJECT, force=True)
     assert (tmp_path / "src/b.py").read_text() == "b\n"
+
+
+def test_a_long_difference_is_cut(tmp_path: Path) -> None:
+    """The rest of it is counted."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.py").write_text("mine\n" * 100)
+    with pytest.raises(InputError) as caught:
+        write_client(tmp_path, FILES, PROJECT)
+    assert str(caught.value).endswith("\n-mine\n... and 64 lines more")
 
 
 def test_a_file_in_the_way_is_not_lost(tmp_path: Path) -> None:

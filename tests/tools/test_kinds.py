@@ -27,18 +27,21 @@ def test_each_model_is_verified(
 ) -> None:
     """Clients are generated and prepared once a contract; the others go on where one fails.
 
-    The clients of a name whose contracts all agree are removed.
+    The first contract of a name is verified in every language, the next in two. The clients of
+    a name whose contracts all agree are removed.
     """
     ran: list[tuple[str, ...]] = []
+    judged: dict[str, tuple[str, ...]] = {}
     clients = tmp_path / "clients"
 
-    def run(*arguments: str) -> int:
+    def run(languages: tuple[str, ...], *arguments: str) -> int:
         ran.append(arguments)
+        judged[Path(arguments[1]).parent.name] = languages
         Path(arguments[3]).mkdir(parents=True, exist_ok=True)
         return int(arguments[0] == "verify" and Path(arguments[1]).parent.name == failing)
 
     monkeypatch.setattr(kinds, "run", run)
-    assert kinds.main(folder, clients) == bool(failing)
+    assert kinds.main(folder, clients, every=False) == bool(failing)
     named = {
         (one[0], Path(one[1]).parent.name, Path(one[3]).name, "--prepare" in one) for one in ran
     }
@@ -53,6 +56,7 @@ def test_each_model_is_verified(
     }
     assert named == expected - ({("verify", "b", "tiny", False)} if failing == "a" else set())
     assert [one.name for one in clients.iterdir()] == (["tiny"] if failing else [])
+    assert (judged["a"], judged["c"], judged["d"]) == (kinds.EVERY, kinds.TURNS[1], kinds.EVERY)
     printed = capsys.readouterr().out
     assert f"{3 - bool(failing)} of 3 contracts verified" in printed
     assert ("failed: " in printed) == bool(failing)
@@ -60,7 +64,7 @@ def test_each_model_is_verified(
 
 def test_what_polybake_prints_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """With the command, as one piece."""
-    assert kinds.run("verify", "none.onnx") != 0
+    assert kinds.run(kinds.EVERY, "verify", "none.onnx") != 0
     printed = capsys.readouterr().out
     assert printed.startswith("polybake verify none.onnx\n")
     assert "none.onnx" in printed.splitlines()[1]

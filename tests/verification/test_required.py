@@ -46,6 +46,12 @@ def test_skipped_language_is_unmet(status: Status) -> None:
     assert unmet(["ruby"], verdicts) == (f"ruby is required, but ruby on cpu is {status}: because",)
 
 
+def test_a_language_without_streams_is_met() -> None:
+    """They are a part, which its client may be without."""
+    skipped = Verdict("ruby", "cpu", "session", Stage.STREAM, Status.SKIP_CAPABILITY, "because")
+    assert unmet(["ruby"], [verdict("ruby", Status.PASS), skipped]) == ()
+
+
 def test_language_without_a_client_is_unmet() -> None:
     """A required language that no client has is named."""
     (sentence,) = unmet(["ruby"], [verdict("node", Status.PASS)])

@@ -9,15 +9,6 @@ from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Manifest
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
 
-#: The tasks whose texts have prompts.
-PROMPTED = ("embed", "sparse", "multi-vector")
-
-#: The tasks that give the best of several things.
-RANKED = ("classify", "rerank", "zero-shot", "answer", "sparse")
-
-#: What clients of several tasks have in common, each with a folder of templates.
-TRAITS = ("prompted", "ragged", "ranked", "words")
-
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 
@@ -62,10 +53,9 @@ class Context:
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
     says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
-    whether a text has a number of rows of its own, ``ranked`` whether a client gives the best of
-    several things, ``words`` whether it finds the words of texts; ``bulk`` and ``cuda`` whether it
-    has these parts. ``name`` to ``document_prompt`` are literals of the language. ``description``
-    is encoded for the project file.
+    whether a text has a number of rows of its own, ``words`` whether a client finds the words of
+    texts; ``bulk`` and ``cuda`` whether it has these parts. ``name`` to ``document_prompt`` are
+    literals of the language. ``description`` is encoded for the project file.
     """
 
     model: str
@@ -86,7 +76,6 @@ class Context:
     paired: bool
     prompted: bool
     ragged: bool
-    ranked: bool
     words: bool
     bulk: bool
     cuda: bool
@@ -104,14 +93,15 @@ class Context:
     query_prompt: str
     document_prompt: str
 
-    @property
-    def traits(self) -> tuple[str, ...]:
-        """The folders of templates that several tasks share."""
-        return tuple(name for name in TRAITS if getattr(self, name))
-
 
 def build_context(
-    manifest: Manifest, language: Language, names: Names, version: str, parts: Collection[str] = ()
+    manifest: Manifest,
+    language: Language,
+    names: Names,
+    version: str,
+    *,
+    traits: Collection[str] = (),
+    parts: Collection[str] = (),
 ) -> Context:
     """Choose every name and literal of a client."""
     contract, text = manifest.contract, language.string
@@ -139,10 +129,9 @@ def build_context(
         settings=language.literal(contract.settings, 1),
         pair=language.null if pair is None else language.literal(pair.model_dump(mode="json"), 1),
         paired=pair is not None,
-        prompted=contract.task in PROMPTED,
-        ragged=contract.output.counts is not None,
-        ranked=contract.task in RANKED,
-        words="words" in contract.settings,
+        prompted="prompted" in traits,
+        ragged="ragged" in traits,
+        words="words" in traits,
         bulk="bulk" in parts,
         cuda="cuda" in parts,
         packed_bits=contract.output.packed_bits,

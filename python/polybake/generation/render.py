@@ -8,13 +8,16 @@ from jinja2 import TemplateError
 
 from polybake import __version__
 from polybake.base.files.templates import template_environment, templates_folder
-from polybake.base.modelfile.manifest import Manifest
+from polybake.base.modelfile.manifest import Contract, Manifest
 from polybake.errors import InputError
 from polybake.generation.context import Context, build_context
 from polybake.generation.languages import LANGUAGES
 from polybake.generation.names import names_for
 
 _TEMPLATE = ".jinja"
+
+#: The file in which a task names the folders of templates that it shares with others.
+_TRAITS = "traits.txt"
 
 #: The folders with templates for clients of all tasks, of tasks on single texts, and on pairs.
 SHARED, TEXTS, PAIRS = "shared", "texts", "pairs"
@@ -70,7 +73,6 @@ def render_client(
     for part in parts:
         if part not in PARTS:
             raise InputError(f"part {part!r}: choose one of: {', '.join(PARTS)}")
-    context = build_context(manifest, own, names, version, parts)
     shipped = templates_folder() / language
     of_task = shipped / manifest.contract.task
     if shipped.is_dir() and not of_task.is_dir():
@@ -78,8 +80,10 @@ def render_client(
             f"{language}: has no templates for the task {manifest.contract.task!r}; leave the "
             "language out"
         )
+    traits = _traits(of_task, manifest.contract)
+    context = build_context(manifest, own, names, version, traits=traits, parts=parts)
     kind = TEXTS if manifest.contract.pair is None else PAIRS
-    shared = [*context.traits, kind, SHARED]
+    shared = [*traits, kind, SHARED]
     folders = [
         of_task,
         *(shipped / "parts" / part for part in parts),
@@ -95,6 +99,17 @@ def render_client(
         },
         project_files=frozenset(_target(path, context) for path in own.project_files),
     )
+
+
+def _traits(of_task: Path, contract: Contract) -> list[str]:
+    """What the task has in common with others: folders of templates beside its own.
+
+    A task names them in a file; that rows are ragged, or that words are found, the contract says.
+    """
+    file = of_task / _TRAITS
+    named = file.read_text(encoding="utf-8").split() if file.is_file() else []
+    ragged = [] if contract.output.counts is None else ["ragged"]
+    return named + ragged + (["words"] if "words" in contract.settings else [])
 
 
 def _render(language: str, template: str, context: Context, folders: list[Path]) -> str:
@@ -127,6 +142,6 @@ def _paths(folders: list[Path]) -> list[str]:
         path.relative_to(folder).as_posix()
         for folder in folders
         for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and path.name != _TRAITS
     }
     return sorted(files)

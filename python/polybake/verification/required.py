@@ -8,7 +8,7 @@ from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.verification.harness.harness_file import Client
 from polybake.verification.harness.services.address import is_address
-from polybake.verification.verdict import Status, Verdict, executed
+from polybake.verification.verdict import Stage, Status, Verdict, executed
 
 VARIABLE = "POLYBAKE_REQUIRE"
 
@@ -41,7 +41,8 @@ def _unmet(name: str, verdicts: Sequence[Verdict]) -> str:
         mine = [v for v in verdicts if v.language == name]
         forbidden = {Status.MISSING_TOOLCHAIN, Status.SKIP_CAPABILITY}
     for verdict in mine:
-        if verdict.status in forbidden:
+        # A client may be without the part that streams.
+        if verdict.status in forbidden and verdict.stage is not Stage.STREAM:
             return (
                 f"{name} is required, but {verdict.language} on {verdict.device} is "
                 f"{verdict.status}: {verdict.message}"

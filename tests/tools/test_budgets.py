@@ -1,0 +1,24 @@
+"""A client that grows beyond its budget is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import budgets
+
+
+def test_the_core_is_counted_without_parts(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines and files of the library each have a limit."""
+    manifest = repository / "fixtures/all-minilm-l6-v2/manifest.json"
+    assert budgets.main(manifest) == 0
+    assert "over" not in capsys.readouterr().out
+    folder, lines, files = budgets.BUDGETS["python"]
+    for least in ((folder, 500, files), (folder, lines, 5)):
+        monkeypatch.setitem(budgets.BUDGETS, "python", least)
+        assert budgets.main(manifest) == 1
+        assert "of 14 files" in (printed := capsys.readouterr().out) or "of 5 files" in printed
+        assert printed.rstrip().endswith("over its budget")
