@@ -70,6 +70,7 @@ class Context:
     dimensions: int
     dtype: str
     packed_bits: bool
+    contract: str
     task: str
     settings: str
     pair: str
@@ -125,6 +126,7 @@ def build_context(
         dimension=contract.output.dimension,
         dimensions=contract.output.dimensions,
         dtype=contract.output.dtype,
+        contract=language.literal(contract.model_dump(mode="json"), 0),
         task=text(contract.task),
         settings=language.literal(contract.settings, 1),
         pair=language.null if pair is None else language.literal(pair.model_dump(mode="json"), 1),

@@ -15,18 +15,8 @@ CONTRACT: Final[dict[str, Any]] = {
     "settings": {},
     "pair": None,
     "inputs": [
-        {
-            "name": "input_ids",
-            "dtype": "int64",
-            "feed": "input_ids",
-            "values": {},
-        },
-        {
-            "name": "attention_mask",
-            "dtype": "int64",
-            "feed": "attention_mask",
-            "values": {},
-        },
+        {"name": "input_ids", "dtype": "int64", "feed": "input_ids", "values": {}},
+        {"name": "attention_mask", "dtype": "int64", "feed": "attention_mask", "values": {}},
     ],
     "output": {
         "name": "sentence_embedding",

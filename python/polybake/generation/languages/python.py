@@ -2,6 +2,7 @@
 
 import keyword
 import sys
+import unicodedata
 
 from pydantic import JsonValue
 
@@ -13,20 +14,43 @@ def python_string(text: str) -> str:
     return quoted(text, wide="\\U{:08x}")
 
 
+#: Columns of a line. Source: the client's pyproject.toml, ``tool.ruff``.
+_LINE = 100
+
+
 def python_literal(value: JsonValue, level: int) -> str:
-    """Write a value; lists and dicts have a line per part, kept by formatters for its comma."""
+    """Write a value as ruff formats it: in one line where it fits, else with a line per part."""
+    return _literal(value, level, before=0)
+
+
+def _literal(value: JsonValue, level: int, before: int) -> str:
+    """Write a value behind so many columns of its line, besides the indentation."""
     if isinstance(value, str):
         return python_string(value)
     if not isinstance(value, list | dict) or not value:
         return repr(value)
-    space = "    " * level
-    if isinstance(value, dict):
-        parts = [f"{python_string(key)}: {python_literal(value[key], level + 1)}" for key in value]
-    else:
-        parts = [python_literal(part, level + 1) for part in value]
-    lines = "".join(f"{space}    {part},\n" for part in parts)
     begin, end = "{}" if isinstance(value, dict) else "[]"
+    keys = [f"{python_string(key)}: " for key in value] if isinstance(value, dict) else []
+    keys = keys or [""] * len(value)
+    values = list(value.values()) if isinstance(value, dict) else value
+    space = "    " * level
+    parts = [
+        key + _literal(part, level + 1, _columns(key))
+        for key, part in zip(keys, values, strict=True)
+    ]
+    line = f"{begin}{', '.join(parts)}{end}"
+    if "\n" not in line and len(space) + before + _columns(line) < _LINE:
+        return line
+    lines = "".join(f"{space}    {part},\n" for part in parts)
     return f"{begin}\n{lines}{space}{end}"
+
+
+def _columns(text: str) -> int:
+    """Columns of a text, in which a wide character has two and a mark none."""
+    return sum(
+        0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
+        for char in text
+    )
 
 
 PYTHON = Language(
