@@ -412,13 +412,13 @@ def test_a_missing_native_library_is_named(
 def built(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """The built client of a model, whose own tests pass as long as no fault is planted."""
+    """The client of a model, whose own tests pass without a fault, as the tests above say."""
 
     @functools.cache
     def build(model: str) -> Path:
         path: Path = request.getfixturevalue(model)
         folder = write("csharp", tmp_path_factory.mktemp(model), path)
-        passed(own_tests(folder, path))
+        dotnet("restore", "tests", cwd=folder)
         return folder
 
     return build
