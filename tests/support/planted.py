@@ -20,6 +20,7 @@ class Fault:
     Attributes:
         model: The fixture whose model file the client is for, such as ``every_feed_left``.
         file: Below the client's folder; a ``*`` stands for the package's name.
+        also: Stages of verify that it fails besides those that it fails in every language.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Fault:
     file: str
     find: str
     replace: str
+    also: tuple[str, ...] = ()
 
     def plant(self, client: Path) -> None:
         """Change the file, in which the text stands once."""
@@ -51,7 +53,8 @@ def read_faults(language: str, folder: str = "planted") -> list[Fault]:
     """Those of ``tests/FOLDER/LANGUAGE.toml``."""
     file = _TESTS / folder / f"{language}.toml"
     listed = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]
-    return [Fault(**{"model": "every_feed"} | entry) for entry in listed]
+    own = {"model": "every_feed"}
+    return [Fault(**own | entry | {"also": tuple(entry.get("also", ()))}) for entry in listed]
 
 
 def faults(language: str) -> pytest.MarkDecorator:

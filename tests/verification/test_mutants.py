@@ -6,11 +6,13 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from polybake.generation.languages import LANGUAGES
+from polybake.verification.verdict import Stage
 from polybake.verification.verify import verify
 from support.dotnet import build, write_solution
 from support.mutants import Mutant, mutations, read_mutants, row
@@ -89,7 +91,7 @@ def test_verify_says_what_is_wrong(
     request: pytest.FixtureRequest,
     record_property: Callable[[str, object], None],
 ) -> None:
-    """Just the stages of the cases that the mutant gets wrong fail, in every language the same."""
+    """Just the stages of the cases that the mutant gets wrong fail."""
     if WITHOUT_ICU and "Normalize(" in mutations(language)[mutant.id].replace:
         pytest.skip("this .NET has no ICU, without which Normalize changes no text")
     client = prepared(language)
@@ -100,4 +102,6 @@ def test_verify_says_what_is_wrong(
         planted = mutations(language)[mutant.id].planted(client)
     with planted:
         report = verify(every_byte, client)
-    mutant.check(report, every_byte, record_property)
+    also = tuple(map(Stage, mutations(language)[mutant.id].also))
+    expected = replace(mutant, stages=mutant.stages + also)
+    expected.check(report, every_byte, record_property)
