@@ -219,7 +219,7 @@ def test_hostile_prompts_stay_text(client: Path, tmp_path: Path) -> None:
     model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
     folder = with_packages_of(client, write("node", tmp_path / "client", model))
     run("npm", "run", "types", cwd=folder)
-    assert not own_tests(folder, model)[1]
+    assert not own_tests(folder, model, *OF_VECTORS)[1]
 
 
 def test_it_says_of_damaged_heads_what_every_reader_says(client: Path, tmp_path: Path) -> None:
