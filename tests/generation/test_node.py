@@ -191,13 +191,16 @@ def test_each_task_has_its_client(client: Path, task: str, tmp_path: Path) -> No
 def test_its_own_tests_catch(
     client: Path, fault: Fault, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """A fault fails the few tests that are about it, and no module is left that does not load."""
+    """A fault fails the few tests that are about it, and no module is left that does not load.
+
+    Only the file of these tests is run: all would take ten times as long.
+    """
     path: Path = request.getfixturevalue(fault.model)
     folder = with_packages_of(client, write("node", tmp_path / "client", path))
     fault.plant(folder)
-    passed, failed = own_tests(folder, path)
+    passed, failed = own_tests(folder, path, fault.tests)
     assert 1 <= len(failed) <= 8
-    assert passed > 12
+    assert passed > 2
 
 
 def test_its_tests_need_a_model(client: Path) -> None:

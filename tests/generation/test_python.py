@@ -170,7 +170,7 @@ def test_its_tests_catch(
     folder = write("python", tmp_path / "client", model)
     fault.plant(folder)
     with pytest.raises(AssertionError, match=r"\b1 failed"):
-        run_its_tests(python, folder, model)
+        run_its_tests(python, folder, model, f"tests/test_{fault.tests}.py")
 
 
 def test_damaged_heads(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

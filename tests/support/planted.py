@@ -21,6 +21,7 @@ class Fault:
         model: The fixture whose model file the client is for, such as ``every_feed_left``.
         file: Below the client's folder; a ``*`` stands for the package's name.
         also: Stages of verify that it fails besides those that it fails in every language.
+        tests: The file of the client's tests that is about it; all are run where none is named.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Fault:
     find: str
     replace: str
     also: tuple[str, ...] = ()
+    tests: str = ""
 
     def plant(self, client: Path) -> None:
         """Change the file, in which the text stands once."""

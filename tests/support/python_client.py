@@ -16,7 +16,7 @@ def write_python_client(folder: Path, model: Path, plant: tuple[str, str] | None
         model: Its model file.
         plant: What stands in the client's ``tokens.py``, and what takes its place.
     """
-    polybake.generate(model, folder, languages=["python"])
+    polybake.generate(model, folder, languages=["python"], parts=["bulk"])
     client = folder / "python"
     path = client / "harness.json"
     harness = json.loads(path.read_text())
