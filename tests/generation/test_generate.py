@@ -92,6 +92,15 @@ def test_a_folder_without_templates_is_refused(every_feed: Path, tmp_path: Path,
         generate(every_feed, tmp_path / "clients", templates=tmp_path / name)
 
 
+def test_a_client_keeps_its_parts(repository: Path, tmp_path: Path) -> None:
+    """Generated again into its folder, it has the parts that it was generated with."""
+    manifest = repository / "fixtures/all-minilm-l6-v2/manifest.json"
+    generate(manifest, tmp_path, languages=["python"], parts=["bulk"])
+    again = generate(manifest, tmp_path, languages=["python"], check=True)["python"]
+    assert any(path.endswith("/bulk.py") for path in again.unchanged)
+    assert not any(path.endswith("/cuda.py") for path in again.unchanged)
+
+
 def test_an_extracted_manifest_will_do(repository: Path) -> None:
     """clients/ is made of the manifest.json beside its fixture; a missing one says its remedy."""
     folder = repository / "fixtures/all-minilm-l6-v2"

@@ -10,7 +10,7 @@ from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.errors import CheckFailed, InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.generation.render import render_client
-from polybake.generation.write import Changes, changes, write_client
+from polybake.generation.write import Changes, changes, recorded_parts, write_client
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def generate(
             settings of each client, by language.
         languages: Only these languages; empty means all.
         parts: What every client has beside its core: ``bulk``, ``cuda``; empty means what its
-            settings say.
+            settings say, or in a folder without settings the parts that it has.
         templates: A folder of the user's own templates, see ``render_client``.
         force: Overwrite files that were changed by hand.
         check: Write nothing, and fail if a file would change.
@@ -59,7 +59,11 @@ def generate(
     """
     manifest = model if isinstance(model, Manifest) else _read_manifest(Path(model))
     if not isinstance(clients, Mapping):
-        clients = {name: ClientSettings(Path(clients) / name) for name in LANGUAGES}
+        folders = {name: Path(clients) / name for name in LANGUAGES}
+        clients = {
+            name: ClientSettings(folder, parts=recorded_parts(folder))
+            for name, folder in folders.items()
+        }
     for name in languages:
         if name not in clients:
             raise InputError(f"language {name!r}: choose one of: {', '.join(clients)}")
@@ -76,11 +80,14 @@ def generate(
         for name, one in clients.items()
         if not languages or name in languages
     }
-    act = changes if check else write_client
-    done = {
-        name: act(clients[name].folder, client.files, client.project_files, force=force)
-        for name, client in rendered.items()
-    }
+    done = {}
+    for name, client in rendered.items():
+        settings, files = clients[name], (client.files, client.project_files)
+        if check:
+            done[name] = changes(settings.folder, *files, force=force)
+        else:
+            chosen = parts or settings.parts
+            done[name] = write_client(settings.folder, *files, parts=chosen, force=force)
     found = [one.folder / path for one in done.values() for path in one.written + one.removed]
     if check and found:
         raise CheckFailed(f"not fresh: {', '.join(map(str, found))}; run: polybake generate")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -62,10 +63,26 @@ def changes(
     )
 
 
+def recorded_parts(folder: Path) -> tuple[str, ...]:
+    """The parts that a client was last written with; none where no record says so."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        return tuple(map(str, record.get("parts", ())))
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return ()
+
+
 def write_client(
-    folder: Path, files: dict[str, str], project_files: frozenset[str], *, force: bool = False
+    folder: Path,
+    files: dict[str, str],
+    project_files: frozenset[str],
+    *,
+    parts: Sequence[str] = (),
+    force: bool = False,
 ) -> Changes:
     """Write a client, and remove files no longer rendered; for the arguments see `changes`.
+
+    The record keeps ``parts``, which the client has.
 
     Raises:
         InputError: A generated file was changed by hand, or the record is damaged, and ``force`` is
@@ -86,7 +103,12 @@ def write_client(
     digests = {path: _digest(files[path]) for path in sorted((*done.written, *done.unchanged))}
     of_project = known | {path: digests.pop(path) for path in project_files & digests.keys()}
     written = {path: files[path] for path in done.written}
-    told = {"generator": __version__, "files": digests, "project": dict(sorted(of_project.items()))}
+    told = {
+        "generator": __version__,
+        "parts": list(parts),
+        "files": digests,
+        "project": dict(sorted(of_project.items())),
+    }
     written[RECORD] = json.dumps(told, indent=2) + "\n"
     for path, text in written.items():
         with replacing(folder / path) as file:
