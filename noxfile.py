@@ -125,10 +125,8 @@ def tests(session: nox.Session) -> None:
     # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
     install(session, "bake,cpu,hub,serve", *TEST_TOOLS)
     session.run(
-        # In this order the clients, which take longest, do not come last and alone. Many tests
-        # wait for processes of their own.
-        "pytest", "-n", str(1 + (os.cpu_count() or 1)), "--dist", "loadfile",
-        "--no-loadscope-reorder", "--durations", "20",
+        # In this order the clients, which take longest, do not come last and alone.
+        "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "20",
         "-m", COMMON, *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
