@@ -12,7 +12,7 @@ from pathlib import Path
 from polybake.base.modelfile.manifest import parse_manifest
 from polybake.generation import render_client
 
-#: The folders of a library, and the most lines and files of one, by language.
+#: The folder of a library, and the most lines and files of one, by language.
 BUDGETS = {"python": ("src/", 1_020, 14)}
 
 
@@ -24,12 +24,12 @@ def main(path: Path) -> int:
         files = render_client(manifest, language).files
         library = [text for name, text in files.items() if name.startswith(folder)]
         lines = sum(text.count("\n") for text in library)
-        verdict = lines <= most_lines and len(library) <= most_files
+        within = lines <= most_lines and len(library) <= most_files
         sys.stdout.write(
             f"{language}: {lines} of {most_lines} lines, {len(library)} of {most_files} files"
-            f"{'' if verdict else ': over its budget'}\n"
+            f"{'' if within else ': over its budget'}\n"
         )
-        over += not verdict
+        over += not within
     return int(bool(over))
 
 

@@ -16,12 +16,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from polybake.generation.languages import LANGUAGES
+from polybake.verification.required import VARIABLE
+
 #: Names of clients at a time; mostly one compiler or installer after another is at work.
 SIDE_BY_SIDE = 2
 
-EVERY = ("python", "node", "ruby", "csharp")
-
-REQUIRED = "POLYBAKE_REQUIRE"
+EVERY = tuple(LANGUAGES)
 
 
 def verify(contract: Path, clients: Path, languages: tuple[str, ...]) -> bool:
@@ -42,14 +43,14 @@ def run(languages: tuple[str, ...], *arguments: str) -> int:
     """Run polybake, and show all that it printed when it ends; other languages are not required."""
     command = ["polybake", *arguments]
     others = set(EVERY) - set(languages)
-    required = [name for name in os.environ.get(REQUIRED, "").split(",") if name not in others]
+    required = [name for name in os.environ.get(VARIABLE, "").split(",") if name not in others]
     done = subprocess.run(  # noqa: S603 - our own command
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        env=os.environ | {REQUIRED: ",".join(required)},
+        env=os.environ | {VARIABLE: ",".join(required)},
     )
     sys.stdout.write(f"{' '.join(command)}\n{done.stdout}\n")
     sys.stdout.flush()

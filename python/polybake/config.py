@@ -22,6 +22,7 @@ from polybake.base.modelfile.fixture import Device
 from polybake.base.modelfile.manifest import Precision, Storage, checked_name
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
+from polybake.generation.render import Part
 
 #: Who makes the graph of a model folder's encoder: polybake itself, for the architectures in
 #: `polybake.baking.encoders`, or PyTorch's exporter, for any architecture that transformers has.
@@ -113,13 +114,13 @@ class FixturesTable(Table):
 class ClientTable(Table):
     """``[clients.<language>]``: where one client goes, what it is called, and its parts.
 
-    ``bulk`` adds streams and work side by side, ``cuda`` the proof that a GPU runs the model.
+    ``bulk`` adds streams, ``cuda`` the proof that a GPU runs the model.
     """
 
     output: File | None = None
     package: str | None = None
     module: str | None = None
-    parts: tuple[Literal["bulk", "cuda"], ...] = ()
+    parts: tuple[Part, ...] = ()
     version: str = Field(default="0.1.0", pattern=r"^\d+\.\d+\.\d+([.-][A-Za-z0-9.]+)?$")
 
 

@@ -349,7 +349,7 @@ worker.join()
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_fork_amid_a_call(python: Path, client: Path, every_feed: Path, threads: str) -> None:
-    """Children of a process whose threads embed, embed, collect garbage, and end.
+    """Children of a process whose threads embed: they embed, collect garbage, and end.
 
     With TOKENIZERS_PARALLELISM a tokenizer would wait for threads that only the parent has.
     """

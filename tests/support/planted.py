@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ class Fault:
     file: str
     find: str
     replace: str
-    also: tuple[str, ...] = ()
+    also: Sequence[str] = ()
     tests: str = ""
 
     def plant(self, client: Path) -> None:
@@ -55,8 +55,7 @@ def read_faults(language: str, folder: str = "planted") -> list[Fault]:
     """Those of ``tests/FOLDER/LANGUAGE.toml``."""
     file = _TESTS / folder / f"{language}.toml"
     listed = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]
-    own = {"model": "every_feed"}
-    return [Fault(**own | entry | {"also": tuple(entry.get("also", ()))}) for entry in listed]
+    return [Fault(**{"model": "every_feed"} | entry) for entry in listed]
 
 
 def faults(language: str) -> pytest.MarkDecorator:

@@ -55,7 +55,7 @@ def test_a_fault_ends_a_stream(place: int, fault: str, kind: type[Exception]) ->
     """The results of the windows before it were given; its place counts from the beginning."""
     texts = [*TEXTS]
     texts[place] = fault
-    for given in (texts, iter(texts)):
+    for given in (texts, tuple(texts), iter(texts)):
         stream = each(lengths, given, window=4)
         assert len(list(islice(stream, place - place % 4))) == place - place % 4
         with pytest.raises(kind, match=rf"^texts\[{place}\] is "):

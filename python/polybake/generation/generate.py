@@ -82,12 +82,11 @@ def generate(
     }
     done = {}
     for name, client in rendered.items():
-        settings, files = clients[name], (client.files, client.project_files)
+        given = (clients[name].folder, client.files, client.project_files)
         if check:
-            done[name] = changes(settings.folder, *files, force=force)
+            done[name] = changes(*given, force=force)
         else:
-            chosen = parts or settings.parts
-            done[name] = write_client(settings.folder, *files, parts=chosen, force=force)
+            done[name] = write_client(*given, parts=client.parts, force=force)
     found = [one.folder / path for one in done.values() for path in one.written + one.removed]
     if check and found:
         raise CheckFailed(f"not fresh: {', '.join(map(str, found))}; run: polybake generate")

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Literal, get_args
 
 from jinja2 import TemplateError
 
@@ -23,7 +24,8 @@ _TRAITS = "traits.txt"
 SHARED, TEXTS, PAIRS = "shared", "texts", "pairs"
 
 #: What a client may have beside its core: the folders of templates below ``parts``.
-PARTS = ("bulk", "cuda")
+Part = Literal["bulk", "cuda"]
+PARTS: tuple[Part, ...] = get_args(Part)
 
 #: The line that every source file begins with, by suffix.
 HEADER = (
@@ -35,10 +37,11 @@ _COMMENTS = {".py": "#", ".rb": "#", ".rbs": "#", ".js": "//", ".ts": "//", ".cs
 
 @dataclass(frozen=True)
 class RenderedClient:
-    """A client's files by path, and the files that belong to its owner once changed."""
+    """A client's files by path, the files that belong to its owner once changed, and its parts."""
 
     files: dict[str, str]
     project_files: frozenset[str]
+    parts: tuple[str, ...]
 
 
 def render_client(
@@ -98,6 +101,7 @@ def render_client(
             for path in _paths(folders)
         },
         project_files=frozenset(_target(path, context) for path in own.project_files),
+        parts=tuple(parts),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .contract import MAX_LENGTH, PROMPTS, VOCAB_SIZE
+from .contract import DEFAULT_PROMPT, MAX_LENGTH, PROMPTS, VOCAB_SIZE
 from .errors import InvalidIdsError, InvalidTextError, UnknownPromptError
 
 #: Token ids by row.
@@ -16,8 +16,10 @@ Rows = Sequence[Sequence[int]] | Sequence[NDArray[np.integer]] | NDArray[np.inte
 
 
 def checked_prompt(prompt: str | None) -> str | None:
-    """The name of a prompt of this model, or None."""
-    if prompt is not None and prompt not in PROMPTS:
+    """The name of a prompt of this model; the default one, or None, where none is named."""
+    if prompt is None:
+        return DEFAULT_PROMPT
+    if prompt not in PROMPTS:
         remedy = f"choose one of: {', '.join(PROMPTS)}" if PROMPTS else "this model has none"
         raise UnknownPromptError(f'unknown prompt "{prompt!s:.80}"; {remedy}')
     return prompt
@@ -30,20 +32,24 @@ def checked_text(text: str, name: str = "text", index: int = 0) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        message = f"{name} is not valid Unicode; repair or drop it"
-        raise InvalidTextError(index, message) from error
+        raise InvalidTextError(index, f"{name} is not valid Unicode; repair or drop it") from error
     return text
 
 
 def checked_texts(texts: Iterable[str], name: str = "texts") -> Iterator[str]:
     """Texts of valid Unicode: of a collection all at once, else each as it is taken."""
+    checked = checked_each(texts, name)
+    return iter(list(checked)) if isinstance(texts, Sized) else checked
+
+
+def checked_each(texts: Iterable[str], name: str = "texts") -> Iterator[str]:
+    """Texts of valid Unicode, each checked as it is taken; that they have an order, at once."""
     if isinstance(texts, str):
         raise TypeError("expected a list of texts, got a string; put it into a list")
     unordered = isinstance(texts, (bytes, bytearray, AbstractSet, Mapping))
     if unordered or not isinstance(texts, Iterable):
         raise TypeError(f"expected a list of texts, got {type(texts).__name__}")
-    checked = (checked_text(text, f"{name}[{i}]", i) for i, text in enumerate(texts))
-    return iter(list(checked)) if isinstance(texts, Sized) else checked
+    return (checked_text(text, f"{name}[{i}]", i) for i, text in enumerate(texts))
 
 
 def checked_rows(rows: Any) -> list[list[int]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from .arguments import Rows, checked_prompt, checked_text
-from .contract import DEFAULT_PROMPT, DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, Vectors
+from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT, Vectors
 from .model import Model
 
 #: ``[texts, dimension]``.
@@ -41,7 +41,7 @@ class Embedder(Model):
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        return self._vectors(texts, _or_default(prompt))
+        return self._vectors(texts, checked_prompt(prompt))
 
     def embed_query(self, text: str) -> Embeddings:
         """Embed one search query, with the model's query prompt: ``[dimension]``."""
@@ -58,7 +58,7 @@ class Embedder(Model):
 
     def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
-        return self._tokenize(texts, _or_default(prompt))
+        return self._tokenize(texts, checked_prompt(prompt))
 
     def embed_ids(self, rows: Rows, *, prompt: str | None = None) -> Embeddings:
         """Run rows of token ids as one batch, padded to the longest: ``[rows, dimension]``.
@@ -67,8 +67,4 @@ class Embedder(Model):
             InvalidIdsError: the model does not have such ids, or so many in a row.
             UnknownPromptError: the model has no such prompt.
         """
-        return self._run(rows, _or_default(prompt))
-
-
-def _or_default(prompt: str | None) -> str | None:
-    return DEFAULT_PROMPT if prompt is None else checked_prompt(prompt)
+        return self._run(rows, checked_prompt(prompt))

@@ -19,8 +19,9 @@ from .self_check import check_cases
 from .session import Session
 
 #: Texts in memory at a time, as token ids and as results of at most 64 MiB.
-_MOST_ROWS = MAX_LENGTH if CONTRACT["output"]["counts"] else 1
-WINDOW: int = max(1, min(8192, 2**24 // (DIMENSION * _MOST_ROWS)))
+WINDOW: int = max(
+    1, min(8192, 2**24 // (DIMENSION * (MAX_LENGTH if CONTRACT["output"]["counts"] else 1)))
+)
 
 
 class Model:
@@ -55,14 +56,14 @@ class Model:
             known = ", ".join(PROVIDERS)
             raise DeviceError(f'unknown device "{device!s:.80}"; choose one of: {known}')
         allowed = processors()
-        for name, count in (("threads", threads), ("concurrency", concurrency)):
+        counts = {"threads": threads, "concurrency": concurrency}
+        for name, count in counts.items():
             if count is not None and count not in range(1, allowed + 1):
                 expected = f"expected 1 to {allowed}, the processors that this process may use"
                 raise ValueError(f"{name} is {count!r:.80}; {expected}")
         filling = 1 if device == "cuda" else allowed // (threads or 1)
         whole = allowed == os.cpu_count()
-        options = {"device": device, "threads": threads, "concurrency": concurrency}
-        self._given: dict[str, Any] = options
+        self._given: dict[str, Any] = {"device": device, **counts}
         self._options = device, threads or (0 if whole else allowed), concurrency or filling
         head = read_head(os.fspath(path))
         self._path, self._manifest = os.path.abspath(path), head.manifest

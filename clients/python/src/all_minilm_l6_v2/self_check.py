@@ -72,13 +72,10 @@ def _compare(
     return float(differences.max(initial=0))
 
 
-def _limit(
-    case: Case, stage: str, differences: NDArray[np.float64], limits: NDArray[np.float64]
-) -> None:
+def _limit(case: Case, stage: str, differences: NDArray[Any], limits: NDArray[Any]) -> None:
     wrong = ~(differences <= limits)  # as NaN is
     if wrong.any():
-        difference, limit = differences[wrong][0], limits[wrong][0]
-        raise SelfCheckError(case.id, stage, float(difference), float(limit))
+        raise SelfCheckError(case.id, stage, float(differences[wrong][0]), float(limits[wrong][0]))
 
 
 def _case(data: dict[str, Any]) -> Case:
@@ -97,8 +94,10 @@ def _golden(vectors: dict[str, Any], dtype: str) -> Vectors:
     data, shape = _numbers(vectors["data"], dtype), vectors["shape"]
     if vectors.get("places") is None:
         return data.reshape(shape)
-    golden = np.zeros(shape, dtype)
-    golden.reshape(-1)[_numbers(vectors["places"], "<i4")] = data
+    places, golden = _numbers(vectors["places"], "<i4"), np.zeros(shape, dtype)
+    if len(places) != len(data) or ((places < 0) | (places >= golden.size)).any():
+        raise ValueError("places that do not fit")
+    golden.flat[places] = data
     return golden
 
 

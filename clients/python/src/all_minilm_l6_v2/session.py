@@ -65,14 +65,13 @@ class Session:
             vectors[batch] = self.run([rows[i] for i in batch], prompt)
 
         # A row longer than a batch has work for all threads, and takes much memory: it runs alone.
-        alone = sum(lengths[batch[0]] > self._budget for batch in cut)
-        if min(self._concurrency, len(cut) - alone) < 2:
-            alone = len(cut)
-        for batch in cut[:alone]:
-            run(batch)
-        if cut[alone:]:
+        long = sum(lengths[batch[0]] > self._budget for batch in cut)
+        list(map(run, cut[:long]))
+        if min(self._concurrency, len(cut) - long) < 2:
+            list(map(run, cut[long:]))
+        else:
             with ThreadPoolExecutor(self._concurrency) as pool:
-                list(pool.map(run, cut[alone:]))
+                list(pool.map(run, cut[long:]))
         return vectors
 
 

@@ -30,14 +30,12 @@ def _literal(value: JsonValue, level: int, before: int) -> str:
     if not isinstance(value, list | dict) or not value:
         return repr(value)
     begin, end = "{}" if isinstance(value, dict) else "[]"
-    keys = [f"{python_string(key)}: " for key in value] if isinstance(value, dict) else []
-    keys = keys or [""] * len(value)
-    values = list(value.values()) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        items = [(f"{python_string(key)}: ", part) for key, part in value.items()]
+    else:
+        items = [("", part) for part in value]
     space = "    " * level
-    parts = [
-        key + _literal(part, level + 1, _columns(key))
-        for key, part in zip(keys, values, strict=True)
-    ]
+    parts = [key + _literal(part, level + 1, _columns(key)) for key, part in items]
     line = f"{begin}{', '.join(parts)}{end}"
     if "\n" not in line and len(space) + before + _columns(line) < _LINE:
         return line

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from .arguments import Rows, checked_prompt, checked_text
-from .contract import DEFAULT_PROMPT, DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT
+from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT
 from .model import Model
 from .token_embeddings import TokenEmbeddings, checked_embeddings
 
@@ -41,7 +41,7 @@ class MultiVectorEmbedder(Model):
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        return list(self._vectors(texts, _or_default(prompt)))
+        return list(self._vectors(texts, checked_prompt(prompt)))
 
     def embed_query(self, text: str) -> TokenEmbeddings:
         """Embed one search query, with the model's query prompt: ``[rows, dimension]``."""
@@ -80,7 +80,7 @@ class MultiVectorEmbedder(Model):
 
     def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
-        return self._tokenize(texts, _or_default(prompt))
+        return self._tokenize(texts, checked_prompt(prompt))
 
     def embed_ids(self, rows: Rows, *, prompt: str | None = None) -> list[TokenEmbeddings]:
         """Run rows of token ids as one batch, padded to the longest: of each what ``embed`` gives.
@@ -89,8 +89,4 @@ class MultiVectorEmbedder(Model):
             InvalidIdsError: the model does not have such ids, or so many in a row.
             UnknownPromptError: the model has no such prompt.
         """
-        return list(self._run(rows, _or_default(prompt)))
-
-
-def _or_default(prompt: str | None) -> str | None:
-    return DEFAULT_PROMPT if prompt is None else checked_prompt(prompt)
+        return list(self._run(rows, checked_prompt(prompt)))

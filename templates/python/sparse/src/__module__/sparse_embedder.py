@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arguments import Rows, checked_prompt, checked_text
-from .contract import DEFAULT_PROMPT, DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT
+from .contract import DIMENSION, DOCUMENT_PROMPT, PROMPTS, QUERY_PROMPT
 from .model import Model
 from .sparse_vector import SparseVector, checked_vector, sparse
 from .top import checked_top
@@ -49,7 +49,7 @@ class SparseEmbedder(Model):
             InvalidTextError: a text is not valid Unicode.
             UnknownPromptError: the model has no such prompt.
         """
-        return self._sparse(texts, _or_default(prompt))
+        return self._sparse(texts, checked_prompt(prompt))
 
     def embed_query(self, text: str) -> SparseVector:
         """Embed one search query, with the model's query prompt."""
@@ -87,7 +87,7 @@ class SparseEmbedder(Model):
 
     def tokenize(self, texts: Iterable[str], *, prompt: str | None = None) -> list[list[int]]:
         """Token ids of each text with its prompt, truncated, not padded."""
-        return self._tokenize(texts, _or_default(prompt))
+        return self._tokenize(texts, checked_prompt(prompt))
 
     def embed_ids(self, rows: Rows, *, prompt: str | None = None) -> list[SparseVector]:
         """Run rows of token ids as one batch, padded to the longest.
@@ -96,13 +96,9 @@ class SparseEmbedder(Model):
             InvalidIdsError: the model does not have such ids, or so many in a row.
             UnknownPromptError: the model has no such prompt.
         """
-        return [sparse(vector) for vector in self._run(rows, _or_default(prompt))]
+        return [sparse(vector) for vector in self._run(rows, checked_prompt(prompt))]
 
     def _sparse(self, texts: Iterable[str], prompt: str | None) -> list[SparseVector]:
         """Drop each window's zeros before the next one: those of all would fill memory."""
         coming = self._each_window(texts, prompt)
         return [sparse(vector) for vectors in coming for vector in vectors]
-
-
-def _or_default(prompt: str | None) -> str | None:
-    return DEFAULT_PROMPT if prompt is None else checked_prompt(prompt)

@@ -1,12 +1,12 @@
 """Streams of texts, of whatever length."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
-from .arguments import checked_texts
+from .arguments import checked_each
 
 Result = TypeVar("Result")
 
@@ -32,16 +32,14 @@ def each(
     """
     if window < 1:
         raise ValueError(f"window is {window}; expected 1 or more")
-    # A list would be judged whole, and so be read to its end before the first result.
-    checked = checked_texts(iter(texts) if isinstance(texts, list) else texts)
+    checked = checked_each(texts)
     return _each(call, checked, window)
 
 
 def _each(
-    call: Callable[[list[str]], Iterable[Result]], texts: Iterable[str], window: int
+    call: Callable[[list[str]], Iterable[Result]], texts: Iterator[str], window: int
 ) -> Generator[Result, None, None]:
-    taken = iter(texts)
-    while cut := list(islice(taken, window)):
+    while cut := list(islice(texts, window)):
         for result in call(cut):
             # Whoever keeps a view of a window's vectors keeps them all.
             yield result.copy() if isinstance(result, np.ndarray) else result
