@@ -62,7 +62,7 @@ def test_one_cell_that_fails_is_enough(
     """Its verdict is told, whatever else passed."""
     report = judged(subject, clients, tmp_path, "python", "node")
     assert [cell.status for cell in report.cells] == ["pass", "pass", "fail", "fail"]
-    assert report.cells[2].first.message.startswith("row ")
+    assert report.cells[2].telling.message.startswith("row ")
     assert report.exit_code() == 1
 
 

@@ -12,7 +12,7 @@ def row(*cells) -> Row:
 
 
 def test_a_cell_is_what_is_worst_in_it() -> None:
-    """A failure comes before what was skipped, and that before what passed."""
+    """A failure comes before what passed, and that before what was skipped."""
     assert passed("m").status == "pass"
     assert failed("m").status == "fail"
     assert skipped("m").status == "missing-toolchain"

@@ -15,16 +15,19 @@ class Cell:
     verdicts: tuple[Verdict, ...]
 
     @property
-    def first(self) -> Verdict:
-        """The most telling verdict: the first failure, else the first skip, else the first."""
+    def telling(self) -> Verdict:
+        """The first failure, else the first executed verdict, else the first skip.
+
+        A client may skip a stage: one without the part ``bulk`` has no streams.
+        """
         failed = (one for one in self.verdicts if one.status.failed)
-        skipped = (one for one in self.verdicts if one.status.skipped)
-        return next(failed, next(skipped, self.verdicts[0]))
+        passed = (one for one in self.verdicts if executed(one))
+        return next(failed, next(passed, self.verdicts[0]))
 
     @property
     def status(self) -> Status:
-        """The status of the most telling verdict; pass if every verdict is a pass."""
-        return self.first.status
+        """The status of the most telling verdict."""
+        return self.telling.status
 
     @property
     def difference(self) -> float | None:

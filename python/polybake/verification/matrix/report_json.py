@@ -31,7 +31,7 @@ def _row(row: Row) -> dict[str, Any]:
             {
                 "model": cell.model,
                 "status": cell.status,
-                "message": cell.first.message,
+                "message": cell.telling.message,
                 "difference": cell.difference,
                 "executed": cell.executed,
             }

@@ -65,7 +65,7 @@ def troubles(report: MatrixReport) -> Iterator[str]:
         told: dict[str, list[str]] = {}
         for cell in row.cells:
             if word(cell) != "PASS":
-                first = cell.first
+                first = cell.telling
                 line = f"{word(cell)} {row.combination}: {first.case} {first.stage}: {first.status}"
                 told.setdefault(f"{line}: {first.message}", []).append(cell.model)
         for line, models in told.items():
