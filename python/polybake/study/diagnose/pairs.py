@@ -71,8 +71,8 @@ def _matter(found: _Found) -> list[Departure]:
 
 
 def _costs(looked: Looked, one: Departure) -> bool:
-    """Return whether a departure runs the graph anew; other layers alone do not count."""
-    return (looked.fed(one) or ())[:-1] != looked.ways.fed(Way())[:-1]
+    """Return whether a departure runs the graph anew."""
+    return looked.fed(one) != looked.ways.fed(Way())
 
 
 def _matters(one: Departure, explanation: Explanation) -> bool:

@@ -27,7 +27,7 @@ EXPLAINED, IN_PART = 0.95, 0.5
 _FIRST, _SECOND = (4, 256), (16, 1024)
 
 #: The most tokens of a batch that is run whole.
-_WHOLE = 8192
+_WHOLE = 32768
 
 #: How many departures get a second look, and the least part that they must explain.
 _BEST, _LEAST = 5, 0.02

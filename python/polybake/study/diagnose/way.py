@@ -58,6 +58,11 @@ class Way:
         """The stages that differ from the model file."""
         return frozenset(one.name for one in fields(self) if getattr(self, one.name) is not None)
 
+    @property
+    def layers(self) -> bool:
+        """Whether the run gives the layers' outputs, too: one session then serves all layers."""
+        return self.graph is None or self.layer is not None
+
 
 _Row = tuple[int, ...]
 
@@ -104,8 +109,7 @@ class Ways:
         Raises:
             Exception: Any exception of the tokenizer, if a way does not fit it.
         """
-        layers = way.layer is not None
-        return (self.rows(way), way.batch, way.feed, way.masked, way.graph, layers)
+        return (self.rows(way), way.batch, way.feed, way.masked, way.graph, way.layers)
 
     def vectors(self, way: Way) -> Vectors:
         """Return the vectors, ``[texts, dimension]``.
@@ -137,7 +141,7 @@ class Ways:
         for batch in batches:
             feed = way.feed or partial(_own_feed, self.prompt)
             given = feed(contract, batch.rows, batch.width)
-            values = self._ran.values(given, way.graph, layers=way.layer is not None)
+            values = self._ran.values(given, way.graph, layers=way.layers)
             if way.masked:
                 values = {**values, **_mask(contract, batch.rows, given)}
             found.append(self._finished(way, values)[: len(batch.places)])

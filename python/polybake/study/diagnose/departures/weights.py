@@ -23,16 +23,16 @@ from polybake.study.diagnose.way import ALL, Way
 #: Sources: ONNX Runtime 1.31 quantize_dynamic, its defaults; transformers.js 3 and 2,
 #: scripts/quantize.py and convert.py; Optimum AutoQuantizationConfig, arm64 and avx512, and avx2.
 _PRODUCTS = {"per_channel": True, "op_types_to_quantize": ["MatMul", "Add"]}
-_DYNAMIC: dict[str, dict[str, Any]] = {
-    "a scale a matrix": {},
-    "a scale a matrix, no sign": {"weight_type": "QUInt8"},
-    "a scale a channel, 7 bits": {"per_channel": True, "reduce_range": True},
-    "a scale a channel, products alone": _PRODUCTS,
-    "a scale a channel, products alone, no sign": {
-        **_PRODUCTS,
-        "weight_type": "QUInt8",
-        "extra_options": {"WeightSymmetric": True},
-    },
+#: Each has the difference that it makes to MiniLM.
+_DYNAMIC: dict[str, tuple[float, dict[str, Any]]] = {
+    "a scale a matrix": (0.07, {}),
+    "a scale a matrix, no sign": (0.055, {"weight_type": "QUInt8"}),
+    "a scale a channel, 7 bits": (0.033, {"per_channel": True, "reduce_range": True}),
+    "a scale a channel, products alone": (0.036, _PRODUCTS),
+    "a scale a channel, products alone, no sign": (
+        0.03,
+        {**_PRODUCTS, "weight_type": "QUInt8", "extra_options": {"WeightSymmetric": True}},
+    ),
 }
 
 #: Texts per batch: dynamic int8 takes the range of numbers of a whole batch.
@@ -46,20 +46,20 @@ def departures(contract: Contract, count: int) -> Iterator[Departure]:
         contract: The model's contract.
         count: How many texts there are.
     """
-    stored = (("float16", np.float16, 1e-4), ("bfloat16", ml_dtypes.bfloat16, 1e-3))
+    stored = (("float16", np.float16, 1.2e-4), ("bfloat16", ml_dtypes.bfloat16, 1.3e-3))
     for name, kind, leaves in stored:
         way = Way(graph=partial(_stored, kind))
         yield Departure(f"stores the weights as {name}", way, leaves=leaves)
     way = Way(graph=_int8_weights)
-    yield Departure("rounds the weights to int8, a scale a matrix", way, leaves=0.06)
+    yield Departure("rounds the weights to int8, a scale a matrix", way, leaves=0.07)
     way = Way(graph=partial(_float16, contract))
-    yield Departure("computes in float16", way, slow=True, leaves=2e-4)
-    for weights, told in _DYNAMIC.items():
+    yield Departure("computes in float16", way, slow=True, leaves=1.5e-4)
+    for weights, (leaves, told) in _DYNAMIC.items():
         graph = partial(_dynamic_int8, told)
         for size, how in _BATCHES.items():
             if size < count or size in (1, ALL):
                 name = f"computes in dynamic int8 ({weights}), {how}"
-                yield Departure(name, Way(batch=size, graph=graph), slow=True, leaves=0.06)
+                yield Departure(name, Way(batch=size, graph=graph), slow=True, leaves=leaves)
 
 
 def _stored(kind: Any, model: onnx.ModelProto) -> onnx.ModelProto:
