@@ -258,7 +258,7 @@ def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Pa
     assert len(tokens["results"]) == 2
     assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
     assert unknown["kind"] == "unknown_prompt"
-    assert unknown["message"] == 'unknown prompt "é"; choose one of: document, query'
+    assert unknown["message"] == 'unknown prompt "é"; choose one of: query, document'
     assert skipped["skipped"]
     assert again["results"] == start["results"]
     assert 0 <= checked["results"] < 1e-5
