@@ -18,13 +18,13 @@ module AllMinilmL6V2
     # @param window [Integer] how many texts one call is given
     # @yieldparam window [Array<String>] texts that follow one another
     # @yieldreturn [Array] a result for each
-    # @return [Enumerator::Lazy] the results, made as they are taken
+    # @return [Enumerator] the results, made as they are taken
     # @raise [InvalidTextError] a text is not valid Unicode; +index+ counts from the stream's beginning. It
     #   comes in place of its window's results, as does whatever +texts+ raises
     def self.map(texts, window: 8_192, &call)
       raise ArgumentError, "window is #{window}; expected 1 or more" unless window.is_a?(Integer) && window.positive?
       checked = Arguments.list(texts).lazy.each_with_index.map { |text, index| Arguments.text(text, index, name: "texts") }
-      checked.each_slice(window).flat_map(&call)
+      checked.each_slice(window).flat_map(&call).eager
     end
   end
 end
