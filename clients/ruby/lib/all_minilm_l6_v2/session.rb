@@ -70,12 +70,11 @@ module AllMinilmL6V2
     #
     # @return [Array] what the graph gives for each row
     def vectors(rows, prompt)
-      results = Array.new(rows.size)
+      results, batches = Array.new(rows.size), Batches.of(rows.map(&:size), @budget)
       work = lambda do |batch|
         found = run(rows.values_at(*batch), prompt)
         batch.each_with_index { |row, place| results[row] = found[place] }
       end
-      batches = Batches.of(rows.map(&:size), @budget)
       alone, others = batches.partition { |batch| rows[batch.first].size > @budget }
       alone.each(&work)
       side_by_side(others, &work)
