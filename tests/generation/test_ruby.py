@@ -149,9 +149,7 @@ def test_its_own_tests_pass(
     assert int(found[1]) >= least
 
 
-def test_a_client_without_parts(
-    client: Path, gems: str, every_feed: Path, tmp_path: Path
-) -> None:
+def test_a_client_without_parts(client: Path, gems: str, every_feed: Path, tmp_path: Path) -> None:
     """The core is clean, and passes its own tests by itself."""
     folder = write("ruby", tmp_path / "client", every_feed, parts=())
     assert not list(folder.rglob("bulk*"))

@@ -4,7 +4,6 @@ from pydantic import JsonValue
 
 from polybake.generation.languages.language import Language, Spelling, pascal, quoted, snake
 
-
 #: The most characters of an array or a hash within one line.
 _WIDTH = 100
 
@@ -15,7 +14,7 @@ def ruby_string(text: str) -> str:
 
 
 def ruby_literal(value: JsonValue, level: int) -> str:
-    """Arrays and hashes that are too long for a line have one for each part; all stand in a module."""
+    """An array or a hash too long for a line has a line for each part; it stands in a module."""
     if isinstance(value, str):
         return ruby_string(value)
     if value is None:
