@@ -119,7 +119,7 @@ module AllMinilmL6V2
 
   # How many processors this process may use.
   module Processors
-    # @return [Integer] those of its affinity mask, or fewer where its control group grants less time
+    # @return [Integer] the processors of its affinity mask, or fewer where its control group grants less time
     def self.allowed
       group = File.read("/proc/self/cgroup")[/^0::(.*)$/, 1]
       quota, period = File.read("/sys/fs/cgroup#{group}/cpu.max").split.map(&:to_i) # of no limit "max 100000"

@@ -4,7 +4,7 @@
 module AllMinilmL6V2
   # What the graph gives: a vector for each text.
   module Outputs
-    # Those that a run is asked for.
+    # The outputs that a run is asked for.
     NAMES = [CONTRACT["output"]["name"]].freeze
 
     # The most elements of one text.
