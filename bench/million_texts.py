@@ -53,12 +53,13 @@ await embedder.close();
 """
 
 RUBY = """
-require "{file}"
+require "{file}/bulk"
 model, count = ARGV[0], ARGV[1].to_i
 start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 done = 0
 {module}::Embedder.open(model) do |embedder|
-  embedder.embed_each((0...count).lazy.map {{ |place| "text number #{{place}}" }}) do
+  texts = (0...count).lazy.map {{ |place| "text number #{{place}}" }}
+  {module}::Bulk.map(texts) {{ |window| embedder.embed(window) }}.each do
     next unless [count / 10, count].include?(done += 1)
     megabytes = File.read("/proc/self/status")[/VmRSS:\\s+(\\d+)/, 1].to_i / 1000
     puts "#{{megabytes}} #{{Process.clock_gettime(Process::CLOCK_MONOTONIC) - start}}"

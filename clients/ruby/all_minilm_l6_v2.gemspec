@@ -1,8 +1,6 @@
-require_relative "lib/all_minilm_l6_v2/version"
-
 Gem::Specification.new do |spec|
   spec.name = "all_minilm_l6_v2"
-  spec.version = AllMinilmL6V2::VERSION
+  spec.version = "0.1.0"
   spec.summary = "Client of the model all-minilm-l6-v2, the same in every language"
   spec.author = "polybake"
   spec.license = "Apache-2.0"
@@ -12,7 +10,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir["lib/**/*.rb", "sig/**/*.rbs", "README.md"]
   spec.required_ruby_version = ">= 3.2"
 
-  # The first with ONNX Runtime 1.24.3. Closely bound: lib/all_minilm_l6_v2/session.rb needs its private parts.
+  # The first with ONNX Runtime 1.24.3. Closely bound: lib/all_minilm_l6_v2/graph.rb needs its private parts.
   spec.add_dependency "onnxruntime", "~> 0.11.1"
   spec.add_dependency "tokenizers", ">= 0.6.1", "< 0.8"
 end

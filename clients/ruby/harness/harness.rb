@@ -4,6 +4,7 @@
 # Puts this client behind polybake's JSON Lines protocol.
 
 require "all_minilm_l6_v2"
+require "all_minilm_l6_v2/cuda"
 require_relative "commands"
 
 class Harness
@@ -13,7 +14,7 @@ class Harness
     AllMinilmL6V2::ModelError => "wrong_model",
     AllMinilmL6V2::DeviceError => "device"
   }.freeze
-  # ONNX Runtime raises when CUDA cannot be added, but only its profile says what ran there.
+  # ONNX Runtime raises when a provider cannot be added, but only its profile says what ran there.
   PROOFS = {"cpu" => "append", "cuda" => "profile"}.freeze
 
   def initialize
@@ -39,6 +40,7 @@ class Harness
     path, device = request.values_at("model", "device")
     @model&.close
     @model = Commands.opened(path, device)
+    AllMinilmL6V2::Cuda.check(path) if device == "cuda"
     known = {**Commands.of(@model), "self_check" => ->(_request) { @model.self_check }}
     @commands.update(known)
     {

@@ -28,16 +28,11 @@ module AllMinilmL6V2
       end
     end
 
-    def test_spin
-      assert_refused(TypeError, "spin is NilClass; expected true or false") { Embedder.new(MODEL, spin: nil) }
-    end
-
     def test_texts_that_are_no_list
       problem = "expected a list of texts, got"
-      remedy = "give a list, whose order the vectors have"
-      assert_texts_refused "a", "#{problem} a string; call embed_query(text) or embed([text])"
-      assert_texts_refused Set["a"], "#{problem} Set; #{remedy}"
-      assert_texts_refused({"a" => "b"}, "#{problem} Hash; #{remedy}")
+      assert_texts_refused "a", "#{problem} a string; put it into a list"
+      assert_texts_refused Set["a"], "#{problem} Set"
+      assert_texts_refused({"a" => "b"}, "#{problem} Hash")
       assert_texts_refused nil, "#{problem} NilClass"
     end
 
@@ -45,6 +40,11 @@ module AllMinilmL6V2
       expected = embedder.tokenize(%w[a b])
 
       [%w[a b].each, %w[A B].lazy.map(&:downcase), "a".."b"].each { |texts| assert_equal expected, embedder.tokenize(texts) }
+    end
+
+    def test_list_is_judged_whole_before_any_of_it_runs
+      runs = feeds_of { assert_raises(InvalidTextError) { embedder.embed(["a"] * 8_192 + ["\xFF"]) } }
+      assert_empty runs
     end
 
     def test_text_that_is_no_string
@@ -74,16 +74,8 @@ module AllMinilmL6V2
       assert_refused(TypeError, "prompt is Integer; expected a string") { embedder.embed(["a"], prompt: 1) }
       choices = embedder.prompts.empty? ? "this model has none" : "choose one of: #{embedder.prompts.keys.join(", ")}"
       [
-        -> { embedder.embed(["a"], prompt: "x") }, -> { embedder.embed_each(["a"], prompt: "x") },
-        -> { embedder.embed_ids([[1]], prompt: :x) }
+        -> { embedder.embed(["a"], prompt: "x") }, -> { embedder.embed_ids([[1]], prompt: :x) }
       ].each { |call| assert_refused(UnknownPromptError, "unknown prompt \"x\"; #{choices}", &call) }
-    end
-
-    def test_progress
-      problem = "progress is Integer; expected a function"
-      assert_refused(TypeError, problem) { embedder.embed([], progress: 1) }
-      assert_refused(TypeError, problem) { embedder.embed_queries(["a"], progress: 1) }
-      assert_refused(TypeError, problem) { embedder.embed_documents(["a"], progress: 1) }
     end
 
     def test_rows_that_are_none
@@ -110,7 +102,6 @@ module AllMinilmL6V2
 
     def assert_texts_refused(texts, problem)
       assert_refused(TypeError, problem) { embedder.embed(texts) }
-      assert_refused(TypeError, problem) { embedder.embed_each(texts) }
       assert_refused(TypeError, problem) { embedder.tokenize(texts) }
     end
 

@@ -4,7 +4,7 @@
 require_relative "model_case"
 
 module AllMinilmL6V2
-  # Which texts run together, and what is said of it.
+  # Which texts run together.
   class BatchesTest < ModelCase
     BUDGET = 512
     WINDOW = 8_192
@@ -17,12 +17,12 @@ module AllMinilmL6V2
       ["cuda", 1] => 16_384, ["cuda", 512] => 32, ["cuda", 513] => 31, ["cuda", 1_024] => 8, ["cuda", 8_192] => 1
     }.each do |(device, length), most|
       define_method("test_rows_of_#{length}_tokens_on_#{device}") do
-        assert_equal [most, most, 1], Batches.of([length] * (2 * most + 1), device).map(&:size)
+        assert_equal [most, most, 1], Batches.of([length] * (2 * most + 1), Session::BUDGETS[device]).map(&:size)
       end
     end
 
     def test_longest_rows_run_first_and_bound_their_batch
-      assert_equal [[2], [0, 3], [1, 4]], Batches.of([200, 8, 300, 200, 8], "cpu")
+      assert_equal [[2], [0, 3], [1, 4]], Batches.of([200, 8, 300, 200, 8], BUDGET)
     end
 
     def test_every_text_in_its_place_and_no_batch_beyond_the_budget
@@ -37,43 +37,6 @@ module AllMinilmL6V2
       rows, width = sizes_of { embedder.embed(["a"] * (2 * BUDGET)) }.first
 
       assert_equal BUDGET / width, rows
-    end
-
-    def test_progress_is_the_number_of_texts_that_are_done
-      seen = []
-      sizes = sizes_of { embedder.embed(TEXTS, progress: ->(done) { seen << done }) }
-
-      total = 0
-      assert_equal sizes.map { |rows, _| total += rows }, seen
-      assert_equal TEXTS.size, seen.last
-    end
-
-    def test_progress_of_queries_and_documents
-      seen = []
-      embedder.embed_queries(%w[a b], progress: seen.method(:push))
-      embedder.embed_documents(["a"], progress: seen.method(:push))
-      embedder.embed([], progress: seen.method(:push))
-
-      assert_equal [2, 1], seen
-    end
-
-    def test_list_is_judged_before_any_of_it_runs
-      seen = []
-      runs = feeds_of do
-        assert_raises(InvalidTextError) { embedder.embed(["a"] * WINDOW + ["\xFF"], progress: seen.method(:push)) }
-        assert_raises(InvalidTextError) { embedder.embed((["a"] * WINDOW).each + ["\xFF"]) }
-      end
-
-      assert_equal [0, []], [runs.size, seen]
-    end
-
-    def test_what_progress_raises_ends_the_call
-      sizes = sizes_of do
-        assert_raises(IOError) { embedder.embed(TEXTS, progress: ->(_) { raise IOError }) }
-      end
-
-      assert_equal 1, sizes.size
-      assert_equal [embedder.dimension], embedder.embed(["a"]).map(&:size)
     end
 
     private

@@ -5,36 +5,23 @@ require_relative "model_case"
 
 module AllMinilmL6V2
   class ProcessorsTest < Minitest::Test
-    def test_smallest_quota_of_the_cgroup_and_those_above_it
-      assert_allowed 1, "proc/self/cgroup" => "0::/a/b\n",
-        "sys/fs/cgroup/a/b/cpu.max" => "max 100000\n", "sys/fs/cgroup/a/cpu.max" => "50000 100000\n"
-    end
-
-    def test_quota_is_rounded_up
-      assert_allowed [2, Etc.nprocessors].min, "proc/self/cgroup" => "0::/\n", "sys/fs/cgroup/cpu.max" => "110000 100000\n"
-    end
-
-    def test_cgroup_of_version_1_whose_path_is_the_hosts
-      assert_allowed 1, "proc/self/cgroup" => "3:memory:/m\n2:cpu,cpuacct:/docker/1\n0::/\n",
-        "sys/fs/cgroup/cpu/cpu.cfs_quota_us" => "20000\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us" => "100000\n"
+    def test_quota_of_the_control_group_is_rounded_up
+      {"50000 100000\n" => 1, "110000 100000\n" => 2, "max 100000\n" => 4, "900000 100000\n" => 4}.each do |quota, expected|
+        assert_allowed expected, "/proc/self/cgroup" => "0::/a/b\n", "/sys/fs/cgroup/a/b/cpu.max" => quota
+      end
     end
 
     def test_no_quota
-      assert_allowed Etc.nprocessors, {}
-      assert_allowed Etc.nprocessors, "proc/self/cgroup" => "2:cpu:/\n",
-        "sys/fs/cgroup/cpu/cpu.cfs_quota_us" => "-1\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us" => "100000\n"
+      assert_allowed 4, {}
+      assert_allowed 4, "/proc/self/cgroup" => "2:cpu:/\n"
     end
 
     private
 
+    # Of a process whose affinity mask has four.
     def assert_allowed(expected, files)
-      Dir.mktmpdir do |root|
-        files.each do |path, text|
-          FileUtils.mkdir_p(File.dirname(File.join(root, path)))
-          File.write(File.join(root, path), text)
-        end
-        assert_equal expected, Processors.allowed(root)
-      end
+      read = ->(path) { files.fetch(path) { raise Errno::ENOENT } }
+      Etc.stub(:nprocessors, 4) { File.stub(:read, read) { assert_equal expected, Processors.allowed } }
     end
   end
 end

@@ -11,11 +11,11 @@ module AllMinilmL6V2
     # @return [Runs]
     def self.while(during = ->(*) {}, peak: 1)
       runs = new(during, peak)
-      ModelCase::Graph.answer = runs.method(:answer)
+      ModelCase::Played.answer = runs.method(:answer)
       yield runs
       runs
     ensure
-      ModelCase::Graph.answer = nil
+      ModelCase::Played.answer = nil
     end
 
     # Of all runs: how many began, ended, are in flight and were so at most; how wide each was and how
@@ -36,10 +36,6 @@ module AllMinilmL6V2
     # @return [Array<Thread>] those of the runs
     def threads
       @threads.uniq
-    end
-
-    def kill_first
-      @threads.first.kill
     end
 
     # Until the block gives true. Timeout.timeout cannot end it, where a thread is not to be interrupted.

@@ -2,12 +2,8 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # Judges what callers give, before the tokenizer and the runtime see it.
+  # What callers may give, checked before anything is run.
   module Arguments
-    LARGEST_ID = CONTRACT["vocab_size"] - 1
-    # Lists that have no order.
-    UNORDERED = [Hash, Set].freeze
-
     class << self
       # @return [String]
       def path(path)
@@ -17,7 +13,7 @@ module AllMinilmL6V2
 
       # @return [String]
       def device(device)
-        choices = Session::PROVIDERS.keys
+        choices = Graph::PROVIDERS.keys
         return device.to_s if choices.include?(device.to_s)
         raise DeviceError, "unknown device \"#{device}\"; choose one of: #{choices.join(", ")}"
       end
@@ -30,17 +26,12 @@ module AllMinilmL6V2
         refuse("#{name} is #{number.class}; expected a whole number") unless number.is_a?(Integer)
         most = Processors.allowed
         return number if number.between?(1, most)
-        raise ArgumentError, "#{name} is #{shown(number)}; expected 1 to #{most}, the processors that this process may use"
+        raise ArgumentError, "#{name} is #{number}; expected 1 to #{most}, the processors that this process may use"
       end
 
-      # @return [Boolean]
-      def spin(spin)
-        [true, false].include?(spin) ? spin : refuse("spin is #{spin.class}; expected true or false")
-      end
-
-      # @return [String, nil] the name of a prompt
-      def prompt(name, default = CONTRACT["default_prompt"])
-        return default if name.nil?
+      # @return [String, nil] the name of a prompt; the default one for nil
+      def prompt(name)
+        return CONTRACT["default_prompt"] if name.nil?
         refuse("prompt is #{name.class}; expected a string") unless name.is_a?(String) || name.is_a?(Symbol)
         name, prompts = utf8(name.to_s) || name.to_s.scrub, CONTRACT["prompts"]
         return name if prompts.key?(name)
@@ -48,46 +39,31 @@ module AllMinilmL6V2
         raise UnknownPromptError, "unknown prompt \"#{name}\"; #{remedy}"
       end
 
-      # @param top [Integer, nil] how many of the best; nil is all
-      # @param most [Integer, nil] how many there are, if that is known
-      # @return [Integer, nil]
-      def top(top, most = nil)
-        return most if top.nil?
-        refuse("top is #{top.class}; expected a whole number") unless top.is_a?(Integer)
-        raise ArgumentError, "top is #{shown(top)}; expected 1 or more" if top < 1
-        [top, *most].min
+      # @return [Array<String>] in UTF-8
+      def texts(texts, name: "texts")
+        list(texts).to_a.each_with_index.map { |text, index| text(text, index, name:) }
       end
 
-      # @return [#call, nil]
-      def progress(progress)
-        (progress.nil? || progress.respond_to?(:call)) ? progress : refuse("progress is #{progress.class}; expected a function")
+      # @return [Enumerable] the same, whose order is the results'
+      def list(texts, of = "texts")
+        given = texts.is_a?(String) ? "a string; put it into a list" : texts.class
+        ordered = texts.is_a?(Enumerable) && !texts.is_a?(Hash) && !texts.is_a?(Set)
+        ordered ? texts : refuse("expected a list of #{of}, got #{given}")
       end
 
-      # @return [Enumerable]
-      def texts(texts)
-        case texts
-        when String then refuse("expected a list of texts, got a string; call embed_query(text) or embed([text])")
-        when *UNORDERED then refuse("expected a list of texts, got #{texts.class}; give a list, whose order the vectors have")
-        when Enumerable then texts
-        else refuse("expected a list of texts, got #{texts.class}")
-        end
-      end
-
-      # @param index [Integer, nil] the text's place in the list, if it is in one
+      # @param index [Integer, nil] the text's place in a list, if it is in one
       # @param name [String] of the argument
       # @return [String] in UTF-8
-      def text(text, index = nil, name: index ? "texts" : "text")
-        refuse("#{place(name, index)} is #{text.class}; expected a string") unless text.is_a?(String)
-        utf8(text) or raise InvalidTextError.new("#{place(name, index)} is not valid Unicode; repair or drop it", index.to_i)
+      def text(text, index = nil, name: "text")
+        name = "#{name}[#{index}]" if index
+        refuse("#{name} is #{text.class}; expected a string") unless text.is_a?(String)
+        utf8(text) || raise(InvalidTextError.new("#{name} is not valid Unicode; repair or drop it", index.to_i))
       end
 
-      # @return [Array<Array<Integer>>]
+      # @return [Array<Array<Integer>>] the same
       def rows(rows)
         refuse("expected rows of token ids, got #{rows.class}") unless rows.is_a?(Array)
-        rows.each_with_index do |row, number|
-          refuse("rows[#{number}] is #{row.class}; expected a list of token ids") unless row.is_a?(Array)
-          ids(row, number)
-        end
+        rows.each_with_index { |row, number| ids(row, number) }
       end
 
       private
@@ -96,28 +72,32 @@ module AllMinilmL6V2
         raise TypeError, problem
       end
 
-      def place(name, index)
-        index ? "#{name}[#{index}]" : name
-      end
-
       def ids(row, number)
-        if row.size > CONTRACT["max_length"]
-          raise InvalidIdsError.new("rows[#{number}] has #{row.size} ids; expected at most #{CONTRACT["max_length"]}", number)
+        refuse("rows[#{number}] is #{row.class}; expected a list of token ids") unless row.is_a?(Array)
+        most, ids = CONTRACT["max_length"], 0...CONTRACT["vocab_size"]
+        if row.size > most
+          raise InvalidIdsError.new("rows[#{number}] has #{row.size} ids; expected at most #{most}", number)
         end
-        wrong = row.index { |id| !id.is_a?(Integer) || !id.between?(0, LARGEST_ID) } or return
-        raise InvalidIdsError.new(
-          "rows[#{number}][#{wrong}] is #{shown(row[wrong])}; expected a whole number from 0 to #{LARGEST_ID}", number
-        )
+        numbers("rows[#{number}]", number, row, ids.max)
       end
 
-      # A number unless it is endless, and of anything else its class.
+      # Refuses what is no whole number from 0 to the largest one.
+      def numbers(name, row, values, largest)
+        place = values.index { |value| !value.is_a?(Integer) || !value.between?(0, largest) }
+        return unless place
+        problem = "#{name}[#{place}] is #{shown(values[place])}; expected a whole number from 0 to #{largest}"
+        raise InvalidIdsError.new(problem, row)
+      end
+
+      # A number, and of anything else its class.
       def shown(value)
-        (value.is_a?(Float) || (value.is_a?(Integer) && value.bit_length <= 64)) ? value : value.class
+        (value.is_a?(Integer) || value.is_a?(Float)) ? value : value.class
       end
 
       # Bytes without an encoding, which sockets and some database drivers return, are read as UTF-8.
       def utf8(text)
-        utf8 = (text.encoding == Encoding::BINARY) ? text.dup.force_encoding(Encoding::UTF_8) : text.encode(Encoding::UTF_8)
+        binary = text.encoding == Encoding::BINARY
+        utf8 = binary ? text.dup.force_encoding(Encoding::UTF_8) : text.encode(Encoding::UTF_8)
         utf8 if utf8.valid_encoding?
       rescue EncodingError
         nil

@@ -2,31 +2,65 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # Which rows run together.
+  # Which rows of token ids run together, and what the graph is fed for them.
   module Batches
-    # The most tokens of one batch, padding included.
-    BUDGETS = {"cpu" => 512, "cuda" => 16_384}.freeze
+    class << self
+      # Rows of similar length, so that little of a batch is padding, and the longest first, so that
+      # memory is asked for once. What the layers hold grows with the length, and what attention holds
+      # with its square.
+      #
+      # @param sizes [Array<Integer>] the token count of each row
+      # @param budget [Integer] the most tokens of one batch, padding included
+      # @return [Array<Array<Integer>>] the rows' numbers
+      def of(sizes, budget)
+        rows = sizes.each_index.sort_by { |row| -sizes[row] }
+        batches = []
+        until rows.empty?
+          length = [1, sizes[rows.first]].max
+          batches << rows.shift([budget / length, 512 * budget / length**2].min.clamp(1..))
+        end
+        batches
+      end
 
-    # Rows of similar length, so that little of a batch is padding, and the longest first, so that
-    # memory is asked for once.
-    #
-    # @param sizes [Array<Integer>] the token count of each row
-    # @param device [String]
-    # @return [Array<Array<Integer>>] the rows' numbers
-    def self.of(sizes, device)
-      rows = sizes.each_index.sort_by { |row| -sizes[row] }
-      batches = []
-      batches << rows.shift(most(sizes[rows.first], BUDGETS.fetch(device))) until rows.empty?
-      batches
-    end
+      # The graph's inputs, padded to the longest row, and to one place at least. Their memory is not
+      # Ruby's: whoever runs the graph frees it.
+      #
+      # @param rows [Array<Array<Integer>>] each id plus the vocabulary's size for each type above 0
+      # @param prompt [String, nil]
+      # @return [Hash{String => OnnxRuntime::OrtValue}] int64 values by the input's name
+      def feeds(rows, prompt)
+        width = [1, *rows.map(&:size)].max
+        CONTRACT["inputs"].to_h { |input| [input["name"], feed(input, rows, width, prompt)] }
+      end
 
-    # How many rows of this length fit: what the layers hold grows with the length, what attention
-    # holds with its square.
-    def self.most(length, budget)
-      length = [1, length].max
-      [budget / length, 512 * budget / length**2].min.clamp(1..)
+      private
+
+      def feed(input, rows, width, prompt)
+        vocabulary = CONTRACT["vocab_size"]
+        case input["feed"]
+        when "input_ids" then grid(rows, width, CONTRACT["pad_id"]) { |token, _| token % vocabulary }
+        when "token_type_ids" then grid(rows, width) { |token, _| token / vocabulary }
+        when "attention_mask" then grid(rows, width) { 1 }
+        when "position_ids" then grid(rows, width) { |_, place| place }
+        when "prompt_value" then tensor([1], [input["values"].fetch(prompt.to_s)])
+        end
+      end
+
+      def grid(rows, width, filler = 0, &value)
+        numbers = rows.flat_map do |row|
+          values, padding = row.each_with_index.map(&value), [filler] * (width - row.size)
+          (CONTRACT["pad_side"] == "right") ? values + padding : padding + values
+        end
+        tensor([rows.size, width], numbers)
+      end
+
+      # The numbers go straight to the runtime's memory: the gem's own way copies them once more.
+      def tensor(shape, numbers)
+        OnnxRuntime::OrtValue.from_shape_and_type(shape, :int64).tap do |value|
+          value.data_ptr.put_array_of_int64(0, numbers)
+        end
+      end
     end
-    private_class_method :most
   end
 
   private_constant :Batches

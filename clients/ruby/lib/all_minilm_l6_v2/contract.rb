@@ -2,24 +2,14 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # What the model file must look like.
-  CONTRACT = {
+  # What the model file must look like: every field must be equal there.
+  CONTRACT = Ractor.make_shareable({
     "task" => "embed",
     "settings" => {},
     "pair" => nil,
     "inputs" => [
-      {
-        "name" => "input_ids",
-        "dtype" => "int64",
-        "feed" => "input_ids",
-        "values" => {}
-      },
-      {
-        "name" => "attention_mask",
-        "dtype" => "int64",
-        "feed" => "attention_mask",
-        "values" => {}
-      }
+      {"name" => "input_ids", "dtype" => "int64", "feed" => "input_ids", "values" => {}},
+      {"name" => "attention_mask", "dtype" => "int64", "feed" => "attention_mask", "values" => {}}
     ],
     "output" => {
       "name" => "sentence_embedding",
@@ -32,10 +22,14 @@ module AllMinilmL6V2
     "max_length" => 256,
     "pad_id" => 0,
     "pad_side" => "right",
-    "prompts" => {}
-      .freeze,
+    "prompts" => {},
     "default_prompt" => nil
-  }.freeze
+  })
 
+  # The prompts of searches.
+  QUERY_PROMPT = nil
+  DOCUMENT_PROMPT = nil
+
+  private_constant :QUERY_PROMPT, :DOCUMENT_PROMPT
   private_constant :CONTRACT
 end

@@ -14,33 +14,15 @@ module AllMinilmL6V2
       CONTRACT["prompts"]
     end
 
-    # Embeds texts, in batches of similar length.
+    # Embeds texts with a prompt, or with the model's default one.
     #
-    # @param texts [Enumerable<String>] a list, or what gives texts one after another
-    # @param prompt [String, Symbol, nil] a key of +prompts+; nil is the model's default
-    # @param progress [#call, nil] gets the number of texts that are done, after each batch
+    # @param texts [Enumerable<String>] a list, or whatever gives texts one after another
+    # @param prompt [String, Symbol, nil] a key of +prompts+
     # @return [Array<Array<Float>>] one embedding for each text, in the order of the texts
     # @raise [InvalidTextError] a text is not valid Unicode
     # @raise [UnknownPromptError] the model has no such prompt
-    def embed(texts, prompt: nil, progress: nil)
-      vectors_of(texts, Arguments.prompt(prompt), progress)
-    end
-
-    # Embeds texts without end, at most 8,192 at a time: so many are read before the first embedding is
-    # given. Between two windows it holds nothing, so that it may be left alone, and goes on in a forked child.
-    #
-    # @param texts [Enumerable<String>] also a lazy or an endless one
-    # @param prompt [String, Symbol, nil] a key of +prompts+; nil is the model's default
-    # @yieldparam embedding [Array<Float>] of each text, in the order of the texts
-    # @return [Embedder, Enumerator] itself; without a block the embeddings, taken as they are needed
-    # @raise [InvalidTextError] a text is not valid Unicode, after the embeddings of the windows before
-    # @raise [UnknownPromptError] the model has no such prompt
-    # @raise [ClosedError] the embedder was closed, also meanwhile
-    def embed_each(texts, prompt: nil, &block)
-      texts, name = Arguments.texts(texts), Arguments.prompt(prompt)
-      return stream(:embed_each, texts, prompt:) unless block
-
-      each_vector(texts, name, &block)
+    def embed(texts, prompt: nil)
+      vectors_of(Arguments.texts(texts), Arguments.prompt(prompt))
     end
 
     # Embeds one search query with the model's query prompt.
@@ -52,23 +34,21 @@ module AllMinilmL6V2
 
     # Embeds search queries with the model's query prompt.
     #
-    # @param progress [#call, nil] as in +embed+
     # @return [Array<Array<Float>>]
-    def embed_queries(texts, progress: nil)
-      vectors_of(texts, QUERY_PROMPT, progress)
+    def embed_queries(texts)
+      vectors_of(Arguments.texts(texts), QUERY_PROMPT)
     end
 
     # Embeds documents with the model's document prompt.
     #
-    # @param progress [#call, nil] as in +embed+
     # @return [Array<Array<Float>>]
-    def embed_documents(texts, progress: nil)
-      vectors_of(texts, DOCUMENT_PROMPT, progress)
+    def embed_documents(texts)
+      vectors_of(Arguments.texts(texts), DOCUMENT_PROMPT)
     end
 
     # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded
     def tokenize(texts, prompt: nil)
-      ids_of(texts, Arguments.prompt(prompt))
+      ids_of(Arguments.texts(texts), Arguments.prompt(prompt))
     end
 
     # Runs rows of token ids as one batch, padded to the longest.
@@ -78,17 +58,6 @@ module AllMinilmL6V2
     # @raise [InvalidIdsError] the model has no such id, or takes fewer in a row
     def embed_ids(rows, prompt: nil)
       run(Arguments.rows(rows), Arguments.prompt(prompt))
-    end
-
-    # @return [String]
-    def inspect
-      "#<#{self.class} #{name}, #{dimension} dimensions, #{provider}, #{@lifetime.closed? ? "closed" : "open"}>"
-    end
-
-    private
-
-    def called
-      "embedder"
     end
   end
 end

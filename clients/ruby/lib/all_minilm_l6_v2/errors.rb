@@ -5,10 +5,10 @@ module AllMinilmL6V2
   # Base of all errors of this gem.
   class Error < StandardError; end
 
-  # The file is not a model file, is damaged, is not the one this client was written for, or does not run.
+  # The file is no model file, is damaged, is not this client's, or does not run on the CPU.
   class ModelError < Error; end
 
-  # The device that was asked for is not there, or does not run the model.
+  # The device is not there, or fails.
   class DeviceError < Error; end
 
   # The model has no prompt of that name.
@@ -41,11 +41,8 @@ module AllMinilmL6V2
 
   # A golden case of the model file was not reproduced.
   class SelfCheckError < Error
-    # @return [String] the case's id
-    attr_reader :case
-
-    # @return [String] tokenize, embed_ids or embed
-    attr_reader :stage
+    # @return [String] the case's id, and tokenize, embed_ids or embed
+    attr_reader :case, :stage
 
     # @return [Numeric]
     attr_reader :difference, :limit
@@ -56,10 +53,7 @@ module AllMinilmL6V2
         "self-check: case #{case_id}, stage #{stage}: difference #{found} exceeds #{allowed}; " \
         "the model file, this client or its packages changed"
       )
-      @case = case_id
-      @stage = stage
-      @difference = difference
-      @limit = limit
+      @case, @stage, @difference, @limit = case_id, stage, difference, limit
     end
   end
 end

@@ -4,34 +4,30 @@
 require "digest"
 require "etc"
 require "json"
-require "pathname"
 require "stringio"
-require "tmpdir"
 
 require "onnxruntime"
 require "tokenizers"
 
 require_relative "errors"
 require_relative "contract"
-require_relative "processors"
 require_relative "model_file"
-require_relative "session"
-require_relative "outputs"
-require_relative "feeds"
-require_relative "cuda_session"
 require_relative "arguments"
-require_relative "windows"
 require_relative "batches"
-require_relative "side_by_side"
+require_relative "outputs"
 require_relative "rows"
-require_relative "loaded_model"
-require_relative "lifetime"
+require_relative "graph"
+require_relative "session"
 require_relative "self_check"
 
 module AllMinilmL6V2
-  # A model file, opened: what the clients of every task do. It may be used from several threads at once,
-  # and in children made by fork.
+  # A model file, opened: what the clients of every task do. Threads may share it, and a forked child may
+  # use its parent's.
   class Model
+    # Texts in memory at a time, as token ids and as results of at most 64 MiB.
+    WINDOW = [8_192, 2**24 / Outputs::LARGEST].min.clamp(1..)
+    private_constant :WINDOW
+
     # Opens a model file; with a block, closes it at the block's end and returns the block's value.
     #
     # @see #initialize
@@ -56,23 +52,22 @@ module AllMinilmL6V2
     # @param device [Symbol, String] cpu or cuda; there is no fall-back from one to the other
     # @param threads [Integer, nil] within one operator; nil is one a physical core, or as many as a
     #   container leaves
-    # @param concurrency [Integer, nil] batches that run side by side, each on so many threads, where a
-    #   call has several; nil is as many as fill the processors, on cuda one. Many texts
-    #   with a small int8 model are fastest with threads: 1 and this default; a text alone gains from
-    #   threads only in float32 or a large model. For many small callers at once both are best 1.
-    # @param spin [Boolean] whether threads that wait keep a processor busy: a few percent faster on
-    #   an idle machine, half as fast on a busy one
+    # @param concurrency [Integer, nil] batches of one call that run side by side, each on so many threads;
+    #   nil is as many as fill the processors, on cuda one
     # @raise [ModelError] the file is missing, damaged, or has another contract
     # @raise [DeviceError] the device is not there
-    def initialize(path, device: :cpu, threads: nil, concurrency: nil, spin: false)
-      @path = Arguments.path(path)
+    # @raise [ArgumentError] more threads than processors, or none
+    def initialize(path, device: :cpu, threads: nil, concurrency: nil)
+      path = Arguments.path(path)
       @options = {
         device: Arguments.device(device),
         threads: Arguments.processors(:threads, threads),
-        concurrency: Arguments.processors(:concurrency, concurrency),
-        spin: Arguments.spin(spin)
+        concurrency: Arguments.processors(:concurrency, concurrency)
       }
-      @lifetime = Lifetime.new(called) { LoadedModel.new(read_file, **@options) }
+      file = ModelFile.new(path)
+      @path, @name, @fingerprint = File.absolute_path(path), *file.manifest.values_at("name", "fingerprint")
+      @lock = Mutex.new
+      start(file)
     end
 
     # @return [Integer] tokens kept of a text, special tokens included
@@ -80,107 +75,79 @@ module AllMinilmL6V2
       CONTRACT["max_length"]
     end
 
-    # On cuda ONNX Runtime's profile of the first run showed it.
-    #
     # @return [String] the execution provider that runs the graph
     def provider
-      Session::PROVIDERS.fetch(@options[:device])
+      Graph::PROVIDERS.fetch(@options[:device])
     end
 
     # Hashes the graph and reproduces the golden cases of the model file.
     #
-    # @return [Float] the largest absolute difference of one element
+    # @return [Float] the largest difference of one element; of packed bits, how many of them differ
     # @raise [SelfCheckError] a case differs by more than its tolerance
-    # @raise [ModelError] the graph does not match its digest
+    # @raise [ModelError] the file was changed or replaced
     def self_check
-      @lifetime.use do |model|
-        file = read_file
+      use do |session|
+        file = reread
         file.check_graph
-        SelfCheck.new(model, file.fixture, @options[:device]).largest_difference
+        SelfCheck.new(session, file.fixture, @options[:device]).largest_difference
       end
     end
 
-    # Waits for the calls in flight and frees the model; every later call raises ClosedError.
+    # Frees the model once the calls in flight have ended; every later call raises ClosedError.
     def close
-      @lifetime.close
+      @lock.synchronize { @session.tap { @session = nil } }&.leave
+      GC.start # frees the tokenizer: Ruby sees a small object and would let it wait
     end
 
-    # A model that is sent to another process is opened anew there.
-    #
-    # @private
-    def marshal_dump
-      [@location, @options]
-    end
-
-    # @private
-    def marshal_load((location, options))
-      initialize(location, **options)
+    # @return [String]
+    def inspect
+      "#<#{self.class} #{name}, #{provider}, #{@session ? "open" : "closed"}>"
     end
 
     private
 
-    # Also read in a forked child and by self_check, when the folder may be another, and the file.
-    def read_file
-      file = ModelFile.new(@path, @location || @path)
-      @location ||= file.location
-      @name ||= file.manifest["name"]
-      @fingerprint ||= file.manifest["fingerprint"]
+    def start(file)
+      @session, @process = Session.new(file, **@options), Process.pid
+    end
+
+    # Yields the session, which stays open until the block's end; a forked child opens one of its own.
+    def use
+      session = @lock.synchronize do
+        raise ClosedError, "the #{self.class.name[/[A-Z][a-z]*\z/].downcase} is closed; open another" unless @session
+        start(reread) if @process != Process.pid
+        @session.enter
+      end
+      yield session
+    ensure
+      session&.leave
+    end
+
+    def reread
+      file = ModelFile.new(@path)
       return file if file.manifest["fingerprint"] == fingerprint
       raise ModelError, "#{@path}: was replaced since it was opened; open it again"
     end
 
+    # @param texts [Array] that were checked
+    # @return [Array] what the block gives for the texts of each window, all together
+    def in_windows(texts)
+      use { |session| texts.each_slice(WINDOW).flat_map { |window| yield session, window } }
+    end
+
     # @return [Array<Array<Integer>>] token ids of each text
     def ids_of(texts, prompt)
-      in_windows(texts) { |model, window| model.tokenize(window, prompt) }
+      in_windows(texts) { |session, window| session.tokenize(window, prompt) }
     end
 
-    # @yieldparam vector [Array<Float>] what the graph gives for a text
-    # @yieldreturn what is kept of it, where a block is given
-    # @return [Array] what is kept of each text; without a block the vectors
-    def vectors_of(texts, prompt, progress = nil, &kept)
-      progress = Arguments.progress(progress)
-      in_windows(texts) do |model, window, before|
-        vectors = model.vectors(model.tokenize(window, prompt), prompt) { |done| progress&.call(before + done) }
-        kept ? vectors.map(&kept) : vectors
-      end
+    # @return [Array] what the graph gives for each text
+    def vectors_of(texts, prompt)
+      in_windows(texts) { |session, window| session.vectors(session.tokenize(window, prompt), prompt) }
     end
 
-    # Runs rows, which have been judged, as one batch.
-    #
-    # @param rows [Array<Array<Integer>>]
-    # @return [Array<Array<Float>>]
+    # @param rows [Array<Array<Integer>>] that were checked
+    # @return [Array] what the graph gives for each row of the one batch
     def run(rows, prompt)
-      @lifetime.use { |model| rows.empty? ? [] : model.run(rows, prompt) }
-    end
-
-    # Between two windows it holds nothing.
-    #
-    # @yieldparam vector [Array<Float>] of each text
-    def each_vector(texts, prompt)
-      @lifetime.check
-      Windows.each(Windows.judged(texts)) do |window|
-        vectors = @lifetime.use { |model| model.vectors(model.tokenize(window, prompt), prompt) }
-        vectors.each { |vector| yield vector }
-      end
-      self
-    end
-
-    # @param method [Symbol] that yields something for each text
-    # @param texts [Enumerable] its first argument, where it is not said
-    # @return [Enumerator] of what it yields
-    def stream(method, *arguments, texts: arguments.first, **options)
-      @lifetime.check
-      to_enum(method, *arguments, **options) { texts.size if texts.is_a?(Array) }
-    end
-
-    # A list is judged whole before any of it runs.
-    def in_windows(texts)
-      texts = Arguments.texts(texts)
-      @lifetime.use do |model|
-        results = []
-        Windows.each(Windows.judged(texts).to_a) { |window, before| results.concat(yield(model, window, before)) }
-        results
-      end
+      use { |session| session.run(rows, prompt) }
     end
   end
 end

@@ -10,11 +10,8 @@ module AllMinilmL6V2
     ENTRY, KEY, VALUE = 0x72, 0x0a, 0x12
     CHUNK = 1 << 20
 
-    # @return [String] the path as it was given, for messages
+    # @return [String]
     attr_reader :path
-
-    # @return [String] the absolute path
-    attr_reader :location
 
     # @return [Hash]
     attr_reader :manifest
@@ -23,14 +20,10 @@ module AllMinilmL6V2
     attr_reader :tokenizer
 
     # @param path [String]
-    # @param location [String] where the file is, if the path is relative to another folder
     # @raise [ModelError] not a model file, damaged, of a newer format, or with another contract
-    def initialize(path, location = path)
+    def initialize(path)
       @path = path
-      entries = reading do
-        @location = File.absolute_path(location)
-        File.open(@location, "rb") { |file| read_entries(file) }
-      end
+      entries = reading { |file| read_entries(file) }
       check_digests(entries)
       @tokenizer, @fixture = entries.values_at(TOKENIZER, FIXTURE)
       @manifest = check_manifest(object(entries[MANIFEST]))
@@ -49,12 +42,10 @@ module AllMinilmL6V2
     def check_graph
       require "openssl" # seven times as fast as Digest, but slow to load
       digest = OpenSSL::Digest.new("SHA256")
-      reading do
-        File.open(location, "rb") do |file|
-          file.seek(@tail_start)
-          while (chunk = file.read(CHUNK))
-            digest << chunk
-          end
+      reading do |file|
+        file.seek(@tail_start)
+        while (chunk = file.read(CHUNK))
+          digest << chunk
         end
       end
       compare_digests("the graph", digest.hexdigest, @tail_digest)
@@ -71,8 +62,8 @@ module AllMinilmL6V2
       raise ModelError, "#{path}: #{problem}"
     end
 
-    def reading
-      yield
+    def reading(&)
+      File.open(path, "rb", &)
     rescue SystemCallError, ArgumentError => error # an ArgumentError: the path holds a NUL
       reason = error.is_a?(SystemCallError) ? error.class.new.message : error.message
       refuse("cannot be read (#{reason}); give the path of a baked .onnx file")
@@ -106,10 +97,9 @@ module AllMinilmL6V2
     def field(io)
       length = 0
       5.times do |place|
-        byte = io.getbyte or return nil
+        byte = io.getbyte || break
         length |= (byte & 0x7f) << (7 * place)
-        next if byte > 0x7f
-        return (io.read(length) if length <= io.size - io.pos)
+        return (io.read(length) if length <= io.size - io.pos) if byte < 0x80
       end
       nil
     end
@@ -119,7 +109,8 @@ module AllMinilmL6V2
       refuse("has no #{missing}; write the file with: polybake bake") if missing
       case object(entries[DIGESTS]).values_at("manifest", "tokenizer", "fixture", "tail", "tail_length")
       in [String, String, String, String => tail, Integer => length] => digests if length.positive?
-        refuse("has #{@tail_length} bytes after its head, expected #{length}; copy the file again") if @tail_length != length
+        found = "has #{@tail_length} bytes after its head, expected #{length}"
+        refuse("#{found}; copy the file again") if @tail_length != length
         [MANIFEST, TOKENIZER, FIXTURE].zip(digests) do |key, digest|
           compare_digests(key, Digest::SHA256.hexdigest(entries[key]), digest)
         end
@@ -154,23 +145,21 @@ module AllMinilmL6V2
     end
 
     # Goes through both contracts field by field, and refuses the first that differs.
-    def check_contract(path, expected, found)
-      case [expected, found]
-      in [Hash, Hash]
+    def check_contract(field, *both)
+      case both
+      in [Hash => expected, Hash => found]
         (expected.keys | found.keys).each do |key|
-          check_contract([path, key].compact.join("."), expected.fetch(key, :nothing), found.fetch(key, :nothing))
+          check_contract([field, key].compact.join("."), *both.map { |part| part.fetch(key, :nothing) })
         end
       in [Array, Array]
-        [expected, found].map(&:size).max.times do |index|
-          check_contract("#{path}[#{index}]", expected.fetch(index, :nothing), found.fetch(index, :nothing))
+        both.map(&:size).max.times do |index|
+          check_contract("#{field}[#{index}]", *both.map { |part| part.fetch(index, :nothing) })
         end
       else
-        return if expected.eql?(found)
-        shown = [expected, found].map { |value| (value == :nothing) ? "nothing" : JSON.generate(value) }
-        refuse(
-          "contract field #{path}: expected #{shown.first}, found #{shown.last}; " \
-          "regenerate the client with: polybake generate"
-        )
+        return if both.first.eql?(both.last)
+        expected, found = both.map { |value| (value == :nothing) ? "nothing" : JSON.generate(value) }
+        differs = "contract field #{field}: expected #{expected}, found #{found}"
+        refuse("#{differs}; regenerate the client with: polybake generate")
       end
     end
   end

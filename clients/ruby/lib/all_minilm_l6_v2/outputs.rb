@@ -2,28 +2,20 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # What the graph gives: a vector for each row.
-  class Session
-    # Elements of what it gives for one row, at most.
+  # What the graph gives: a vector for each text.
+  module Outputs
+    # The outputs that a run is asked for.
+    NAMES = [CONTRACT["output"]["name"]].freeze
+
+    # The most elements of one text.
     LARGEST = CONTRACT["output"]["dimension"]
 
-    # The output is memory of ours, not of the session's arena, whose lock a forked child may find
-    # held by one of the parent's threads when it ends and frees what it inherited.
-    #
-    # @param feeds [Hash{String => OnnxRuntime::OrtValue}] by the input's name; they are freed
-    # @param rows [Integer]
-    # @return [Array<Array<Float>>] a vector for each row
-    # @raise [ModelError] the graph stops
-    # @raise [DeviceError] it stops on a device
-    def vectors(feeds, rows)
-      name, dtype, dimension = CONTRACT["output"].values_at("name", "dtype", "dimension")
-      type, bytes = ELEMENTS.fetch(dtype)
-      output = OnnxRuntime::OrtValue.from_shape_and_type([rows, dimension], type)
-      run_graph(feeds, [name], pointers([output]))
-      memory = output.data_ptr
-      Array.new(rows) { |row| memory.public_send(:"get_array_of_#{type}", row * dimension * bytes, dimension) }
-    ensure
-      output&.to_ptr&.free
+    # @param outputs [Array<OnnxRuntime::OrtValue>] of one run
+    # @return [Array<Array<Float>>] a vector for each text
+    def self.of(outputs, _texts)
+      outputs.first.to_ruby
     end
   end
+
+  private_constant :Outputs
 end

@@ -13,6 +13,12 @@ module AllMinilmL6V2
       prefix = CONTRACT["prompts"].fetch(prompt, "")
       yield texts.map { |text| prefix + text }
     end
+
+    # @param golden [Hash] a golden case
+    # @return [Array<Array<Integer>>]
+    def self.golden(golden)
+      golden["input_ids"]
+    end
   end
 
   private_constant :Rows

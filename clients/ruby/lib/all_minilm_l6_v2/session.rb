@@ -2,119 +2,115 @@
 # frozen_string_literal: true
 
 module AllMinilmL6V2
-  # The graph, opened on the CPU.
-  #
-  # What the gem does not offer needs two of its private parts: its pointers to the session and to
-  # the environment.
-  class Session < OnnxRuntime::InferenceSession
-    PROVIDERS = {"cpu" => "CPUExecutionProvider", "cuda" => "CUDAExecutionProvider"}.freeze
-    RUN_PARAMETERS = %i[pointer pointer pointer pointer size_t pointer size_t pointer].freeze
-    # Their names in FFI, and their bytes.
-    ELEMENTS = {"float32" => [:float, 4], "int8" => [:int8, 1], "uint8" => [:uint8, 1]}.freeze
-    ERRORS_ONLY = 3
+  # A tokenizer and a graph in memory, until the last of their users leaves: the model that opened them,
+  # and each call in flight.
+  class Session
+    # The most tokens of one batch.
+    BUDGETS = {"cpu" => 512, "cuda" => 16_384}.freeze
+    # So many texts are tokenised before an interrupt is seen.
+    TEXTS_PER_TURN = 64
 
-    # ONNX Runtime 1.29 and newer send telemetry unless this is set before the first environment of
-    # the process is made (microsoft/onnxruntime#27379).
-    def self.decline_telemetry
-      return unless ENV["ORT_DISABLE_TELEMETRY"].to_s.empty?
-      ENV["ORT_DISABLE_TELEMETRY"] = "1"
-      return unless class_variable_defined?(:@@env)
-      warn "all_minilm_l6_v2: ONNX Runtime was in use before the first model was opened and may send telemetry; " \
-        "set ORT_DISABLE_TELEMETRY=1 in the environment of the process, or open a model first"
-    end
-
-    # What frees a session, once and only in the process that opened it: in a forked child it would
-    # wait for the parent's threads for ever (microsoft/onnxruntime#31961). It holds no session, since
-    # it is the finalizer of one.
-    def self.release(reference)
-      free, process = OnnxRuntime::FFI.api[:ReleaseSession], Process.pid
-      lambda do |_object_id = nil|
-        pointer = reference.read_pointer
-        next if pointer.null? || Process.pid != process
-        reference.write_pointer(nil)
-        free.call(pointer)
-      end
-    end
+    # @return [Tokenizers::Tokenizer]
+    attr_reader :tokenizer
 
     # @param file [ModelFile]
     # @param threads [Integer, nil] within one operator
-    # @param spin [Boolean] whether threads that wait keep a processor busy
-    # @param options [Hash] more of the gem's
-    # @raise [ModelError] ONNX Runtime cannot load the graph
-    # @raise [DeviceError] ONNX Runtime itself cannot be loaded
-    def initialize(file, threads:, spin:, **options)
-      @path = file.path
-      self.class.decline_telemetry
-      super(
-        file.location,
-        intra_op_num_threads: threads || Processors.default,
-        session_config_entries: {"session.intra_op.allow_spinning" => spin ? 1 : 0},
-        log_severity_level: ERRORS_ONLY,
-        **options
-      )
-      take_over
-    rescue LoadError => error
-      raise DeviceError, "ONNX Runtime cannot be loaded (#{error.message}); correct OnnxRuntime.ffi_lib"
-    rescue OnnxRuntime::Error => error
-      raise ModelError, "#{@path}: onnxruntime cannot load the graph: #{text(error)}"
+    # @param concurrency [Integer, nil] batches at a time
+    # @raise [ModelError] the tokenizer or the graph cannot be loaded
+    # @raise [DeviceError] the device is not there
+    def initialize(file, device:, threads:, concurrency:)
+      # The tokenizer's own threads would not survive a fork, and this is its only switch.
+      ENV["TOKENIZERS_PARALLELISM"] ||= "false"
+      @path, @budget = file.path, BUDGETS.fetch(device)
+      @tokenizer = load_tokenizer(file)
+      @graph = Graph.new(file.path, device, threads)
+      # A GPU is filled by one batch, the processors by so many.
+      @concurrency = concurrency || ((device == "cuda") ? 1 : Processors.allowed / (threads || 1))
+      @users, @lock = 1, Mutex.new
+      # A missing cuDNN is seen only by a run.
+      run([[CONTRACT["pad_id"]]], CONTRACT["default_prompt"]) if device == "cuda"
     end
 
-    # Frees the graph. No call may be in flight.
-    def close
-      @release.call
+    # @return [Session] itself, which now has a user more
+    def enter
+      @lock.synchronize { @users += 1 }
+      self
+    end
+
+    # The last user frees the graph.
+    def leave
+      @graph.close if @lock.synchronize { @users -= 1 }.zero?
+    end
+
+    # @param texts [Array] what rows are made of, in UTF-8
+    # @param prompt [String, nil]
+    # @return [Array<Array<Integer>>] rows, truncated, not padded
+    def tokenize(texts, prompt)
+      Rows.of(texts, prompt) { |plain| encode(plain).map(&:ids) }
+    end
+
+    # @return [Array<Tokenizers::Encoding>] of each text
+    # @raise [ModelError] the tokenizer fails
+    def encode(texts, **options)
+      texts.each_slice(TEXTS_PER_TURN).flat_map { |turn| tokenizer.encode_batch(turn, **options) }
+    rescue Tokenizers::Error => error
+      raise ModelError, "#{@path}: the tokenizer failed: #{error.message}"
+    end
+
+    # Runs rows as one batch.
+    #
+    # @param rows [Array<Array<Integer>>]
+    # @return [Array] what the graph gives for each row
+    def run(rows, prompt)
+      rows.empty? ? [] : @graph.results(rows, prompt)
+    end
+
+    # Runs rows in batches of similar length. A row beyond the budget runs alone: it keeps all threads busy,
+    # and its memory must not be needed twice.
+    #
+    # @return [Array] what the graph gives for each row
+    def vectors(rows, prompt)
+      results, batches = Array.new(rows.size), Batches.of(rows.map(&:size), @budget)
+      work = lambda do |batch|
+        found = run(rows.values_at(*batch), prompt)
+        batch.each_with_index { |row, place| results[row] = found[place] }
+      end
+      alone, others = batches.partition { |batch| rows[batch.first].size > @budget }
+      alone.each(&work)
+      side_by_side(others, &work)
+      results
     end
 
     private
 
-    # Puts our release in place of the gem's. The environment lives as long as the process.
-    def take_over
-      unless @session.respond_to?(:ref) && self.class.class_variable_defined?(:@@env)
-        raise Error, "onnxruntime #{OnnxRuntime::VERSION} has another form than this client knows; use an older one"
+    # Several at a time, each in a thread that is a user of its own; the first error ends them.
+    def side_by_side(batches, &work)
+      return batches.each(&work) if [batches.size, @concurrency].min < 2
+
+      waiting = Queue.new(batches).close
+      threads = Array.new([batches.size, @concurrency].min) do
+        enter
+        Thread.new do
+          while (batch = waiting.pop)
+            work.call(batch)
+          end
+        rescue => error # as the thread's value: raised here, it would be reported, too
+          waiting.clear
+          error
+        ensure
+          leave
+        end
       end
-      @release = self.class.release(@session.ref)
-      ObjectSpace.undefine_finalizer(@session)
-      ObjectSpace.define_finalizer(@session, @release)
-      ObjectSpace.undefine_finalizer(env)
-      run = ::FFI::Pointer.new(OnnxRuntime::FFI.api[:Run].address)
-      @run = ::FFI::Function.new(:pointer, RUN_PARAMETERS, run, blocking: true)
-    end
-
-    # Other Ruby threads go on while the graph runs; the gem's own +run+ would hold Ruby's global lock.
-    #
-    # @param feeds [Hash{String => OnnxRuntime::OrtValue}] by the input's name; they are freed
-    # @param names [Array<String>] of outputs
-    # @param outputs [FFI::Pointer] to the value of each; the graph makes one where it is null
-    # @raise [ModelError] the graph stops
-    # @raise [DeviceError] it stops on a device, whose memory may be full
-    def run_graph(feeds, names, outputs)
-      inputs, asked = strings(feeds.keys), strings(names)
-      check_status(
-        @run.call(
-          @session, nil, pointers(inputs), pointers(feeds.values), feeds.size, pointers(asked), names.size, outputs
-        )
-      )
-    rescue OnnxRuntime::Error => error
-      raise failure(text(error))
+      threads.filter_map(&:value).each { |error| raise error }
     ensure
-      feeds.each_value { |value| value.to_ptr.free }
+      waiting&.clear
+      threads&.each(&:join)
     end
 
-    # @return [Error] of a run
-    def failure(problem)
-      ModelError.new("#{@path}: onnxruntime cannot run the graph: #{problem}")
-    end
-
-    def strings(texts)
-      texts.map { |text| ::FFI::MemoryPointer.from_string(text) }
-    end
-
-    def pointers(values)
-      ::FFI::MemoryPointer.new(:pointer, values.size).write_array_of_pointer(values)
-    end
-
-    # Messages of C have no encoding.
-    def text(error)
-      error.message.dup.force_encoding(Encoding::UTF_8).scrub
+    def load_tokenizer(file)
+      Tokenizers::Tokenizer.from_str(file.tokenizer)
+    rescue Tokenizers::Error
+      file.damaged(ModelFile::TOKENIZER)
     end
   end
 

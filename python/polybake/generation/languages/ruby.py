@@ -4,6 +4,9 @@ from pydantic import JsonValue
 
 from polybake.generation.languages.language import Language, Spelling, pascal, quoted, snake
 
+#: The most characters of an array or a hash within one line.
+_WIDTH = 100
+
 
 def ruby_string(text: str) -> str:
     """A Ruby string literal; ``#`` is escaped, since it may begin an interpolation."""
@@ -11,7 +14,7 @@ def ruby_string(text: str) -> str:
 
 
 def ruby_literal(value: JsonValue, level: int) -> str:
-    """Arrays and hashes have a line for each part, and stand within a module."""
+    """An array or a hash too long for a line has a line for each part; it stands in a module."""
     if isinstance(value, str):
         return ruby_string(value)
     if value is None:
@@ -28,6 +31,9 @@ def ruby_literal(value: JsonValue, level: int) -> str:
         parts = [f"{ruby_string(key)} => {ruby_literal(value[key], level + 1)}" for key in value]
     else:
         parts = [ruby_literal(part, level + 1) for part in value]
+    line = f"{begin}{', '.join(parts)}{end}"
+    if "\n" not in line and len(space) + len(line) <= _WIDTH:
+        return line
     lines = ",\n".join(f"{space}  {part}" for part in parts)
     return f"{begin}\n{lines}\n{space}{end}"
 
@@ -53,7 +59,6 @@ RUBY = Language(
     project_files=frozenset(
         {
             "__path__.gemspec",
-            "lib/__path__/extensions.rb",
             "Gemfile",
             "Rakefile",
             "README.md",
