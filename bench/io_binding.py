@@ -25,7 +25,7 @@ _RUNS = 21
 
 
 def plain(embedder: Embedder, fed: dict[str, NDArray[np.int64]]) -> NDArray[np.float32]:
-    """As the clients run."""
+    """Run as the clients do."""
     found: list[NDArray[np.float32]] = embedder.runner.session.run(
         [embedder.manifest.contract.output.name], fed
     )
@@ -35,7 +35,7 @@ def plain(embedder: Embedder, fed: dict[str, NDArray[np.int64]]) -> NDArray[np.f
 def bound(
     embedder: Embedder, fed: dict[str, NDArray[np.int64]], device: str
 ) -> NDArray[np.float32]:
-    """With inputs and the output bound to the device."""
+    """Run with inputs and the output bound to the device."""
     from onnxruntime import OrtValue  # polybake comes first, which declines its telemetry
 
     session = embedder.runner.session

@@ -43,7 +43,7 @@ CONFIG: dict[str, Any] = {
 
 
 def shapes() -> dict[str, tuple[int, ...]]:
-    """Of every weight, by its name in the checkpoint."""
+    """Return the shape of every weight by its name in the checkpoint."""
     found: dict[str, tuple[int, ...]] = {"embed_tokens.weight": (VOCABULARY, HIDDEN)}
     for layer in range(LAYERS):
         of_layer = {

@@ -73,7 +73,7 @@ def look(
     together: Barrier,
     found: multiprocessing.SimpleQueue[dict[str, int]],
 ) -> None:
-    """In a process of its own: open a model, or take the parent's, and measure while all do."""
+    """Open a model in a process of its own, or take the parent's, and measure while all do."""
     session = opened(model) if isinstance(model, Path) else model
     ran(session)
     together.wait(_PATIENCE)

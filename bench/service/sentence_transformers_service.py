@@ -19,7 +19,7 @@ model = SentenceTransformer(os.environ["MODEL"], device="cpu")
 
 
 class Asked(BaseModel):
-    """As OpenAI's clients ask."""
+    """Answer what OpenAI's clients ask."""
 
     input: list[str]
     model: str

@@ -57,7 +57,7 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
 
     @app.get("/metrics")
     async def numbers() -> Response:
-        """For Prometheus."""
+        """Return the metrics as Prometheus reads them."""
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     @app.exception_handler(Refusal)

@@ -66,7 +66,7 @@ async def embed(asked: EmbedRequest, models: Served, name: _Name = None) -> Resp
 
 @router.post("/embed_all")
 async def embed_all(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
-    """Of each text a vector for each token, by a model for them."""
+    """Return a vector for each token of each text."""
     model = models.of("multi-vector", name)
     found = await _embedded(model, asked)
     return answer([[*rows] for rows in found.vectors], model)
@@ -74,7 +74,7 @@ async def embed_all(asked: EmbedRequest, models: Served, name: _Name = None) -> 
 
 @router.post("/embed_sparse")
 async def embed_sparse(asked: EmbedRequest, models: Served, name: _Name = None) -> Response:
-    """Of each text the tokens that weigh something."""
+    """Return the tokens of each text that weigh something."""
     model = models.of("sparse", name)
     rows = (await _embedded(model, asked)).single
     content = [

@@ -1,4 +1,4 @@
-"""Which of any given labels a text has, found by entailment."""
+"""Zero-shot classification: entailment says which of any given labels a text has."""
 
 from typing import ClassVar, cast
 

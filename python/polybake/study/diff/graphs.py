@@ -1,4 +1,4 @@
-"""Which modules of two graphs differ, in their weights and in their operators."""
+"""Find the modules of two graphs that differ in their weights or in their operators."""
 
 import re
 from collections import Counter, defaultdict
