@@ -14,6 +14,8 @@ import pytest
 
 from models.tiny_folders import write_bert
 from polybake import __version__
+from polybake.cli import main as cli
+from polybake.errors import InputError
 from support.commandline import run
 
 pytestmark = pytest.mark.slow
@@ -30,13 +32,37 @@ def same_signals() -> Iterator[None]:
 
 
 def test_help_lists_every_command_with_an_example() -> None:
-    """Each verb says in a line what it does, and its own help shows a call."""
+    """Each verb says in a line what it does, and its help shows a call; its file has its name."""
     listed = run("--help").stdout
-    verbs = ("init", "inspect", "bake", "embed", "fit", "fixtures", "generate", "build")
-    verbs += ("check", "verify", "matrix", "diagnose", "diff", "export", "card", "sign")
-    for verb in verbs:
+    functions = [one.callback for one in cli.app.registered_commands if one.callback]
+    assert len(functions) >= 18
+    for function in functions:
+        verb = function.__name__
+        assert function.__module__ == f"polybake.cli.{verb}"
         assert verb in listed
         assert f"Example: polybake {verb}" in run(verb, "--help").stdout
+
+
+def test_a_new_verb_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A toy verb is listed, runs, and its errors are told as those of every verb."""
+    monkeypatch.setattr(cli.app, "registered_commands", [*cli.app.registered_commands])
+
+    @cli.app.command()
+    def toy(path: Path) -> None:
+        """Play with a file."""
+        if not path.exists():
+            raise InputError(f"{path}: is missing; give a toy")
+        print(path.name)  # noqa: T201
+
+    for given, code, told in ((tmp_path, 0, tmp_path.name), ("none", 2, "none: is missing; give")):
+        monkeypatch.setattr(sys, "argv", ["polybake", "toy", str(given)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert (ended.value.code or 0) == code
+        printed = capsys.readouterr()
+        assert told in printed.out + printed.err
 
 
 def test_version() -> None:
@@ -98,7 +124,6 @@ def test_what_the_system_refuses_ends_with_two(
     error: OSError, shown: str, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     """A file that nothing else named is one line with the remedy, and no traceback."""
-    from polybake.cli import main as cli
 
     def fail() -> None:
         raise error
@@ -113,7 +138,6 @@ def test_what_the_system_refuses_ends_with_two(
 
 def test_an_internal_error_says_what_to_report(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     """Anything unforeseen ends with 4, the traceback and the versions."""
-    from polybake.cli import main as cli
 
     def fail() -> None:
         raise ZeroDivisionError("by zero")
