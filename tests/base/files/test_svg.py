@@ -26,6 +26,19 @@ def test_colours_of_dark_ground_are_for_this_picture_alone() -> None:
     assert style.count(".drawing .") == style.count("fill:") == 4
 
 
+def test_a_picture_stands_on_its_ground() -> None:
+    """Numbers have one decimal, names of attributes a hyphen, and what is told is text."""
+    bar = PAINT.shape("rect", "bar", "1 < 2", x=1.25, stroke_width=3, rx="2%")
+    root = ET.fromstring(PAINT.picture(30, 20.4, [bar], "a & b"))  # noqa: S314
+    assert (root.get("class"), root.get("viewBox")) == ("drawing", "0 0 30 20")
+    title, _, ground, drawn = root
+    assert (title.text, ground.get("class")) == ("a & b", "ground")
+    assert {"x": "1.2", "stroke-width": "3.0", "rx": "2%"}.items() <= drawn.attrib.items()
+    assert drawn[0].text == "1 < 2"
+    style, *_ = ET.fromstring(PAINT.picture(1, 1, []))  # noqa: S314
+    assert style.tag.endswith("style")
+
+
 @pytest.mark.parametrize("text", ["a < b & c", '</text><script x="1">', "new\nline \x00 \u202e"])
 def test_text_is_no_markup(text: str) -> None:
     """It is one element with no child, whatever comes from outside."""

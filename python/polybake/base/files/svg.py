@@ -1,13 +1,13 @@
-"""Shared parts of SVG pictures: paints for light and dark backgrounds, and text in them."""
+"""Write SVG: paints for a light and a dark background, elements, and text that stays text."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from polybake.base.files.printable import escaped
 
 #: Fill and stroke on light ground, then on dark ground.
 Colours = tuple[str, str, str, str]
 
-FONT = "font-family=\"system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif\""
+_FONT = "font-family=\"system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif\""
 
 _COMMON: dict[str, Colours] = {
     "ground": ("#f8fafc", "none", "#0f172a", "none"),
@@ -29,6 +29,7 @@ class Paint:
 
     def __init__(self, picture: str, own: Mapping[str, Colours]) -> None:
         colours = {**_COMMON, **own}
+        self._picture = picture
         self._attributes = {
             name: f'class="{name}" fill="{fill}" stroke="{stroke}"'
             for name, (fill, stroke, _, _) in colours.items()
@@ -45,5 +46,44 @@ class Paint:
         return self._attributes[name]
 
     def text(self, x: float, y: float, text: str, style: str = "", *, paint: str = "ink") -> str:
-        """A line of text from outside."""
+        """Return a line of text from outside."""
         return f'<text {self[paint]} x="{x:.1f}" y="{y:.1f}" {style}>{escaped(text)}</text>'
+
+    def shape(self, name: str, paint: str, told: str = "", **attributes: float | str) -> str:
+        """Return an element such as ``rect``.
+
+        Args:
+            name: The element's name.
+            paint: The class of its paint.
+            told: What a viewer shows of it, a text from outside.
+            attributes: Its attributes, with ``_`` in place of ``-``.
+        """
+        given = " ".join(
+            f'{key.replace("_", "-")}="{value if isinstance(value, str) else f"{value:.1f}"}"'
+            for key, value in attributes.items()
+        )
+        return f"<{name} {self[paint]} {given}>{_title(told)}</{name}>"
+
+    def picture(self, width: float, height: float, drawn: Iterable[str], told: str = "") -> str:
+        """Return the whole picture on its ground.
+
+        Args:
+            width, height: Its size in pixels.
+            drawn: Its elements.
+            told: What it shows, a text from outside.
+        """
+        size = f'width="{width:.0f}" height="{height:.0f}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" class="{self._picture}" role="img" {size}'
+        lines = [
+            f'{head} viewBox="0 0 {width:.0f} {height:.0f}" {_FONT} font-size="12">',
+            _title(told),
+            self.style,
+            f"<rect {self['ground']} {size}/>",
+            *drawn,
+            "</svg>\n",
+        ]
+        return "\n".join(lines)
+
+
+def _title(told: str) -> str:
+    return f"<title>{escaped(told)}</title>" if told else ""

@@ -15,12 +15,10 @@ from polybake.study.bench.table import (
     notes,
 )
 
-_STYLE = (
-    """
-:root { color-scheme: light dark; --ground: #f8fafc; --ink: #0f172a; --quiet: #475569;
-  --grid: #e2e8f0 }
+_STYLE = """
+:root { color-scheme: light dark; --ground: #f8fafc; --ink: #0f172a; --quiet: #475569 }
 @media (prefers-color-scheme: dark) { :root { --ground: #0f172a; --ink: #f1f5f9;
-  --quiet: #b6c2d2; --grid: #334155 } }
+  --quiet: #b6c2d2 } }
 body { background: var(--ground); color: var(--ink); margin: 2rem auto; max-width: 50rem;
   padding: 0 1rem; font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', 'Noto Sans', sans-serif }
 h1 { overflow-wrap: anywhere } h2 { margin: 2.2rem 0 .3rem } h3 { margin: 1rem 0 .2rem }
@@ -32,20 +30,8 @@ td:first-child { overflow-wrap: anywhere; text-align: left }
 .legend span { margin-right: 1rem; white-space: nowrap }
 .legend i { border-radius: 3px; display: inline-block; height: 11px; margin-right: .35rem;
   width: 11px }
-svg { display: block; font-size: 12px; height: auto; margin: .5rem 0; overflow: visible;
-  width: 100% }
-text { fill: var(--ink) } text.quiet { fill: var(--quiet) }
-text.on { fill: #fff; font-size: 11px }
-line, polyline { stroke-width: 2 } line.grid { stroke: var(--grid); stroke-width: 1 }
-"""
-    + "\n".join(
-        f".c{n} {{ background: {colour}; fill: {colour}; stroke: {colour} }}"
-        for n, colour in enumerate(COLOURS)
-    )
-    + """
-polyline[points] { fill: none } rect { stroke: none }
-"""
-)
+svg { display: block; height: auto; margin: .5rem 0; overflow: visible; width: 100% }
+""" + "\n".join(f".c{n} {{ background: {colour} }}" for n, colour in enumerate(COLOURS))
 
 
 def report(figures: Figures) -> str:

@@ -1,15 +1,27 @@
-"""Charts as SVG, in a page whose style sheet colours ``c0``, ``c1`` and so on."""
+"""Draw charts as SVG: bars, shares of bars, and points between axes."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from polybake.base.files.printable import escaped
+from polybake.base.files.svg import Colours, Paint
 
 #: Each stands out on a light and on a dark background, and white digits are readable on it.
 COLOURS = (
     "#3b82f6", "#c2740a", "#059669", "#8b5cf6", "#db2777", "#64748b", "#0891b2", "#dc2626"
 )  # fmt: skip
+
+_OWN: dict[str, Colours] = {
+    "grid": ("none", "#e2e8f0", "none", "#334155"),
+    "on": ("#ffffff", "none", "#ffffff", "none"),
+}
+_PAINT = Paint(
+    "polybake-chart",
+    _OWN
+    | {f"c{place}": (one, "none", one, "none") for place, one in enumerate(COLOURS)}
+    | {f"line-c{place}": ("none", one, "none", one) for place, one in enumerate(COLOURS)},
+)
 
 _WIDTH = 760
 #: Where bars begin and where the longest ends: names stand before them, figures behind.
@@ -60,7 +72,7 @@ def bars(rows: Sequence[Bar]) -> str:
         elif ends:
             drawn.append(_marks(row, ends, y))
         drawn += [_name(row.label, y), _text((ends or [_LEFT])[-1] + 8, y + 4, row.text, "quiet")]
-    return _svg(len(rows) * _ROW, drawn)
+    return _PAINT.picture(_WIDTH, len(rows) * _ROW, drawn)
 
 
 def stacked(rows: Sequence[tuple[str, Mapping[str, float]]]) -> str:
@@ -76,7 +88,7 @@ def stacked(rows: Sequence[tuple[str, Mapping[str, float]]]) -> str:
             if share >= 0.05:
                 drawn.append(_text(x + width / 2, y + 4, f"{share:.0%}", "on", "middle"))
             x += width
-    return _svg(len(rows) * _ROW, drawn)
+    return _PAINT.picture(_WIDTH, len(rows) * _ROW, drawn)
 
 
 def plot(
@@ -118,15 +130,15 @@ def plot(
     for number, one in enumerate(series):
         kind = colour(number)
         path = " ".join(f"{across(point.x):.1f},{up(point.y):.1f}" for point in one)
-        drawn.append(f'<polyline class="{kind}" points="{path}"/>')
+        drawn.append(_PAINT.shape("polyline", f"line-{kind}", points=path, stroke_width=2))
         for point in one:
             x, y = across(point.x), up(point.y)
-            drawn += [_line(x, y, x, up(point.low), kind), _circle(x, y, kind)]
+            drawn += [_line(x, y, x, up(point.low), f"line-{kind}"), _circle(x, y, kind)]
             if x > _WIDTH / 2:
                 drawn.append(_text(x - 10, y + 16, _short(point.name), "ink", "end"))
             else:
                 drawn.append(_text(x + 10, y + 16, _short(point.name)))
-    return _svg(_TOP + _HEIGHT + _BOTTOM, drawn)
+    return _PAINT.picture(_WIDTH, _TOP + _HEIGHT + _BOTTOM, drawn)
 
 
 def colour(number: int) -> str:
@@ -144,8 +156,8 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _marks(row: Bar, ends: Sequence[float], y: float) -> str:
     kind = colour(row.series)
-    inner = "".join(_line(x, y - 6, x, y + 6, kind) for x in ends[1:])
-    return _line(ends[0], y, ends[-1], y, kind) + inner + _circle(ends[0], y, kind)
+    inner = "".join(_line(x, y - 6, x, y + 6, f"line-{kind}") for x in ends[1:])
+    return _line(ends[0], y, ends[-1], y, f"line-{kind}") + inner + _circle(ends[0], y, kind)
 
 
 def _name(label: str, y: float) -> str:
@@ -153,27 +165,20 @@ def _name(label: str, y: float) -> str:
 
 
 def _rectangle(x: float, y: float, width: float, height: float, kind: str, told: str = "") -> str:
-    title = f"<title>{escaped(told)}</title>" if told else ""
-    size = f'width="{max(width, 0):.1f}" height="{height:.0f}"'
-    return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" {size}>{title}</rect>'
+    return _PAINT.shape("rect", kind, told, x=x, y=y, width=max(width, 0.0), height=height)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+    width = 1 if kind == "grid" else 2
+    return _PAINT.shape("line", kind, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
 
 
 def _circle(x: float, y: float, kind: str) -> str:
-    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+    return _PAINT.shape("circle", kind, cx=x, cy=y, r=4)
 
 
 def _text(x: float, y: float, text: str, kind: str = "ink", anchor: str = "start") -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text class="{kind}" {place}>{escaped(text)}</text>' if text else ""
-
-
-def _svg(height: float, drawn: Iterable[str]) -> str:
-    box = f'viewBox="0 0 {_WIDTH} {height:.0f}"'
-    return "\n".join([f'<svg role="img" {box}>', *drawn, "</svg>"])
+    return _PAINT.text(x, y, text, f'text-anchor="{anchor}"', paint=kind) if text else ""
 
 
 def _number(value: float) -> str:

@@ -24,7 +24,7 @@ from polybake.study.diagnose.way import Vectors, Way, Ways
 EXPLAINED, IN_PART = 0.95, 0.5
 
 #: The texts and tokens of the first look, and of the second look at the best departures.
-_FIRST, _SECOND = (4, 256), (16, 1024)
+_FIRST, _SECOND = (4, 256), (8, 512)
 
 #: The most tokens of a batch that is run whole.
 _WHOLE = 32768

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from polybake.base.files.atomic import replacing
-from polybake.base.files.printable import escaped
-from polybake.base.files.svg import FONT, Paint
+from polybake.base.files.svg import Paint
 from polybake.errors import InputError
 from polybake.study.diff.neighbours import NEAREST, Neighbours
 from polybake.study.diff.parts import ModelParts
@@ -52,11 +51,6 @@ def write_picture(
     """Draw 1 - cosine of each text, and beside it the share of neighbours that each text kept."""
     names = " -> ".join(str(head.path) for head in (parts.before, parts.after))
     drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="polybake-diff" role="img" {FONT}',
-        f'font-size="12" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}">',
-        f"<title>{escaped(names)}: {escaped(str(verdict))}</title>",
-        _PAINT.style,
-        f'<rect {_PAINT["ground"]} width="{_WIDTH}" height="{_HEIGHT}"/>',
         _PAINT.text(_MARGIN, 40, f"{verdict.question}: {verdict.answer}", 'font-size="18"'),
         *(
             _PAINT.text(_MARGIN, 64 + 17 * at, line, paint="quiet")
@@ -64,10 +58,9 @@ def write_picture(
         ),
         *_distances(stages[-1] if len(stages) > 1 else None),
         *_shares(neighbours),
-        "</svg>\n",
     ]
     with replacing(path) as file:
-        file.write("\n".join(drawn).encode("utf-8"))
+        file.write(_PAINT.picture(_WIDTH, _HEIGHT, drawn, f"{names}: {verdict}").encode("utf-8"))
 
 
 def _told(verdict: DiffVerdict, names: str) -> Iterator[tuple[int, str]]:
@@ -96,8 +89,10 @@ def _distances(seen: Seen | None) -> Iterator[str]:
         yield _PAINT.text(x, _GROUND + 18, first + label, 'text-anchor="middle"', paint="quiet")
     limit = math.log10(seen.tolerance.one_minus_cosine)
     x = _MARGIN + _EACH * (min(max(limit, _LOW), _HIGH) - _LOW) * step
-    line = f'x1="{x:.1f}" y1="{_GROUND - _HIGHEST - 8}" x2="{x:.1f}" y2="{_GROUND}"'
-    yield f'<line {_PAINT["limit"]} stroke-dasharray="5 4" stroke-width="1.5" {line}/>'
+    yield _PAINT.shape(
+        "line", "limit", stroke_dasharray="5 4", stroke_width=1.5,
+        x1=x, y1=_GROUND - _HIGHEST - 8, x2=x, y2=_GROUND,
+    )  # fmt: skip
     told = f"limit {seen.tolerance.one_minus_cosine:g}"
     yield _PAINT.text(x + 6, _GROUND - _HIGHEST, told, paint="quiet")
 
@@ -126,11 +121,10 @@ def _bars(left: float, counts: Sequence[int], unit: str) -> Iterator[str]:
     for place, count in enumerate(counts):
         if count:
             x, height = left + place * step, max(_HIGHEST * count / most, 1.5)
-            size = f'width="{step - 3:.1f}" height="{height:.1f}" rx="2"'
-            yield (
-                f'<rect {_PAINT["bar"]} x="{x + 1.5:.1f}" y="{_GROUND - height:.1f}" {size}>'
-                f"<title>{count} {unit}</title></rect>"
-            )
+            yield _PAINT.shape(
+                "rect", "bar", f"{count} {unit}",
+                x=x + 1.5, y=_GROUND - height, width=step - 3, height=height, rx=2,
+            )  # fmt: skip
             middle = 'text-anchor="middle" font-size="10"'
             yield _PAINT.text(x + step / 2, _GROUND - height - 4, str(count), middle, paint="quiet")
-    yield f'<path {_PAINT["axis"]} d="M{left} {_GROUND}h{_PANEL}"/>'
+    yield _PAINT.shape("path", "axis", d=f"M{left} {_GROUND}h{_PANEL}")

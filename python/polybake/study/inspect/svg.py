@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from polybake.base.files.printable import escaped
-from polybake.base.files.svg import FONT, Paint
+from polybake.base.files.svg import Paint
 from polybake.study.inspect.boxes import Box, Picture
 from polybake.study.inspect.layout import BOX, Point, lay_out
 
@@ -52,15 +52,11 @@ def svg(picture: Picture, name: str, line: str) -> str:
     layout = lay_out(widths, picture.arrows, inputs)
     width = max(layout.width, _TITLE * 1.3 * len(name), _TEXT * len(line)) + 2 * _MARGIN
     height = layout.height + _HEADER + 2 * _MARGIN
-    size = f'width="{width:.0f}" height="{height:.0f}"'
-    return "\n".join(
+    return _PAINT.picture(
+        width,
+        height,
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="polybake" role="img" {size}',
-            f'viewBox="0 0 {width:.0f} {height:.0f}" {FONT} font-size="12">',
-            f"<title>{escaped(name)}: {escaped(line)}</title>",
-            _PAINT.style,
             _HEAD,
-            f"<rect {_PAINT['ground']} {size}/>",
             _label(name, _MARGIN, _MARGIN + 16, 'font-size="18" font-weight="600"'),
             _label(line, _MARGIN, _MARGIN + 38, paint="quiet"),
             f'<g transform="translate({(width - layout.width) / 2:.1f} {_MARGIN + _HEADER})">',
@@ -71,9 +67,8 @@ def svg(picture: Picture, name: str, line: str) -> str:
                 for shape, (x, y) in zip(shapes, layout.places, strict=True)
             ),
             "</g>",
-            "</svg>",
-            "",
-        ]
+        ],
+        f"{name}: {line}",
     )
 
 
@@ -81,10 +76,12 @@ def _box(box: Box, place: Point) -> str:
     (x, y), title, width = place, _title(box), _width(box)
     behind = (_BEHIND, _BEHIND / 2, 0.0) if box.times > 1 else (0.0,)
     rectangles = (
-        f'<rect {_PAINT[box.kind]} stroke-width="1.5" x="{x - width / 2 + shift:.1f}" '
-        f'y="{y + shift:.1f}" width="{width:.1f}" height="{BOX:.1f}" rx="7"/>'
+        _PAINT.shape(
+            "rect", box.kind, stroke_width=1.5, rx=7,
+            x=x - width / 2 + shift, y=y + shift, width=width, height=BOX,
+        )
         for shift in behind
-    )
+    )  # fmt: skip
     return (
         f'<g text-anchor="middle"><title>{escaped(title)}: {escaped(box.detail)}</title>'
         + "".join(rectangles)
@@ -105,8 +102,9 @@ def _arrow(path: Sequence[Point]) -> str:
         middle = (y + to_y) / 2
         drawn.append(f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}")
         x, y = to_x, to_y
-    head = 'stroke-width="1.5" marker-end="url(#polybake-head)"'
-    return f'<path {_PAINT["arrow"]} {head} d="{"".join(drawn)}"/>'
+    return _PAINT.shape(
+        "path", "arrow", stroke_width=1.5, marker_end="url(#polybake-head)", d="".join(drawn)
+    )
 
 
 def _label(text: str, x: float, y: float, style: str = "", *, paint: str = "ink") -> str:
