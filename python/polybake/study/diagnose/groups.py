@@ -16,18 +16,19 @@ from polybake.study.diagnose.way import Way
 _NEAR, _SMALL = 10, 0.1
 
 
-def groups(looked: Looked, known: list[Departure]) -> list[list[Departure]]:
+def groups(looked: Looked, known: list[Departure], size: float) -> list[list[Departure]]:
     """Group departures that feed the graph the same input, so that a group costs one run.
 
     Args:
         looked: The texts that they are tried on.
         known: All departures.
+        size: The largest difference of an element of any text, relative to its vector's length.
     """
     together: dict[object, list[Departure]] = {}
     for one in known:
         if (fed := looked.fed(one)) is not None:
             together.setdefault(fed, []).append(one)
-    return sorted(together.values(), key=lambda group: _order(looked, group))
+    return sorted(together.values(), key=lambda group: _order(looked, group, size))
 
 
 def in_whole_batches(one: Departure) -> bool:
@@ -35,18 +36,18 @@ def in_whole_batches(one: Departure) -> bool:
     return one.way.graph is not None and one.way.batch not in (None, 1)
 
 
-def _order(looked: Looked, group: list[Departure]) -> tuple[int, float]:
+def _order(looked: Looked, group: list[Departure], size: float) -> tuple[int, float]:
     """Order a group by its rank, then by how far its difference is from the gap."""
-    return _rank(looked, group), min(_distance(looked, one) for one in group)
+    return _rank(looked, group, size), min(_distance(one, size) for one in group)
 
 
-def _rank(looked: Looked, group: list[Departure]) -> int:
+def _rank(looked: Looked, group: list[Departure], size: float) -> int:
     """Rank a group: lower if it can explain the whole gap, and if it costs less."""
     one, way = group[0], group[0].way
     if looked.fed(one) == looked.ways.fed(Way()):
         return 0
     if way.graph is not None:
-        return 1 if is_near(looked, one) else 8 if one.slow else 6
+        return 1 if is_near(one, size) else 8 if one.slow else 6
     if way.feed is not None:
         return 5
     if way.layer:
@@ -54,14 +55,14 @@ def _rank(looked: Looked, group: list[Departure]) -> int:
     return 4 if _fits(looked, one) else 7
 
 
-def is_near(looked: Looked, one: Departure) -> bool:
+def is_near(one: Departure, size: float) -> bool:
     """Return whether a departure makes a difference about as large as the gap."""
-    return looked.gap.largest <= _SMALL and _distance(looked, one) <= math.log(_NEAR)
+    return size <= _SMALL and _distance(one, size) <= math.log(_NEAR)
 
 
-def _distance(looked: Looked, one: Departure) -> float:
+def _distance(one: Departure, size: float) -> float:
     """Return the logarithm of the factor between a departure's difference and the gap."""
-    return abs(math.log(looked.gap.largest / one.leaves)) if one.leaves else math.inf
+    return abs(math.log(size / one.leaves)) if one.leaves else math.inf
 
 
 def _fits(looked: Looked, one: Departure) -> bool:

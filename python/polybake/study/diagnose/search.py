@@ -89,7 +89,7 @@ class _Search:
         self.began = time.process_time()
         self.looked, self.rounded, self.tell = looked, rounded, tell
         self.lengths = np.asarray([len(row) for row in looked.ways.rows(Way())])
-        gaps = looked.gap.of_texts
+        gaps, self.size = looked.gap.of_texts, looked.gap.largest
         few, self.places = (chosen(gaps, self.lengths, *size) for size in (_FIRST, _SECOND))
         self.second = looked.at(self.places)
         self.first = looked.at(few) if len(few) < len(self.places) else self.second
@@ -101,7 +101,7 @@ class _Search:
 
         Slow departures come after the pairs that run no model, unless they fit the size of the gap.
         """
-        late = {one for one in known if one.slow and not is_near(self.first, one)}
+        late = {one for one in known if one.slow and not is_near(one, self.size)}
         self._singles([one for one in known if one not in late])
         self._pairs(cheap_pairs(self.first, dict(self.found)))
         self._singles([one for one in known if one in late])
@@ -117,7 +117,7 @@ class _Search:
         """Try each departure alone, and with the rounding that the given vectors show."""
         if done(self.sure.values()):
             return
-        for group in groups(self.first, known):
+        for group in groups(self.first, known, self.size):
             self._try("known differences", [each for one in group for each in self._forms(one)])
             if done(self.sure.values()) or (group[0].slow and self._over()):
                 return
