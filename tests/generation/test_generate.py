@@ -29,7 +29,7 @@ def test_settings_decide_folder_and_names(every_feed: Path, tmp_path: Path) -> N
     settings = {"ruby": ClientSettings(tmp_path / "gem", package="search", version="1.2.3")}
     done = generate(read_head(every_feed).manifest, settings)
     assert done["ruby"].folder == tmp_path / "gem"
-    assert "1.2.3" in (tmp_path / "gem/lib/search/version.rb").read_text()
+    assert '"1.2.3"' in (tmp_path / "gem/search.gemspec").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["gem"]
 
 
