@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nox
 
-nox.needs_version = ">=2024.10"
+nox.needs_version = ">=2025.2.9"  # knows groups of pyproject.toml
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_missing_interpreters = False
 #: Where uv is installed, environments take seconds.

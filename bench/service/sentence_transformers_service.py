@@ -19,7 +19,7 @@ model = SentenceTransformer(os.environ["MODEL"], device="cpu")
 
 
 class Asked(BaseModel):
-    """Answer what OpenAI's clients ask."""
+    """A request as OpenAI's clients make it."""
 
     input: list[str]
     model: str

@@ -43,11 +43,8 @@ def test_a_client_that_failed_is_told() -> None:
 
 def test_asks_for_no_other_file() -> None:
     """There is no script, link, image or import."""
-    page = report(sample_figures())
-    assert not re.search(
-        r"<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:(?!//www.w3.org/2000/svg)",
-        page,
-    )
+    page = report(sample_figures()).replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert not re.search(r"<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:", page)
 
 
 def test_hostile_names_are_text() -> None:

@@ -13,7 +13,7 @@ COLOURS = (
 )  # fmt: skip
 
 _OWN: dict[str, Colours] = {
-    "grid": ("none", "#e2e8f0", "none", "#334155"),
+    "line-grid": ("none", "#e2e8f0", "none", "#334155"),
     "on": ("#ffffff", "none", "#ffffff", "none"),
 }
 _PAINT = Paint(
@@ -133,7 +133,7 @@ def plot(
         drawn.append(_PAINT.shape("polyline", f"line-{kind}", points=path, stroke_width=2))
         for point in one:
             x, y = across(point.x), up(point.y)
-            drawn += [_line(x, y, x, up(point.low), f"line-{kind}"), _circle(x, y, kind)]
+            drawn += [_line(x, y, x, up(point.low), kind), _circle(x, y, kind)]
             if x > _WIDTH / 2:
                 drawn.append(_text(x - 10, y + 16, _short(point.name), "ink", "end"))
             else:
@@ -156,8 +156,8 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _marks(row: Bar, ends: Sequence[float], y: float) -> str:
     kind = colour(row.series)
-    inner = "".join(_line(x, y - 6, x, y + 6, f"line-{kind}") for x in ends[1:])
-    return _line(ends[0], y, ends[-1], y, f"line-{kind}") + inner + _circle(ends[0], y, kind)
+    inner = "".join(_line(x, y - 6, x, y + 6, kind) for x in ends[1:])
+    return _line(ends[0], y, ends[-1], y, kind) + inner + _circle(ends[0], y, kind)
 
 
 def _name(label: str, y: float) -> str:
@@ -170,7 +170,7 @@ def _rectangle(x: float, y: float, width: float, height: float, kind: str, told:
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     width = 1 if kind == "grid" else 2
-    return _PAINT.shape("line", kind, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
+    return _PAINT.shape("line", f"line-{kind}", x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
 
 
 def _circle(x: float, y: float, kind: str) -> str:

@@ -22,7 +22,8 @@ class Cell:
         """
         failed = (one for one in self.verdicts if one.status.failed)
         passed = (one for one in self.verdicts if executed(one))
-        return next(failed, next(passed, self.verdicts[0]))
+        skipped = (one for one in self.verdicts if one.status.skipped)
+        return next(failed, next(passed, next(skipped, self.verdicts[0])))
 
     @property
     def status(self) -> Status:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from polybake.base.files.printable import printable
 from polybake.verification.matrix.matrix_report import Cell, MatrixReport, Row
+from polybake.verification.reporting.summary import word
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 
@@ -19,7 +20,7 @@ def print_matrix(report: MatrixReport, console: Console) -> None:
         table.add_column(printable(heading), overflow="fold")
     for row in report.rows:
         shown = [Text(printable(text)) for text in described(report, row)]
-        verdicts = [Text(found(cell), style=_STYLES[word(cell)]) for cell in row.cells]
+        verdicts = [Text(found(cell), style=_STYLES[word(cell.verdicts)]) for cell in row.cells]
         table.add_row(*shown, *verdicts)
     console.print(table)
     console.print()
@@ -48,14 +49,13 @@ def described(report: MatrixReport, row: Row) -> tuple[str, ...]:
     )
 
 
-def word(cell: Cell) -> str:
-    """Return a cell's verdict as a word."""
-    return "FAIL" if cell.status.failed else "SKIP" if cell.status.skipped else "PASS"
-
-
 def found(cell: Cell) -> str:
     """Return the status, and the largest difference if vectors were compared."""
-    status = word(cell) if cell.status in ("pass", "fail") else f"{word(cell)} {cell.status}"
+    status = (
+        word(cell.verdicts)
+        if cell.status in ("pass", "fail")
+        else f"{word(cell.verdicts)} {cell.status}"
+    )
     return status if cell.difference is None else f"{status} {cell.difference:.1e}"
 
 
@@ -64,9 +64,9 @@ def troubles(report: MatrixReport) -> Iterator[str]:
     for row in report.rows:
         told: dict[str, list[str]] = {}
         for cell in row.cells:
-            if word(cell) != "PASS":
-                first = cell.telling
-                line = f"{word(cell)} {row.combination}: {first.case} {first.stage}: {first.status}"
+            verdict, first = word(cell.verdicts), cell.telling
+            if verdict != "PASS":
+                line = f"{verdict} {row.combination}: {first.case} {first.stage}: {first.status}"
                 told.setdefault(f"{line}: {first.message}", []).append(cell.model)
         for line, models in told.items():
             yield line if len(models) == len(row.cells) else f"{line} ({', '.join(models)})"
@@ -75,7 +75,7 @@ def troubles(report: MatrixReport) -> Iterator[str]:
 
 def summary(report: MatrixReport) -> str:
     """Return how many cells passed, and the machine."""
-    words = [word(cell) for cell in report.cells]
+    words = [word(cell.verdicts) for cell in report.cells]
     passed, failed, skipped = (words.count(one) for one in ("PASS", "FAIL", "SKIP"))
     return (
         f"{passed} of {len(words)} cells passed, {failed} failed, {skipped} skipped; "
