@@ -1,34 +1,39 @@
 """The sources of encoders: one file per kind of source."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from polybake.baking.sources import hub
 from polybake.baking.sources.checkpoint import open_checkpoint
 from polybake.baking.sources.hugging_face import open_hugging_face
-from polybake.baking.sources.model2vec import is_model2vec, open_model2vec
+from polybake.baking.sources.kind import Kind, kind_of
+from polybake.baking.sources.model2vec import open_model2vec
 from polybake.baking.sources.onnx.file import open_onnx_file
-from polybake.baking.sources.sentence_transformers.cross_encoder import (
-    is_cross_encoder,
-    open_cross_encoder,
-)
+from polybake.baking.sources.sentence_transformers.cross_encoder import open_cross_encoder
 from polybake.baking.sources.sentence_transformers.folder import open_sentence_transformers
-from polybake.baking.sources.sentence_transformers.multi_vector import (
-    is_multi_vector,
-    open_multi_vector,
+from polybake.baking.sources.sentence_transformers.multi_vector import open_multi_vector
+from polybake.baking.sources.sentence_transformers.stanford_colbert import open_stanford_colbert
+from polybake.baking.sources.source import (
+    Encoder,
+    EncoderGraph,
+    OpenEncoder,
+    Source,
+    SourceReference,
 )
-from polybake.baking.sources.sentence_transformers.stanford_colbert import (
-    is_stanford_colbert,
-    open_stanford_colbert,
-)
-from polybake.baking.sources.source import Encoder, EncoderGraph, Source, SourceReference
 from polybake.baking.sources.torch.export import open_torch
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import ModelFolder
 from polybake.config import EncoderMaker
 from polybake.errors import InputError
 
-_GLINER = "gliner_config.json"
+_OPENERS: dict[Kind, Callable[[ModelFolder, OpenEncoder], Source]] = {
+    "sentence_transformers": open_sentence_transformers,
+    "cross_encoder": open_cross_encoder,
+    "multi_vector": open_multi_vector,
+    "model2vec": lambda folder, _: open_model2vec(folder),
+    "stanford_colbert": open_stanford_colbert,
+    "hugging_face": open_hugging_face,
+}
 
 __all__ = ["Encoder", "EncoderGraph", "Source", "SourceReference", "open_source"]
 
@@ -73,25 +78,4 @@ def open_source(
 
 
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
-    open_encoder = open_torch if encoder == "torch" else open_checkpoint
-    if folder.file(_GLINER) is not None:
-        raise InputError(
-            f"{folder.path}: is a GLiNER model ({_GLINER}), which no task bakes; run it with the "
-            "package gliner, or give a model of token classification, for the task tag"
-        )
-    if folder.file("modules.json") is not None:
-        if is_cross_encoder(folder):
-            return open_cross_encoder(folder, open_encoder)
-        if is_multi_vector(folder):
-            return open_multi_vector(folder, open_encoder)
-        return open_sentence_transformers(folder, open_encoder)
-    if folder.file("config.json") is None:
-        raise InputError(
-            f"{folder.path}: has neither modules.json nor config.json; give the folder that "
-            "sentence-transformers or transformers saved, or an .onnx file"
-        )
-    if is_model2vec(folder):
-        return open_model2vec(folder)
-    if is_stanford_colbert(folder):
-        return open_stanford_colbert(folder, open_encoder)
-    return open_hugging_face(folder, open_encoder)
+    return _OPENERS[kind_of(folder)](folder, open_torch if encoder == "torch" else open_checkpoint)

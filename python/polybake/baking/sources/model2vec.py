@@ -11,7 +11,6 @@ from polybake.baking.sources.static_encoder import open_static_embedding
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer_json import (
     Component,
     TokenizerJson,
@@ -34,12 +33,6 @@ class _Model2VecConfig(JsonModel, KnownKeys):
 
     max_length: Annotated[int, Field(gt=0)] | None = 512
     normalize: bool | None = None
-
-
-def is_model2vec(folder: ModelFolder) -> bool:
-    """Return whether model2vec wrote config.json."""
-    config = folder.read("config.json", ModelConfig)
-    return config.model_type == "model2vec" or config.embedding_dtype is not None
 
 
 def open_model2vec(folder: ModelFolder) -> Source:

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator
 
 from polybake.baking.sources.heads import open_head
+from polybake.baking.sources.kind import SETTINGS
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.transformer import (
     CrossEncoderSettings,
@@ -19,14 +20,6 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
 
-_SETTINGS = "config_sentence_transformers.json"
-
-
-class _ModelType(JsonModel):
-    """The class of the library that saved a folder; older versions do not say."""
-
-    model_type: str | None = None
-
 
 class _Settings(JsonModel, KnownKeys):
     """The settings that hold for a whole CrossEncoder, which is computed in float32 throughout."""
@@ -35,11 +28,6 @@ class _Settings(JsonModel, KnownKeys):
 
     prompts: dict[str, Literal[""]] | None = None
     activation_fn: Annotated[str, AfterValidator(activation_of)] | None = None
-
-
-def is_cross_encoder(folder: ModelFolder) -> bool:
-    """Whether sentence-transformers 6 saved a CrossEncoder there."""
-    return folder.read(_SETTINGS, _ModelType).model_type == "CrossEncoder"
 
 
 def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -61,7 +49,7 @@ def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source
         )
     body = folder.inner(modules[0].path)
     encoder, tokenizer = open_transformer(body, open_encoder, CrossEncoderSettings)
-    head, settings = open_head(body), folder.read(_SETTINGS, _Settings)
+    head, settings = open_head(body), folder.read(SETTINGS, _Settings)
     if head is not None:
         relevance = settings.activation_fn or head.relevance
         head = replace(head, relevance=relevance, of_pairs=True)

@@ -6,10 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from polybake.baking.sources.kind import SETTINGS, SavedBy
 from polybake.baking.sources.sentence_transformers.module import PACKAGES
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
-from polybake.baking.sources.sentence_transformers.token_vectors import SAVED_AS, TokenVectors
+from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.baking.sources.sentence_transformers.transformer import (
     MultiVectorSettings,
     QueryExpansion,
@@ -23,26 +24,12 @@ from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
 from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 
-_SETTINGS = "config_sentence_transformers.json"
 _MASK = "MultiVectorMask"
 #: PyLate's package; its Dense is that of sentence-transformers, for tokens.
 _PYLATE = "pylate.models."
 
 
-class _Kind(JsonModel):
-    """The class and library that saved a folder; older versions of PyLate only wrote prefixes."""
-
-    model_type: str | None = None
-    query_prefix: str | None = None
-
-    @property
-    def of_pylate(self) -> bool:
-        """Whether PyLate saved it."""
-        plain = self.model_type in (None, "SentenceTransformer")
-        return self.model_type == "ColBERT" or (plain and "query_prefix" in self.model_fields_set)
-
-
-class _Settings(_Kind, KnownKeys):
+class _Settings(SavedBy, KnownKeys):
     """The settings of a whole model; PyLate's settings replace modules that it does not list."""
 
     passed_over: ClassVar[Collection[str]] = ("__version__",)
@@ -77,12 +64,6 @@ class _Mask(JsonModel, KnownKeys):
     keep_only_token_ids: None = None
 
 
-def is_multi_vector(folder: ModelFolder) -> bool:
-    """Whether a folder gives a vector for each token of a text."""
-    kind = folder.read(_SETTINGS, _Kind)
-    return kind.of_pylate or kind.model_type == SAVED_AS
-
-
 def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open it.
 
@@ -91,8 +72,8 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
 
     Source: sentence-transformers ``MultiVectorEncoder``, PyLate ``ColBERT``.
     """
-    settings = folder.read(_SETTINGS, _Settings)
-    packages = (*PACKAGES, _PYLATE) if settings.of_pylate else PACKAGES
+    settings = folder.read(SETTINGS, _Settings)
+    packages = (*PACKAGES, _PYLATE) if settings.pylate else PACKAGES
     first, *others = read_modules(folder, {}, packages)
     if first.kind != "Transformer":
         raise InputError(
@@ -109,7 +90,7 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     }
     rest = [module for module in others if module.kind != _MASK]
     steps = module_recipe(folder, rest, unnamed="token_embeddings")
-    if settings.of_pylate:
+    if settings.pylate:
         return TokenVectors(
             prompts,
             (*steps, {"step": "normalize"}),

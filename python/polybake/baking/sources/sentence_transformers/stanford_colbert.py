@@ -36,12 +36,6 @@ class _Metadata(JsonModel):
     mask_punctuation: bool = True
 
 
-def is_stanford_colbert(folder: ModelFolder) -> bool:
-    """Whether the first architecture of config.json is ColBERT's."""
-    names = folder.read("config.json", ModelConfig).architectures or ("",)
-    return names[0] == STANFORD_COLBERT
-
-
 def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     """Open it.
 

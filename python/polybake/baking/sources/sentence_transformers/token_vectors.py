@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.baking.sources.expansion import Expansion
+from polybake.baking.sources.kind import SAVED_AS
 from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
 from polybake.baking.sources.source import Encoder, Recipe, Source, TaskHead
 from polybake.base.files.model_folder import ModelFolder
@@ -15,8 +16,6 @@ from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 #: The routes, in the order of their numbers; a text without a prompt is a document.
 ROUTES = ("document", "query")
-
-SAVED_AS = "MultiVectorEncoder"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,67 @@
+"""The kinds of model folders, told apart by the settings of the library that saved a folder."""
+
+from typing import Literal
+
+from polybake.baking.sources.checkpoint import STANFORD_COLBERT
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
+from polybake.errors import InputError
+from polybake.runtime.tokenization.model_config import ModelConfig
+
+Kind = Literal[
+    "sentence_transformers",
+    "cross_encoder",
+    "multi_vector",
+    "model2vec",
+    "stanford_colbert",
+    "hugging_face",
+]
+
+#: The settings of a whole folder of sentence-transformers or PyLate.
+SETTINGS = "config_sentence_transformers.json"
+#: The class of a folder whose texts have a vector for each token.
+SAVED_AS = "MultiVectorEncoder"
+_GLINER = "gliner_config.json"
+
+
+class SavedBy(JsonModel):
+    """The class and library that saved a folder; older versions of PyLate only wrote prefixes."""
+
+    model_type: str | None = None
+    query_prefix: str | None = None
+
+    @property
+    def pylate(self) -> bool:
+        """Whether PyLate saved it."""
+        plain = self.model_type in (None, "SentenceTransformer")
+        return self.model_type == "ColBERT" or (plain and "query_prefix" in self.model_fields_set)
+
+
+def kind_of(folder: ModelFolder) -> Kind:
+    """Return the kind of a folder.
+
+    Raises:
+        InputError: It is no model that polybake bakes, or a file with settings cannot be read.
+    """
+    if folder.file(_GLINER) is not None:
+        raise InputError(
+            f"{folder.path}: is a GLiNER model ({_GLINER}), which no task bakes; run it with the "
+            "package gliner, or give a model of token classification, for the task tag"
+        )
+    if folder.file("modules.json") is not None:
+        saved = folder.read(SETTINGS, SavedBy)
+        if saved.model_type == "CrossEncoder":
+            return "cross_encoder"
+        several = saved.pylate or saved.model_type == SAVED_AS
+        return "multi_vector" if several else "sentence_transformers"
+    if folder.file("config.json") is None:
+        raise InputError(
+            f"{folder.path}: has neither modules.json nor config.json; give the folder that "
+            "sentence-transformers or transformers saved, or an .onnx file"
+        )
+    config = folder.read("config.json", ModelConfig)
+    if config.model_type == "model2vec" or config.embedding_dtype is not None:
+        return "model2vec"
+    if (config.architectures or ("",))[0] == STANFORD_COLBERT:
+        return "stanford_colbert"
+    return "hugging_face"
