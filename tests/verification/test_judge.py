@@ -91,9 +91,19 @@ def test_nothing_executed_is_a_failure(subject: SubjectFiles) -> None:
     """When every toolchain is missing, nothing was shown: exit code 1."""
     client = subject.client(requires=("no-such-program",))
     report = judge(subject.model, [client], subject.fixture)
-    assert report.failures == ()
+    assert report.failures == report.notes == ()
     assert report.exit_code() == 1
     assert judge(subject.model, [], subject.fixture).exit_code() == 1
+
+
+def test_a_stage_that_all_skip_is_named(subject: SubjectFiles) -> None:
+    """Exit code 0 does not hide it; a stage that a single client does is not named."""
+    texts_only = subject.client("OnlyTexts")
+    report = judge(subject.model, [texts_only], subject.fixture)
+    assert report.notes == ("verified of no client, since all skipped it: embed_ids",)
+    assert report.exit_code() == 0
+    clients = [texts_only, subject.client(language="other")]
+    assert judge(subject.model, clients, subject.fixture).notes == ()
 
 
 def test_missing_device_of_a_required_device_ends_with_3(subject: SubjectFiles) -> None:

@@ -18,8 +18,7 @@ from polybake.verification.language_differences import language_differences
 from polybake.verification.report import ClientRun, Report
 from polybake.verification.required import unmet
 from polybake.verification.session import Session, Timeouts
-from polybake.verification.unverified import unverified
-from polybake.verification.verdict import Verdict
+from polybake.verification.verdict import Stage, Verdict, executed
 
 _TIMEOUTS = Timeouts()
 _REORDERED = "its vectors came in another order than the texts, and were put in that of index"
@@ -120,7 +119,7 @@ def judge(
         notes=(
             *(() if fixture.fingerprint == manifest.fingerprint else (_OTHER_FIXTURE,)),
             *seen,
-            *unverified(verdicts),
+            *_unverified(verdicts),
         ),
         missing=unmet(required, verdicts),
     )
@@ -134,3 +133,13 @@ def _check_languages(clients: Sequence[Client]) -> None:
                 f"{client.folder}: another client is of language {client.language} too; "
                 "verify them one after the other"
             )
+
+
+def _unverified(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Return a sentence with the stages that every client skipped, if any stage was executed."""
+    if not any(map(executed, verdicts)):
+        return ()  # the summary says so
+    stages = {verdict.stage for verdict in verdicts}
+    stages -= {verdict.stage for verdict in verdicts if not verdict.status.skipped}
+    skipped = ", ".join(stage for stage in Stage if stage in stages)
+    return (f"verified of no client, since all skipped it: {skipped}",) if skipped else ()
