@@ -1,4 +1,4 @@
-"""Which token ids a graph takes, and what becomes of tokens that it does not."""
+"""A graph takes the token ids that its tables have; other tokens are dropped or refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def table(made: GraphBuilder, rows: int) -> ir.Value:
 
 
 def test_the_smallest_table_counts() -> None:
-    """Ids are looked up in each, also behind a cast."""
+    """A graph with several tables takes only ids that all of them have, also behind a cast."""
     made, ids = builder()
     made.op.Gather(table(made, 7), ids)
     made.op.Gather(table(made, 5), made.op.Cast(ids, to=ir.DataType.INT32))

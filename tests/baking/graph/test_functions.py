@@ -176,7 +176,7 @@ def test_functions_hold_no_traces(baked: tuple[Path, Path]) -> None:
     ],
 )
 def test_of_an_old_onnx_file(steps: Sequence[Step], tmp_path: Path) -> None:
-    """A file of an IR version without functions is raised to one with them."""
+    """A file of an IR version without functions is raised to one that has them."""
     model = encoder()
     model.ir_version = 6
     source = open_source(write_encoder(tmp_path / "model", model))

@@ -38,7 +38,7 @@ def test_scales_and_shifts(run_step, opset: int) -> None:
 
 
 def test_without_parameters(run_step, opset: int) -> None:
-    """Without weight and bias the normal form itself is given; eps counts."""
+    """A norm without weight and bias gives the normal form itself; eps counts."""
     step = LayerNorm(eps=0.01)
     assert run_step(step, X, MASK, opset) == pytest.approx(normal(0.01), abs=1e-5)
     assert step.formula(X.astype(np.float64)) == pytest.approx(normal(0.01), abs=1e-9)
