@@ -1,4 +1,4 @@
-"""What names a repository of the hub."""
+"""References to repositories of the hub."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from polybake.generation.languages import LANGUAGES
 
 
 def test_they_are_shipped() -> None:
-    """Of each language, of the card, of the report and of Triton."""
+    """The package has the templates of every language, the card, the report and Triton."""
     assert {*LANGUAGES, "card", "report", "triton"} <= {
         one.name for one in templates_folder().iterdir()
     }
@@ -44,7 +44,7 @@ def test_what_is_written(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
-    """Never an empty text in a client."""
+    """A misspelt variable must never become an empty text in a client."""
     (tmp_path / "t").write_text("{{ missing }}")
     with pytest.raises(UndefinedError, match="missing"):
         template_environment(tmp_path).get_template("t").render()

@@ -54,6 +54,6 @@ def test_first_fault(value: dict[str, Any], shown: str) -> None:
 
 
 def test_key_path() -> None:
-    """Numbers are indices."""
+    """A number in a key path is an index."""
     assert key_path(("steps", 2, "mode")) == "steps[2].mode"
     assert key_path(()) == ""

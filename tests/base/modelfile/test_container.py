@@ -95,7 +95,7 @@ def test_a_changed_graph_is_a_verdict(changed) -> None:
 
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes_never_crash_the_reader(data: bytes) -> None:
-    """Whatever the bytes, the reader answers with an InputError."""
+    """The reader answers any bytes with an InputError."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
