@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_equal_files_have_equal_cards(tiny_tag: Path, tmp_path: Path) -> None:
-    """Byte for byte, so that a card can be compared; both name the file by its digest."""
+    """Cards of equal files are equal byte for byte, and name the file by its digest."""
     polybake("card", tiny_tag, "--output", "one", cwd=tmp_path)
     polybake("card", tiny_tag, "--output", "two", cwd=tmp_path)
     names = sorted(path.name for path in (tmp_path / "one").iterdir())
