@@ -35,7 +35,7 @@ def baked(folder: Path, **settings: object) -> BakedTokenizer:
     ],
 )
 def test_a_word_becomes_a_token(settings: dict[str, object], tmp_path: Path) -> None:
-    """It is found inside a word, and no part of one."""
+    """An added token is found inside a word, and never split."""
     assert baked(tmp_path).encode(["xboats"]) != [[2, X, BOAT, VOCABULARY.index("s"), 3]]
     assert baked(tmp_path, **settings).encode(["xboats"]) == [
         [2, X, BOAT, VOCABULARY.index("s"), 3]
