@@ -35,7 +35,7 @@ class Web:
     """The server's state.
 
     Attributes:
-        fixture: Whose texts it knows.
+        fixture: The fixture whose texts it knows.
         fault: What it does wrong; empty for nothing.
         asked: The requests so far: path, headers, body.
     """
