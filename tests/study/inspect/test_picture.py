@@ -90,7 +90,7 @@ Twice (given) => (result) { result = Add (given, given) }
 def test_damage_is_one_line_whatever_it_hits(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of 500 files with a few turned bits each is shown or refused; no library adds a word."""
+    """Each of 500 damaged files is shown or refused in one line; no library prints a word."""
     random, path = np.random.default_rng(1), tmp_path / "m.onnx"
     whole = onnx.parser.parse_model(TEXT).SerializeToString()
     refused = []
