@@ -1,4 +1,4 @@
-"""Files of texts for a cluster, and what must have become of them."""
+"""Files of texts for a cluster, and the check of the vectors made from them."""
 
 from __future__ import annotations
 

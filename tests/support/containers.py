@@ -42,7 +42,7 @@ class Container:
     """One that serves.
 
     Attributes:
-        name: Of the container.
+        name: The container's name.
         url: Where it is reached.
     """
 
