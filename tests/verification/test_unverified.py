@@ -1,4 +1,4 @@
-"""Stages that nobody did."""
+"""Stages that no client executed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def verdict(language: str, stage: Stage, status: Status) -> Verdict:
 
 
 def test_a_stage_that_all_skip_is_named() -> None:
-    """One that a single client does is not."""
+    """A stage is named only if every client that ran skipped it."""
     verdicts = [
         verdict("ruby", Stage.EMBED, Status.PASS),
         verdict("ruby", Stage.TOKENIZE, Status.SKIP_CAPABILITY),
@@ -29,13 +29,13 @@ def test_a_stage_that_all_skip_is_named() -> None:
 
 
 def test_where_nothing_was_executed_the_summary_says_enough() -> None:
-    """Not every stage once more."""
+    """A run without executed stages does not list each of them."""
     assert unverified([verdict("ruby", Stage.EMBED, Status.MISSING_TOOLCHAIN)]) == ()
 
 
 @pytest.mark.slow
 def test_the_report_has_it(subject: SubjectFiles) -> None:
-    """Of a client that takes texts only, though its exit code is 0."""
+    """A client that takes only texts gets a note, though its exit code is 0."""
     report = judge(subject.model, [subject.client("OnlyTexts")], subject.fixture)
     assert report.notes == ("verified of no client, since all skipped it: embed_ids",)
     assert report.exit_code() == 0

@@ -1,4 +1,4 @@
-"""What a client needs before its harness can run."""
+"""The toolchain and commands that a client needs before its harness runs."""
 
 from __future__ import annotations
 
