@@ -15,7 +15,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.asked import asked, golden_texts
 from support.served import served
 
-#: Opens what it is told, and takes every text for a query.
+#: A harness that opens the model it is told, and takes every text for a query.
 HARNESS = """
 import base64, json, sys
 from polybake.runtime.embedder import Embedder
