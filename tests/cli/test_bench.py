@@ -37,7 +37,7 @@ def test_a_table_and_nothing_else(every_feed: Path, project: Path) -> None:
 
 
 def test_files_and_json(every_feed: Path, project: Path) -> None:
-    """What is printed is what is written, and beside it lies the page."""
+    """The JSON in the file is the JSON printed, and the page lies beside it."""
     options = ("--clients", "right", "--output", "new/folder", "--json")
     printed = run("bench", every_feed, *OWN, *options, cwd=project).stdout
     folder = project / "new/folder"

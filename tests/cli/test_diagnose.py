@@ -65,7 +65,7 @@ def test_whoever_answers_is_asked(project: Path) -> None:
 
 
 def test_a_service_of_another_file_is_asked_all_the_same(project: Path) -> None:
-    """What it gives is judged, and that it serves another file is said."""
+    """Its vectors are judged, with a note that the service has another file."""
     with served(write_prompted(project / "other.onnx", seed=2)) as service:
         asked = ("diagnose", "m.onnx", "--harness", f"{service.url}/embed")
         printed = polybake(*asked, cwd=project, code=1)

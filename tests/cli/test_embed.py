@@ -37,7 +37,7 @@ def vectors(model: Path, prompt: str | None = None) -> np.ndarray:
 
 
 def test_texts_to_an_array(every_feed: Path, project: Path) -> None:
-    """What is printed says what was made; its record stands beside it."""
+    """The output says what was written, and a record stands beside the array."""
     done = run("embed", every_feed, "texts.txt", "-o", "new/out.npy", cwd=project)
     assert done.returncode == 0, done.stderr
     fingerprint = read_head(every_feed).manifest.fingerprint

@@ -110,7 +110,7 @@ def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
 
 
 def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
-    """Nothing is said of prompts, or of how its numbers are compared."""
+    """Labels are shown, and neither prompts nor a similarity."""
     shown = polybake("inspect", write_tagger(tmp_path / "tag.onnx"), cwd=tmp_path)
     assert re.search(r"^task +tag$", shown, re.MULTILINE)
     assert re.search(r"^labels +O, B-PER, I-PER, ", shown, re.MULTILINE)

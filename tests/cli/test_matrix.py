@@ -48,7 +48,7 @@ def test_json_is_all_that_is_printed(project: Path, subject: SubjectFiles) -> No
 
 
 def test_a_file_without_a_matrix_says_what_to_add(project: Path) -> None:
-    """Nothing is run, and nothing passes for a matrix."""
+    """An empty matrix runs nothing and must not pass."""
     text = (project / "polybake.toml").read_text()
     (project / "polybake.toml").write_text(text.partition("[[verify.matrix]]")[0])
     printed = polybake("matrix", cwd=project, code=2)

@@ -178,7 +178,7 @@ def test_every_line_of_the_log_is_json(every_feed: Path) -> None:
 
 
 def test_answers_come_at_once(every_feed: Path) -> None:
-    """On a connection that stays open, no answer waits 40 ms for a delayed packet."""
+    """No answer on a connection that stays open waits 40 ms for a delayed packet."""
     with served(every_feed) as service, httpx.Client(base_url=service.url) as client:
         took = []
         for _ in range(20):

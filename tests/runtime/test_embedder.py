@@ -39,7 +39,7 @@ def test_golden_cases_are_reproduced(model: str, request: pytest.FixtureRequest)
 
 
 def test_each_device_has_its_tolerance(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a GPU may differ by is too much for a CPU."""
+    """A difference that a GPU may have is too large for a CPU."""
     embedder = Embedder(every_feed)
     case = embedder.head.fixture.cases[0]
     moved = encode_vectors(embedder.embed(case.texts) + np.float32(1.5e-5))

@@ -77,7 +77,7 @@ def test_no_rows_give_no_vectors(every_feed_int8: Path) -> None:
 
 
 def test_an_unknown_prompt_names_the_choices(every_feed: Path) -> None:
-    """Neither ids nor vectors are made with another one."""
+    """An unknown prompt is refused for ids and for vectors, instead of being replaced."""
     runner = Embedder(every_feed).runner
     for call in (lambda: runner.ids(["a"], "title"), lambda: runner.vectors([[1]], "title")):
         with pytest.raises(InputError, match="unknown prompt 'title'; choose one of: query, doc"):

@@ -166,7 +166,7 @@ def test_models_are_listed(client: TestClient, embedder: Embedder) -> None:
 def test_what_is_refused(
     client: TestClient, body: dict[str, object], status: int, message: str
 ) -> None:
-    """In one line, in OpenAI's own schema."""
+    """Errors have one line, in OpenAI's own schema."""
     response = client.post("/v1/embeddings", json=body)
     assert response.status_code == status
     error = response.json()["error"]

@@ -141,6 +141,6 @@ def test_a_part_is_not_written(project: Project) -> None:
 
 
 def test_no_number_proves_nothing(project: Project) -> None:
-    """NaN is within no limit."""
+    """A difference of NaN fails the run."""
     project.change("difference=1e-7", "difference=float('nan')")
     assert project.run("-k", "test_b")[0] == 1

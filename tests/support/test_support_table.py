@@ -87,6 +87,6 @@ def test_the_page_sums_up_each_model_and_each_source() -> None:
 
 
 def test_every_architecture_has_a_row() -> None:
-    """What config.json may name as its model_type is proven by a test."""
+    """Every model_type that polybake builds is proven by a test."""
     shown = {re.match(r"[\w-]+", row.kind)[0] for row in parse(PAGE.read_text(encoding="utf-8"))}
     assert not ENCODERS.keys() - shown

@@ -1,4 +1,4 @@
-"""What lies at an edge, and golden cases that say so, of baked and quantized models."""
+"""Values near an edge of two steps, and the golden cases of quantized models that mark them."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def external(folder: Path, location: str = "model.onnx_data") -> Path:
 
 
 def hostile(folder: Path, **entries: str) -> Path:
-    """The same, with the entries of its external data replaced."""
+    """An encoder whose external data has these entries instead of its own."""
     path = external(folder)
     model = onnx.load(path, load_external_data=False)
     set_entries(model.graph.initializer[0], entries)

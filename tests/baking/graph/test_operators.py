@@ -23,7 +23,7 @@ def model(body: str, opsets: str = '"" : 18', functions: str = "") -> onnx.Model
 
 @pytest.mark.parametrize("opset", [11, 18, 26])
 def test_gives_the_opset(opset: int) -> None:
-    """Under both of its names ONNX's domain is one."""
+    """ONNX's domain has two names, which count as one."""
     for name in ("", "ai.onnx"):
         assert check_operators(model("y = Neg (x)", f'"{name}" : {opset}'), range(11, 27)) == opset
     both = model("y = Neg (x)", f'"" : {opset}, "ai.onnx" : {opset}')

@@ -112,5 +112,5 @@ def test_names_the_first_stage_at_fault(results: list[NDArray[np.float64]], show
 
 
 def test_an_encoder_without_steps() -> None:
-    """Where no step is there to blame, the encoder draws random numbers."""
+    """An encoder without steps that differs from itself draws random numbers."""
     assert at_fault([X], []).endswith("export it without random numbers")

@@ -265,7 +265,7 @@ def formula(table: np.ndarray, weight: np.ndarray, ids: list[int]) -> np.ndarray
 
 
 def test_integers_are_granted_what_their_floats_are(tmp_path: Path) -> None:
-    """Where float16 moves a value over the edge of two steps, both are right."""
+    """Both integers are right if float16 moves a value over the edge between them."""
     ranges = np.stack([np.full(128, -0.3), np.full(128, 0.3)]).astype(np.float32)
     np.save(tmp_path / "ranges.npy", ranges)
     specs = [*STEPS, {"step": "quantize", "precision": "int8", "ranges": "ranges.npy"}]

@@ -24,7 +24,7 @@ def test_softmax_of_each_row_by_itself(run_step, opset: int) -> None:
 
 
 def test_softmax_of_each_token(run_step, opset: int) -> None:
-    """Where each token has a row, that row alone counts."""
+    """Softmax of token embeddings is taken over each token's own row."""
     x = np.stack([X, 2 * X])
     found = run_step(SOFTMAX, x, np.ones((2, 4), np.int64), opset)
     assert found.sum(axis=-1) == pytest.approx(np.ones((2, 4)), abs=1e-6)
@@ -40,7 +40,7 @@ def test_softmax_of_large_numbers(run_step) -> None:
 
 
 def test_each_element_by_itself(run_step, opset: int) -> None:
-    """Other functions are those of dense layers."""
+    """The other functions are those of dense layers."""
     expected = np.array([[1 / (1 + math.exp(-value)) for value in row] for row in X.tolist()])
     sigmoid = Activation(function="sigmoid")
     assert run_step(sigmoid, X, MASK, opset) == pytest.approx(expected, abs=1e-6)

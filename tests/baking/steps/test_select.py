@@ -23,7 +23,7 @@ def test_keeps_elements_in_the_order_of_their_places(run_step, opset: int) -> No
 
 
 def test_a_place_that_is_not_there_is_named(run_step, opset: int) -> None:
-    """Places count from 0."""
+    """Places count from 0, and one beyond the embedding is named."""
     with pytest.raises(InputError, match="place 7 is chosen, and the embedding has 7 elements"):
         run_step(Select(places=(7,)), X, MASK, opset)
 

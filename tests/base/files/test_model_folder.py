@@ -157,7 +157,7 @@ def test_names_what_is_not_json(content: bytes, tmp_path: Path) -> None:
 
 
 def test_licence_is_one_short_word(tmp_path: Path) -> None:
-    """What does not look like a licence's name is not taken for one."""
+    """Code, long texts and lists are not taken for a licence's name."""
     for line, expected in (
         ("license: apache-2.0", "apache-2.0"),
         ('license: "mit"', "mit"),

@@ -20,7 +20,7 @@ def test_result_is_legal_xml_and_steers_no_terminal(text: str) -> None:
 
 
 def test_escapes_are_readable() -> None:
-    """What is escaped can be recognised, and printable text is left as it is."""
+    """Escapes can be recognised, and printable text is left as it is."""
     assert printable("a\n\x1b[31mé\ud800") == "a\\n\\x1b[31mé\\ud800"
 
 

@@ -19,7 +19,7 @@ def test_they_are_shipped() -> None:
 
 
 def test_the_first_folder_comes_first(tmp_path: Path) -> None:
-    """What the second has is found, and nothing outside of both."""
+    """A user's template wins over the shipped one; files outside of both folders are not read."""
     for name in ("own", "shipped"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "both.txt").write_text(name)

@@ -181,7 +181,7 @@ def test_takes_the_largest_of_all_rows() -> None:
 
 
 def test_a_zero_row_is_compared_absolutely() -> None:
-    """Where nothing is expected, the difference itself counts."""
+    """The difference itself counts if the expected row is zero."""
     assert relative_difference(LONG_ROW * 0.1, LONG_ROW * 0) == 0.4
 
 

@@ -47,7 +47,7 @@ def test_texts_of_every_type(kind: str, tmp_path: Path) -> None:
 
 
 def test_large_rows_come_in_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the other columns hold is counted by the file's own sizes."""
+    """The sizes of other columns count, too, when rows are put into batches."""
     from polybake.base.texts import parquet_file
 
     monkeypatch.setattr(parquet_file, "_BATCH_BYTES", 10_000)

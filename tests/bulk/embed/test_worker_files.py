@@ -68,7 +68,7 @@ def test_files_that_cannot_be_are_refused_at_once(job: FileJob, tmp_path: Path) 
 
 
 def test_all_errors_are_counted() -> None:
-    """The first of them is shown."""
+    """The message counts the errors and shows the first one."""
     done = Embedded(Path(), Path(), 1, skipped=False)
     with pytest.raises(InputError, match=r"^first \(and 1 more of 3 files\)$"):
         finished([InputError("first"), done, InputError("second")])

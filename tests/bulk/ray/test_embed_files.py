@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.usefixtures("cluster")
 def test_what_a_killed_worker_began_another_ends(every_feed: Path, tmp_path: Path) -> None:
-    """Nothing is lost, nothing is there twice, and a second run embeds nothing."""
+    """Every row is there exactly once, and a second run embeds nothing."""
     files, out = write_files(tmp_path), tmp_path / "out"
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(embed_files, files, out, every_feed)

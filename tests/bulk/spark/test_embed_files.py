@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 def test_what_a_killed_worker_began_another_ends(
     spark: SparkSession, every_feed: Path, tmp_path: Path
 ) -> None:
-    """Nothing is lost, nothing is there twice, and a second run embeds nothing."""
+    """Every row is there exactly once, and a second run embeds nothing."""
     files, out = write_files(tmp_path), tmp_path / "out"
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(embed_files, spark, files, out, every_feed)

@@ -30,7 +30,7 @@ KNOWN = [
 
 
 def test_patterns_in_use_get_through() -> None:
-    """None of them takes a second."""
+    """No pattern of a model in use takes a second."""
     assert slow_pattern(KNOWN) is None
 
 
@@ -50,7 +50,7 @@ def test_patterns_in_use_get_through() -> None:
     ],
 )
 def test_finds_repetitions_of_repetitions(pattern: str) -> None:
-    """The first one is found, whatever stands before it in the pattern, and among others."""
+    """The first slow pattern of several is found, wherever its repetition stands."""
     assert slow_pattern([r"\s+", pattern, r"(b+)+$"]) == pattern
 
 

@@ -45,7 +45,7 @@ def test_limit_replaces_the_shipped_one(folder: Path) -> None:
 
 
 def test_counts_beyond_the_limit(folder: Path) -> None:
-    """Counting does not cut."""
+    """Counting includes the tokens that encoding would cut."""
     assert baked(folder, 6).count("the water " * 9) == 20
 
 

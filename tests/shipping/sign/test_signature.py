@@ -40,7 +40,7 @@ def model_signing(*arguments: object) -> None:
 
 
 def test_the_library_s_own_command_line_verifies_ours(signed: tuple[Path, Path, Path]) -> None:
-    """Whoever has no polybake checks the file by OpenSSF's tool."""
+    """A file can be checked without polybake, by OpenSSF's tool."""
     model, signature, public = signed
     model_signing("verify", "key", model, "--signature", signature, "--public_key", public)
 

@@ -51,7 +51,7 @@ def test_a_client_of_another_contract(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_a_client_that_does_not_start(every_feed: Path, tmp_path: Path) -> None:
-    """Where packages can be installed, that is the remedy, and nothing is wrong."""
+    """A client that ends at once crashed, unless it may have to be prepared first."""
     folder = write_plain_client(tmp_path / "plain")
     client = read_client(folder).model_copy(update={"run": (sys.executable, "-c", "1")})
     with pytest.raises(HarnessError) as caught:

@@ -107,7 +107,7 @@ def test_a_text_that_shows_nothing_is_named(worst: str, shown: str) -> None:
 
 
 def test_stages() -> None:
-    """What differs has its text, and vectors have their figures."""
+    """Each difference is shown with its text, and those of vectors with figures."""
     ids = Seen(Stage.TOKENIZE, texts=9, differing=1, worst=("one", "x" * 80))
     same = Seen(Stage.EMBED_IDS, texts=9, largest=1e-7, distances=array("d", [0.0]))
     other = Seen(

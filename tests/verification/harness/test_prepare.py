@@ -23,7 +23,7 @@ def tiny(folder: Path, **fields) -> Client:
 
 
 def test_programs_on_path_are_found(tmp_path: Path) -> None:
-    """Nothing is said when all required programs are there."""
+    """No message is given if all required programs are there."""
     check_programs(tiny(tmp_path, requires=("sh", sys.executable)))
 
 

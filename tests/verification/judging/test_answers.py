@@ -81,7 +81,7 @@ CUT = [ranks(("a", 0.5), ("b", 4e-6), ("c", 1e-6))]
     ],
 )
 def test_what_was_left_out_may_stand_for_the_last(found: object) -> None:
-    """Where scores are equal, which of them are the best ones is chance."""
+    """Answers with equal scores may replace each other at the end of a list that was cut."""
     assert compare_answers(CUT, found) is None
 
 

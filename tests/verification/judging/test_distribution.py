@@ -31,7 +31,7 @@ def test_what_is_just_the_limit_is_within_it(limit: float) -> None:
 
 
 def test_growth_has_a_floor() -> None:
-    """What is far below the limit has no multiples; an exact 0 does not divide."""
+    """Growth is counted from a floor, so that a difference near 0 gives no huge multiple."""
     assert times_grown(1e-6, 5e-6, 1e-5) == pytest.approx(5)
     assert times_grown(0.0, 1e-7, 1e-5) == pytest.approx(1)
     assert times_grown(1e-12, 2e-6, 1e-5) == pytest.approx(20)

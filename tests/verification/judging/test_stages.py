@@ -52,7 +52,7 @@ def test_dtype_and_shape_are_compared(change: dict[str, object], says: str) -> N
 
 @given(hnp.arrays(np.float32, (2, 3), elements=st.floats(-1, 1, width=32)))
 def test_equal_vectors_pass_and_come_back_exactly(array: np.ndarray) -> None:
-    """What was sent is kept bit by bit, to be compared between languages."""
+    """Vectors are kept bit by bit, to be compared between languages."""
     outcome = judge_case(Stage.EMBED, golden(array), answered(array), CPU)
     assert (outcome.status, outcome.difference) == (Status.PASS, 0.0)
     assert outcome.vectors is not None

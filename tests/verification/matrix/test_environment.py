@@ -84,7 +84,7 @@ def test_a_folder_of_the_users_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_a_missing_program_is_no_environment(tmp_path: Path) -> None:
-    """Nothing is copied for a language that this machine does not have."""
+    """No copy is made for a language that this machine lacks."""
     folder = tmp_path / "client"
     lacking = client(folder).model_copy(update={"requires": ("no-such-program",)})
     with pytest.raises(HarnessError, match="no-such-program"):

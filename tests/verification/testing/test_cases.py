@@ -76,7 +76,7 @@ def test_ids_are_equal_or_wrong(subject: SubjectFiles) -> None:
 
 
 def test_the_limit_is_the_device_s(subject: SubjectFiles) -> None:
-    """What is too far on a CPU may be near enough on CUDA."""
+    """A vector that is too far off on a CPU may be near enough on CUDA."""
     [on_cpu, *_] = polybake.testing.golden_cases(subject.model)
     [on_cuda, *_] = polybake.testing.golden_cases(subject.model, device="cuda")
     found = np.array(on_cpu.golden.vectors)
