@@ -131,7 +131,7 @@ def test_an_old_python_is_named(project: Path, tmp_path: Path) -> None:
 def test_the_whole_action(
     project: Path, tmp_path: Path, subject: SubjectFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It installs this checkout in an environment of its own, which alone verifies."""
+    """The action installs this checkout in an environment of its own, which alone verifies."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     code, printed = run_step("Install polybake", project, tmp_path)
     assert code == 0, printed

@@ -58,7 +58,7 @@ def test_golden_cases_lie_in_a_folder_once_they_were_written(tmp_path: Path) -> 
 
 
 def test_a_client_goes_where_the_file_says(tmp_path: Path) -> None:
-    """Its output is relative to the file, too."""
+    """A client's output is relative to the file, too."""
     text = GOOD.replace('module = "Minilm"', 'output = "gems/minilm"')
     assert load_config(write(tmp_path, text)).clients["ruby"].output == tmp_path / "gems/minilm"
 

@@ -127,7 +127,7 @@ def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_one_line(arguments: list[str], shown: str, project: Path) -> None:
-    """It is named, with exit code 2, and nothing is written."""
+    """One line names the input, the exit code is 2, and nothing is written."""
     printed = polybake("inspect", *arguments, cwd=project, code=2)
     assert shown in printed
     assert len(printed.splitlines()) == 1

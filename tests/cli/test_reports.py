@@ -44,7 +44,7 @@ def test_every_report_is_written(subject: SubjectFiles, folder: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--baseline", "--record"])
 def test_a_wrong_file_costs_no_run(subject: SubjectFiles, folder: Path, option: str) -> None:
-    """It is refused before any client starts, and stays as it is."""
+    """A wrong file is refused before any client starts, and stays as it is."""
     (folder / "wrong.json").write_text("{")
     printed = polybake("verify", subject.model, option, "wrong.json", cwd=folder, code=2)
     assert printed.startswith("polybake: wrong.json: is no ")

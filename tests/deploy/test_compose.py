@@ -44,7 +44,7 @@ def test_the_image_is_run_as_it_was_made_to_be() -> None:
 
 @pytest.mark.parametrize("name", services())
 def test_no_service_may_do_more(name: str) -> None:
-    """Each runs without root and without a capability, and says whether it is well."""
+    """Each service runs without root and capabilities, and reports its health."""
     service = services()[name]
     assert service["user"] not in ("root", "0")
     assert service["cap_drop"] == ["ALL"]

@@ -50,7 +50,7 @@ def test_labels_meet() -> None:
 
 
 def test_its_arguments_are_serves() -> None:
-    """They stand for CMD; every option exists, and the file of keys is where the secret is."""
+    """The arguments replace CMD; every option exists, and the file of keys is the secret's."""
     model, *options = SERVE["args"]
     assert [model] == words("CMD")
     given = dict(zip(options[::2], options[1::2], strict=True))

@@ -150,7 +150,7 @@ def write_pooled(
 
 
 def write_byte_level_tokenizer(folder: Path) -> None:
-    """One without special tokens, which joins a space to the ``b`` after it, as in ``a b``."""
+    """A tokenizer that joins a space to the ``b`` after it, and has no special tokens."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: number for number, token in enumerate(["<pad>", *alphabet, "Ġb"])}
     tokenizer = Tokenizer(models.BPE(vocabulary, merges=[("Ġ", "b")]))

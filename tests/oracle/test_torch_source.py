@@ -181,7 +181,7 @@ def test_settings_name_no_files(tmp_path: Path) -> None:
 
 
 def test_an_architecture_that_transformers_does_not_know(tmp_path: Path) -> None:
-    """Its name and transformers' version are in the message."""
+    """The message holds the architecture's name and transformers' version."""
     folder = saved(tmp_path, ernie())
     change_json(folder / "config.json", model_type="nonesuch")
     with pytest.raises(InputError, match=r"transformers [\d.]+ does not load .*nonesuch"):

@@ -136,7 +136,7 @@ class Shape(BaseModel, extra="forbid"):
 
 
 def shapes() -> Iterator[Shape]:
-    """All of them, in the order of the files below shapes/."""
+    """All shapes, in the order of the files below shapes/."""
     for path in sorted((_HERE / "shapes").glob("*.json")):
         for entry in json.loads(path.read_text("utf-8")):
             yield Shape.model_validate(entry)

@@ -38,7 +38,7 @@ def test_without_limits_all_are_there(groups: Path) -> None:
 
 
 def test_a_quota_is_rounded_up(groups: Path) -> None:
-    """One and a half processors are two threads' work."""
+    """A quota of one and a half processors is work for two threads."""
     (groups / "cpu.max").write_text("150000 100000\n")
     assert (processors(), limited()) == (2, True)
 

@@ -1,4 +1,4 @@
-"""Texts in, vectors out."""
+"""Texts become vectors, in batches."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def contract(**changes: object) -> Contract:
 
 
 def test_rows_run_as_one_batch(tmp_path: Path) -> None:
-    """They go through together and the named outputs come back, padded further on request."""
+    """Rows go through together and the named outputs come back, padded further on request."""
     words = BakedTokenizer(tokenizer().to_str(), 8, 0, "right")
     runner = Runner(open_session(write_encoder(tmp_path)), contract(), words)
     assert runner.vectors([[5, 6, 7], [8]]).shape == (2, 3, 6)

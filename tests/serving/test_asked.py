@@ -9,7 +9,7 @@ from polybake.serving.asked import Asked, Batch, InputRows, RowOrRows, Texts
 
 
 class Body(Asked):
-    """One field of each kind."""
+    """A body with one field of each kind."""
 
     rows: InputRows = ""
     row: RowOrRows = ""

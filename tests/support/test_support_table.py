@@ -34,7 +34,7 @@ def test_agreement_is_no_fault() -> None:
 
 
 def test_a_missing_row_and_a_grown_difference_are_faults() -> None:
-    """Both are named after any run, with the test that found them."""
+    """Both faults are named after any run, with the test that found them."""
     (missing,) = faults({ROW: 1e-7}, {}, whole=False)
     assert missing.startswith("has no row for bert, folder, with a head, pool(mode=mean)")
     (grown,) = faults({ROW: 1.2e-6}, {ROW: 1e-7}, whole=False)

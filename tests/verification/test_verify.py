@@ -82,7 +82,7 @@ def test_required_names_may_not_be_skipped(subject: SubjectFiles, clients: Path)
 def test_a_fixture_folder_takes_the_place_of_the_file_s(
     subject: SubjectFiles, clients: Path, tmp_path: Path
 ) -> None:
-    """Its cases are asked, and no others."""
+    """Only the cases of the fixture folder are asked."""
     cases = subject.fixture.cases[:1]
     write_fixture(subject.fixture.model_copy(update={"cases": cases}), tmp_path / "golden")
     report = verify(subject.model, [clients / "a"], fixture=tmp_path / "golden")

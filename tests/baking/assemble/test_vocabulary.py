@@ -77,7 +77,7 @@ def test_an_added_token_without_a_row_is_dropped() -> None:
 
 
 def test_a_word_without_a_row_is_refused_by_name() -> None:
-    """Any text may hold it, and would fail in a client."""
+    """Any text may hold such a word, which would make a client fail."""
     with pytest.raises(InputError) as caught:
         fitted(tokenizer(6), 4)
     assert str(caught.value) == (

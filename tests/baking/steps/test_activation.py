@@ -16,7 +16,7 @@ SOFTMAX = Activation(function="softmax")
 
 
 def test_softmax_of_each_row_by_itself(run_step, opset: int) -> None:
-    """Each number is its power of e beside those of its row, at every opset."""
+    """Each number becomes its share of the row's powers of e, at every opset."""
     powers = [[math.exp(value) for value in row] for row in X.tolist()]
     expected = np.array([[power / sum(row) for power in row] for row in powers])
     assert run_step(SOFTMAX, X, MASK, opset) == pytest.approx(expected, abs=1e-6)

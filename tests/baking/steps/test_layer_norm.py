@@ -20,7 +20,7 @@ MASK = np.ones((3, 2), np.int64)
 
 
 def normal(eps: float) -> np.ndarray:
-    """Each row by its mean and population variance."""
+    """The rows normalised by their mean and population variance."""
     return np.array(
         [
             [(v - statistics.fmean(row)) / math.sqrt(statistics.pvariance(row) + eps) for v in row]

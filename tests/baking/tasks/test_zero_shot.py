@@ -77,7 +77,7 @@ def test_each_text_is_paired_with_each_label(tmp_path: Path) -> None:
 
 
 def test_golden_cases_ask_for_one_label_and_for_several(tmp_path: Path) -> None:
-    """One label alone, several of which one is right, and several that may all be."""
+    """Cases have one label alone, several with one right, and several that may all be right."""
     cases = read_head(write_zero_shot(tmp_path / "tiny-zero-shot.onnx")).fixture.cases
     calls = [case.call for case in cases if case.call is not None]
     asked = {(len(call["labels"]), call["multi_label"]) for call in calls}

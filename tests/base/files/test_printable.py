@@ -25,6 +25,6 @@ def test_escapes_are_readable() -> None:
 
 
 def test_no_backticks_end_a_code_span() -> None:
-    """It begins and ends with more of them than the text has in a row."""
+    """A code span is fenced by more backticks than its text has in a row."""
     assert code_span("plain @name") == "`plain @name`"
     assert code_span("a ``b` \n") == "``` a ``b` \\n ```"

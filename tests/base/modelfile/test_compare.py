@@ -173,7 +173,7 @@ def test_no_size_of_float32_is_beyond_judging(scale: float) -> None:
 
 
 def test_takes_the_largest_of_all_rows() -> None:
-    """One element of one row is enough."""
+    """One different element of one row decides."""
     expected = np.repeat(LONG_ROW, 3, axis=0)
     found = expected.copy()
     found[1, 0] -= 1.0

@@ -1,4 +1,4 @@
-"""Comma-separated values."""
+"""Corpora of comma-separated values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One JSON object a line."""
+"""Corpora with one JSON object a line."""
 
 from __future__ import annotations
 

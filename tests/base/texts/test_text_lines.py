@@ -1,4 +1,4 @@
-"""One text a line."""
+"""Corpora with one text a line."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_other_vectors_are_refused_unless_they_may_be_replaced(job: FileJob) -> 
 
 
 def test_a_worker_with_another_model_writes_nothing(job: FileJob, every_feed_default: Path) -> None:
-    """It names the fingerprints of both."""
+    """The message names the fingerprints of both files."""
     other = replace(job.model, path=every_feed_default)
     found = replace(job, model=other).run()
     assert isinstance(found, InputError)

@@ -12,7 +12,7 @@ from polybake.errors import InputError
 
 
 def test_lines(tmp_path: Path) -> None:
-    """One text a line; empty lines are left out, and only line breaks end a line."""
+    """Each line is a text; empty lines are left out, and only line breaks end a line."""
     path = tmp_path / "texts.txt"
     path.write_bytes("one\n\n zwei \u2028 Wörter\r\nthree".encode())
     assert list(Corpus(path)) == ["one", " zwei \u2028 Wörter", "three"]
@@ -88,6 +88,6 @@ def test_other_kinds(name: str, content: str, tmp_path: Path) -> None:
 
 
 def test_standard_input_is_refused() -> None:
-    """It could be read only once."""
+    """Standard input could be read only once."""
     with pytest.raises(InputError, match="read more than once to fit arrays to them; give a file"):
         list(Corpus(Path("-")))

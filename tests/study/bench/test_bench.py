@@ -26,7 +26,7 @@ WORKLOADS = [
 
 
 def test_models_threads_and_clients(every_feed: Path, bits: Path, tmp_path: Path) -> None:
-    """Each has a row, in the order in which they were given, with clients last."""
+    """Each model, thread count and client has a row, in the order given, with clients last."""
     write_plain_client(tmp_path / "plain")
     found = bench(
         [every_feed, bits, every_feed],

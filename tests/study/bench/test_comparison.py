@@ -22,7 +22,7 @@ SINGLE = Workload("single", "one of them", TEXTS, single=True)
 
 
 def test_rows_of_threads(every_feed: Path) -> None:
-    """Each has its own times, and the ratio is that of the medians."""
+    """Each row has its own times, and its ratio is that of the medians."""
     candidates = [Candidate("m", Embedder(every_feed, threads=n), n) for n in (1, 1)]
     told: list[str] = []
     found = compare(ALL, candidates, 3, told.append)

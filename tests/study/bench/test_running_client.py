@@ -44,7 +44,7 @@ def test_wrong_vectors_fail(model: str, tmp_path: Path, request: pytest.FixtureR
 
 
 def test_a_client_of_another_contract(every_feed: Path, tmp_path: Path) -> None:
-    """Its folder is named, and what to do."""
+    """The message names the client's folder and the remedy."""
     folder = write_plain_client(tmp_path / "plain", "other-contract")
     with pytest.raises(InputError, match=r"plain: contract\.max_length .*; give the clients of "):
         RunningClient(read_client(folder), Embedder(every_feed))

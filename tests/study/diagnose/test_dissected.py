@@ -52,7 +52,7 @@ def test_step_by_step_is_the_whole(kind: str, functions: bool, tmp_path: Path) -
 
 
 def test_its_parts_have_names(dissected: Dissected) -> None:
-    """Two layers, of which the last one's output is the encoder's; and what each step gives."""
+    """Two layers and each step can be read, and the last layer's output is the encoder's."""
     assert len(dissected.layers) == 1
     assert len(dissected.states) == 3
     assert dissected.pooled_at == 0

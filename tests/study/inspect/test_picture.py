@@ -31,7 +31,7 @@ def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_svg_of_a_baked_model(baked: Path, tmp_path: Path) -> None:
-    """It bears the model's name and encoder; its folder is made, and twice gives equal bytes."""
+    """The picture has the model's name and encoder, and is equal byte for byte when drawn again."""
     out = tmp_path / "new" / "graph.svg"
     write_picture(baked, out)
     first = out.read_bytes()

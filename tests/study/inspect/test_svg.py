@@ -61,7 +61,7 @@ def test_all_is_inside() -> None:
 
 
 def test_converters_that_know_no_css_see_colours() -> None:
-    """Each shape and each text has its own, of a light ground, and no variable is asked for."""
+    """Every shape and text has a colour attribute for light ground, without CSS variables."""
     drawing = svg(PICTURE, "minilm", "opset 18")
     assert "var(" not in drawing
     shapes = [one for one in ET.fromstring(drawing).iter() if "class" in one.attrib][1:]  # noqa: S314

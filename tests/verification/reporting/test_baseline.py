@@ -87,7 +87,7 @@ def test_growth_versions_and_model_file(tmp_path: Path) -> None:
 
 
 def test_a_report_of_before_distributions_is_read(tmp_path: Path) -> None:
-    """Its statuses and versions are compared; keys of a later version do not matter."""
+    """An older report's statuses and versions are compared, and unknown keys do not matter."""
     data = json.loads(report_json(sample_report()))
     for run in data["runs"]:
         del run["distributions"], run["worst"]

@@ -89,7 +89,7 @@ def test_the_limit_is_the_device_s(subject: SubjectFiles) -> None:
 
 
 def test_a_fixture_folder_may_take_their_place(subject: SubjectFiles, tmp_path: Path) -> None:
-    """It has a user's own texts, which do not go into the file."""
+    """A fixture folder has a user's own texts, which do not go into the file."""
     fixture = subject.fixture.model_copy(update={"cases": subject.fixture.cases[:1]})
     write_fixture(fixture, tmp_path)
     (case,) = polybake.testing.golden_cases(subject.model, fixture=tmp_path)

@@ -1,4 +1,4 @@
-"""Vectors alone."""
+"""Vectors in a NumPy array."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def statuses(report: Report, stage: Stage) -> dict[str, Status]:
 
 @pytest.mark.parametrize("route", [OPENAI, TEI])
 def test_a_faultless_service_passes(subject: SubjectFiles, route: str) -> None:
-    """All passes, abilities that it lacks are visible skips, and prompts stand before texts."""
+    """All stages pass except those that it lacks, which are visible skips; prompts are sent."""
     state = Web(subject.fixture)
     with web(state) as url:
         report = judged(subject, url + route)
