@@ -1,4 +1,4 @@
-"""What several tests need: model files, MiniLM's folder, and toolchains that may be missing."""
+"""Fixtures of many tests: model files, MiniLM's folder, and toolchains that may be missing."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this run requires is no requirement of the commands that a test runs.
+    """Commands that a test runs do not inherit what this run requires.
 
-    Nor are colours, which Typer's help has on GitHub and where they are forced.
+    Nor do they inherit forced colours, which Typer's help also has on GitHub.
     """
     for name in ("POLYBAKE_REQUIRE", "GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
@@ -73,28 +73,28 @@ def every_feed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def every_feed_left(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, padded on the left."""
+    """The model file of every_feed, padded on the left."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-left.onnx"
     return write_every_feed_model(path, pad_side="left", name="every-feed-left")
 
 
 @pytest.fixture(scope="session")
 def every_feed_default(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, whose default prompt is that of documents."""
+    """The model file of every_feed, with the prompt of documents as its default."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-default.onnx"
     return write_every_feed_model(path, name="every-feed-default", default_prompt="document")
 
 
 @pytest.fixture(scope="session")
 def every_feed_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same as integers."""
+    """The model file of every_feed, with embeddings of int8."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-int8.onnx"
     return write_every_feed_model(path, name="every-feed-int8", precision="int8")
 
 
 @pytest.fixture(scope="session")
 def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same as bits, eight in a byte."""
+    """The model file of every_feed, with embeddings of bits, eight in a byte."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-bits.onnx"
     return write_every_feed_model(path, name="every-feed-bits", precision="ubinary")
 
@@ -131,7 +131,7 @@ def tiny_tag(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_zero_shot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of entailment."""
+    """A model of entailment, for labels chosen at run time."""
     return write_zero_shot(tmp_path_factory.mktemp("a model") / "tiny-zero-shot.onnx")
 
 

@@ -114,7 +114,7 @@ def test_no_input_is_part_of_the_script(project: Path, runner_temp: Path) -> Non
 
 
 def test_an_old_python_is_named(project: Path, tmp_path: Path) -> None:
-    """With what to do, in one line that GitHub shows at the top, and nothing is installed."""
+    """The step fails with one line that GitHub shows at the top, and installs nothing."""
     old = tmp_path / "old/python3"
     old.parent.mkdir()
     old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.10.2 || exit 1\n')
@@ -131,7 +131,7 @@ def test_an_old_python_is_named(project: Path, tmp_path: Path) -> None:
 def test_the_whole_action(
     project: Path, tmp_path: Path, subject: SubjectFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It installs this checkout in an environment of its own, which alone verifies."""
+    """The action installs this checkout in an environment of its own, which alone verifies."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     code, printed = run_step("Install polybake", project, tmp_path)
     assert code == 0, printed

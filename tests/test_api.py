@@ -35,7 +35,7 @@ def test_bakes_and_embeds(tmp_path: Path) -> None:
 
 
 def test_generates_and_verifies(subject: SubjectFiles, tmp_path: Path) -> None:
-    """Without ONNX Runtime, as on a machine that only judges clients."""
+    """Clients are generated and judged even if ONNX Runtime is not installed."""
     subject.write_client(tmp_path / "clients/tiny")
     code = (
         "import sys; sys.modules['onnx'] = sys.modules['onnxruntime'] = None\n"
@@ -61,7 +61,7 @@ def test_generates_and_verifies(subject: SubjectFiles, tmp_path: Path) -> None:
 def test_wrong_arguments_are_one_line(
     tmp_path: Path, change: dict[str, object], shown: str
 ) -> None:
-    """The same words as for a polybake.toml."""
+    """A wrong argument gives the same words as a wrong polybake.toml."""
     write_bert(tmp_path / "tiny")
     with pytest.raises(InputError, match=shown):
         polybake.bake(tmp_path / "tiny", tmp_path / "out.onnx", **change)  # type: ignore[arg-type]
@@ -81,7 +81,7 @@ def test_names_are_imported_when_they_are_used() -> None:
 
 
 def test_a_missing_package_says_what_to_install() -> None:
-    """Not only its own name."""
+    """The message names the extra, not only the package."""
     code = (
         "import sys; sys.modules['onnxruntime'] = None\n"
         "import polybake\n"
@@ -95,6 +95,6 @@ def test_a_missing_package_says_what_to_install() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """As of any module."""
+    """A misspelt name raises AttributeError, as in any module."""
     with pytest.raises(AttributeError, match="module 'polybake' has no attribute 'nonsense'"):
         polybake.nonsense  # noqa: B018

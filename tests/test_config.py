@@ -50,7 +50,7 @@ def test_a_good_file(tmp_path: Path) -> None:
 
 
 def test_golden_cases_lie_in_a_folder_once_they_were_written(tmp_path: Path) -> None:
-    """Until then the model file's own are all there are."""
+    """The model file's own cases are used until there is such a folder."""
     config = load_config(write(tmp_path, GOOD))
     assert config.golden_folder is None
     config.fixtures_folder.mkdir(parents=True)
@@ -58,7 +58,7 @@ def test_golden_cases_lie_in_a_folder_once_they_were_written(tmp_path: Path) -> 
 
 
 def test_a_client_goes_where_the_file_says(tmp_path: Path) -> None:
-    """Its output is relative to the file, too."""
+    """A client's output is relative to the file, too."""
     text = GOOD.replace('module = "Minilm"', 'output = "gems/minilm"')
     assert load_config(write(tmp_path, text)).clients["ruby"].output == tmp_path / "gems/minilm"
 
@@ -108,7 +108,7 @@ def test_a_fault_is_named(tmp_path: Path, old: str, new: str, message: str) -> N
 
 
 def test_begins_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """What Windows' editors put before the text is no part of it."""
+    """A byte order mark, which Windows' editors write, is no part of the settings."""
     assert load_config(write(tmp_path, f"\ufeff{GOOD}")).model.name == "minilm"
 
 
@@ -125,7 +125,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 
 def test_a_matrix_is_a_list_of_tables(tmp_path: Path) -> None:
-    """Each has lists of what to combine."""
+    """Each table has lists of what to combine."""
     table = '[[verify.matrix]]\nlanguage = "python"\nruntimes = ["1.24.3", "newest"]\n'
     first, second = load_config(write(tmp_path, GOOD + table * 2)).verify.matrix
     assert first == second
@@ -144,7 +144,7 @@ def test_a_matrix_is_a_list_of_tables(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_of_a_matrix_is_named(tmp_path: Path, line: str, message: str) -> None:
-    """By its place, and with the keys of the table that it is in."""
+    """The message holds the key's place, and the keys that its table may have."""
     table = f'[[verify.matrix]]\nlanguage = "python"\n{line}\n'
     with pytest.raises(InputError) as caught:
         load_config(write(tmp_path, GOOD + table))

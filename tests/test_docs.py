@@ -136,13 +136,13 @@ def run_service(words: list[str], project: Path) -> None:
 
 
 def check_container_command(line: str) -> None:
-    """Files of deploy/ that it names are there; nox -s container runs the image."""
+    """Check that the files of deploy/ exist which it names; nox -s container runs the image."""
     for path in re.findall(r"\bdeploy(?:/[\w.]+)?", line):
         assert (REPOSITORY / path).exists(), line
 
 
 def check_containerfile(code: str, project: Path) -> None:  # noqa: ARG001 - as above
-    """It is laid over the image that deploy/ builds, which nox -s container tries."""
+    """Check that it extends the image of deploy/, which nox -s container builds."""
     assert code.startswith("FROM polybake-serve\n")
 
 
@@ -166,7 +166,7 @@ def run_toml(code: str, project: Path) -> None:
 
 
 def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
-    """An example of a file or a message is one, but for values shortened to three dots."""
+    """Parse an example of a file or a message, whose values may be shortened to three dots."""
     data = json.loads(code)
     if "run" in data:
         HarnessFile.model_validate_json(code)
@@ -199,7 +199,7 @@ def run_yaml(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
 
 
 def readme(project: Path, task: str, language: str) -> str:
-    """That of the client of a task's model."""
+    """The README of a task's client in a language."""
     manifest = read_head(project / f"{TASK_NAMES[task]}.onnx").manifest
     return render_client(manifest, language).files["README.md"]
 
@@ -236,7 +236,7 @@ def run_program(code: str, project: Path) -> None:
 
 
 def run_tests(code: str, folder: Path) -> None:
-    """Tests of a service that is a client and nothing more."""
+    """Run the tests of a service that is only a client of polybake."""
     (folder / "build").mkdir(parents=True)
     write_search_model(folder / "build/minilm.onnx")
     wrapper = "import polybake\nembed = polybake.Embedder('build/minilm.onnx').embed\n"
@@ -270,13 +270,13 @@ RUNNERS: dict[str, Callable[[str, Path], None]] = {
     ids=[place for place, _, _ in blocks()],
 )
 def test_a_code_block_works(language: str, code: str, project: Path) -> None:
-    """A block in a language that nothing here can run fails, too."""
+    """Each block works; one in a language that nothing here can run fails, too."""
     RUNNERS[language](code, project)
 
 
 @pytest.mark.parametrize("task", TASK_MODELS)
 def test_each_task_has_the_lines_of_its_clients(task: str, project: Path) -> None:
-    """Word for word, as the clients' own tests run them."""
+    """The lines are those that the clients' own tests run, word for word."""
     page = (REPOSITORY / "docs" / "tasks.md").read_text(encoding="utf-8")
     section = page.partition(f"## {task}: ")[2].partition("\n## ")[0]
     shown = re.findall(r"^```(\w+)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Every error a user can meet, by its exit code and its remedy."""
+"""Every error that a user can meet has its exit code and its remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from polybake.errors import CheckFailed, InputError, RequirementMissing, missing
 
 
 def test_exit_codes_are_those_of_the_protocol() -> None:
-    """A verdict, wrong input, and what the environment lacks."""
+    """Verdicts are 1, wrong input is 2, and a lack of the environment is 3."""
     assert [one.exit_code for one in (CheckFailed, InputError, RequirementMissing)] == [1, 2, 3]
 
 
@@ -23,7 +23,7 @@ def test_exit_codes_are_those_of_the_protocol() -> None:
     ],
 )
 def test_a_missing_package_names_the_extra_that_brings_it(name: str, extra: str) -> None:
-    """A part of a package is the package's."""
+    """A missing submodule counts as its package."""
     package = name.partition(".")[0]
     error = missing_package(ModuleNotFoundError(name=name))
     assert (
@@ -34,5 +34,5 @@ def test_a_missing_package_names_the_extra_that_brings_it(name: str, extra: str)
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError(name="polybake.x"), ValueError("onnx")])
 def test_other_faults_are_not_the_users(error: Exception) -> None:
-    """A module of our own that is missing is ours to mend."""
+    """A missing module of polybake itself is a bug, not the user's fault."""
     assert missing_package(error) is None

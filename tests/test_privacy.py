@@ -16,13 +16,13 @@ from support.fresh_home import run_silently
 
 pytestmark = pytest.mark.slow
 
-#: As if somebody had imported onnxruntime; the real one would send its telemetry.
+#: A stand-in for an imported onnxruntime; the real one would send its telemetry.
 IMPORTED = "import sys; sys.modules['onnxruntime'] = sys"
 RUN = (sys.executable, "-c", "import polybake.cli.main; polybake.cli.main.main()")
 
 
 def test_no_command_writes_to_the_home(tmp_path: Path) -> None:
-    """Whatever is baked, checked, embedded or measured, it stays empty, and no name is sought."""
+    """Baking, checking, embedding and measuring write nothing there, and look up no name."""
     write_bert(tmp_path / "bert")
     home, model = tmp_path / "home", "model.onnx"
     config = tmp_path / "polybake.toml"

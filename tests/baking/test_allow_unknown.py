@@ -31,7 +31,7 @@ def bake(source: Path, out: Path, *keys: str) -> Manifest:
 
 
 def test_they_stand_in_the_manifest(tmp_path: Path) -> None:
-    """A file of which nothing was allowed says nothing of it, as earlier versions wrote it."""
+    """The manifest lists allowed keys; without any it is as earlier versions wrote it."""
     folder = write_bert(tmp_path / "m", CONFIG | {"voice_id": 3})
     with pytest.raises(InputError, match=r"config\.json: unknown key voice_id = 3, which may"):
         bake(folder, tmp_path / "tiny.onnx")
@@ -44,14 +44,14 @@ def test_they_stand_in_the_manifest(tmp_path: Path) -> None:
 
 
 def test_one_that_nothing_has_is_refused(tmp_path: Path) -> None:
-    """Misspelled, or left over from another model."""
+    """An allowed key may be misspelled or left over from another model."""
     with pytest.raises(InputError, match=r"model\.allow_unknown: no file .* 'voice_id'; leave"):
         bake(write_bert(tmp_path / "m"), tmp_path / "tiny.onnx", "voice_id")
     assert not (tmp_path / "tiny.onnx").exists()
 
 
 def test_keys_of_modules_are_allowed_alike(tmp_path: Path) -> None:
-    """Whichever file of the folder has them; an exported encoder's folder, too."""
+    """An unknown key may stand in any file of the folder, also in an exported encoder's."""
     folder = write_sentence_transformers(tmp_path / "m", ("Pooling", {"pooling_mode_foo": True}))
     write_json(folder / "config_sentence_transformers.json", {"rank": 2})
     keys = {"source": folder, "allow_unknown": ("pooling_mode_foo", "rank")}

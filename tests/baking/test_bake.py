@@ -1,4 +1,4 @@
-"""From a source to a proven model file."""
+"""A source becomes a proven model file."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_prompts_and_own_cases(tmp_path: Path) -> None:
 
 
 def test_source_prompts_are_kept(tmp_path: Path) -> None:
-    """Without prompts of one's own the source's are baked, with its default."""
+    """A user who gives no prompts gets the source's, with its default."""
     folder = write_sentence_transformers(tmp_path / "m", ("Pooling", {"pooling_mode": "mean"}))
     prompts = {"passage": "passage: "}
     config = {"prompts": prompts, "default_prompt_name": "passage"}

@@ -25,7 +25,7 @@ ROUTE = Route(
 
 
 def test_is_fed_beside_the_prompt_s_length(tmp_path: Path) -> None:
-    """A model may take both values of a prompt, and every route is proven."""
+    """A model may take a prompt's length and its route, and every route is proven."""
     pools: list[Step] = [Pool(mode="mean", include_prompt=False), ROUTE]
     source = open_source(write_bert(tmp_path / "model"))
     prompts = {"query": "query: ", "document": ""}
@@ -50,14 +50,14 @@ def test_routes_follow_an_export(tmp_path: Path) -> None:
 
 
 class Wrong(Scale):
-    """Its NumPy form is another one."""
+    """A step whose NumPy form differs from its graph."""
 
     def formula(self, x: Floats) -> Floats:
         return 2 * super().formula(x)
 
 
 class Neighbour(Pointwise):
-    """Adds the first text of a batch to every one."""
+    """A step that adds the first text of a batch to every one."""
 
     name = "neighbour"
 

@@ -1,4 +1,4 @@
-"""Which vectors count as the same work."""
+"""Vectors that agree count as the same work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agreement import cosine, refusal
 
 
 def test_cosine_is_that_of_the_farthest_text() -> None:
-    """One wrong row of many is enough, whatever the rows' lengths."""
+    """One wrong row among many is found, whatever the rows' lengths."""
     expected = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     assert cosine(vectors, expected) == pytest.approx(0.5**0.5)

@@ -25,6 +25,6 @@ def test_spread_is_half_the_range() -> None:
 
 
 def test_rows_without_times_are_left_out() -> None:
-    """They have a reason instead."""
+    """A row without times has a reason instead."""
     assert [row["title"] for row in results.timed(FOUND)] == ["polybake", "other"]
     assert [row["title"] for row in results.left_out(FOUND)] == ["refused"]

@@ -33,7 +33,7 @@ def test_page_says_why_a_row_is_left_out() -> None:
 
 @pytest.mark.parametrize(("others", "provisional"), [(0.04, False), (0.4, True)])
 def test_times_of_a_busy_machine_are_provisional(others: float, provisional: bool) -> None:
-    """Where other programs took a share of the processors, the page says so."""
+    """The page says so if other programs took a share of the processors."""
     found = FOUND | {"others": others}
     assert ("Provisional" in tables.page(found, "peers.svg")) == provisional
 

@@ -1,4 +1,4 @@
-"""What ``polybake bake`` says it did."""
+"""The output of ``polybake bake``."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ MEAN = ("Pooling", {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": 
 
 
 def test_what_was_given_up_is_said(tmp_path: Path) -> None:
-    """With the cosines, and nothing of it for an exact file."""
+    """A narrow file's cosines to the exact vectors are printed; an exact file has none."""
     folder = write_sentence_transformers(tmp_path / "tiny-bert", MEAN)
     assert "cosine" not in polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
     options = ("--storage", "float16", "--output", "half.onnx")

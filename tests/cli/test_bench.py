@@ -27,7 +27,7 @@ OWN = ("--texts", "texts.txt", "--rounds", "1")
 
 
 def test_a_table_and_nothing_else(every_feed: Path, project: Path) -> None:
-    """Without a folder, no file is written; progress is for terminals."""
+    """No file is written unless a folder is given, and only terminals show progress."""
     before = {*project.rglob("*")}
     done = run("bench", every_feed, *OWN, "--threads", 1, cwd=project)
     assert (done.returncode, done.stderr) == (0, "")
@@ -37,7 +37,7 @@ def test_a_table_and_nothing_else(every_feed: Path, project: Path) -> None:
 
 
 def test_files_and_json(every_feed: Path, project: Path) -> None:
-    """What is printed is what is written, and beside it lies the page."""
+    """The JSON in the file is the JSON printed, and the page lies beside it."""
     options = ("--clients", "right", "--output", "new/folder", "--json")
     printed = run("bench", every_feed, *OWN, *options, cwd=project).stdout
     folder = project / "new/folder"
@@ -49,7 +49,7 @@ def test_files_and_json(every_feed: Path, project: Path) -> None:
 
 
 def test_the_seeded_texts(every_feed: Path, project: Path) -> None:
-    """Without a file of texts it is short ones, long ones and a single one."""
+    """The default workloads are short texts, long texts and single ones."""
     printed = run("bench", every_feed, "--rounds", "1", "--json", cwd=project).stdout
     found = [(one["name"], one["rows"][0]["texts"]) for one in json.loads(printed)["workloads"]]
     assert found == [("short", 1000), ("long", 200), ("single", 1)]
@@ -78,7 +78,7 @@ def test_other_vectors_end_with_1(every_feed: Path, project: Path) -> None:
 def test_wrong_input_writes_nothing(
     every_feed: Path, project: Path, arguments: list[str], message: str
 ) -> None:
-    """One line with the value and the remedy, before anything is measured."""
+    """One line names the value and the remedy, before anything is measured."""
     (project / "empty.txt").write_text("")
     before = {*project.rglob("*")}
     given = [every_feed if one == "MODEL" else one for one in arguments]

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_equal_files_have_equal_cards(tiny_tag: Path, tmp_path: Path) -> None:
-    """Byte for byte, so that a card can be compared; both name the file by its digest."""
+    """Cards of equal files are equal byte for byte, and name the file by its digest."""
     polybake("card", tiny_tag, "--output", "one", cwd=tmp_path)
     polybake("card", tiny_tag, "--output", "two", cwd=tmp_path)
     names = sorted(path.name for path in (tmp_path / "one").iterdir())
@@ -36,7 +36,7 @@ def test_the_task_is_told_in_the_hub_s_words(tiny_tag: Path, tmp_path: Path) -> 
 
 
 def test_a_changed_graph_has_no_card(every_feed: Path, tmp_path: Path) -> None:
-    """Its digests would be of another file."""
+    """A card of a changed graph would hold another file's digests."""
     data = bytearray(every_feed.read_bytes())
     data[-1] ^= 1
     (tmp_path / "copy.onnx").write_bytes(data)

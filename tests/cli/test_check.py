@@ -46,7 +46,7 @@ def project(baked: Path, tmp_path: Path) -> Path:
 
 
 def test_what_was_just_baked_is_current(project: Path) -> None:
-    """And Git does not take the large file."""
+    """A fresh file is current, and Git ignores its folder."""
     assert "current: build/tiny.onnx was baked with these settings" in polybake(
         "check", cwd=project
     )
@@ -91,7 +91,7 @@ def test_without_its_source_the_settings_are_not_compared(project: Path) -> None
 
 
 def test_without_the_packages_of_a_bake_neither(project: Path) -> None:
-    """A base install checks what it can."""
+    """A base install cannot compare the settings, and checks the rest."""
     code = (
         "import sys; sys.modules |= dict.fromkeys(('onnx', 'onnx_ir', 'onnxscript'));"
         "sys.argv = ['polybake', 'check']; import polybake.cli.main; polybake.cli.main.main()"
@@ -104,7 +104,7 @@ def test_without_the_packages_of_a_bake_neither(project: Path) -> None:
 
 
 def test_a_tokenizer_that_cannot_be_read_is_an_error(every_feed: Path, tmp_path: Path) -> None:
-    """One line, though its digest is right."""
+    """A tokenizer of the right digest that cannot be read gives one line."""
     head, tail, path = read_head(every_feed), tmp_path / "tail", tmp_path / "sealed.onnx"
     tail.write_bytes(every_feed.read_bytes()[-head.digests.tail_length :])
     tokenizer = json.dumps({**json.loads(head.tokenizer), "post_processor": []})

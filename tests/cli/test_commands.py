@@ -116,7 +116,7 @@ def test_a_wrong_step_is_named(project: Path, tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_named(project: Path) -> None:
-    """Without the extra, bake says what to install and ends with 3."""
+    """If ONNX Runtime is missing, bake says what to install and ends with 3."""
     code = (
         "import sys; sys.modules['onnxruntime'] = None; sys.argv = ['polybake', 'bake'];"
         "import polybake.cli.main; polybake.cli.main.main()"

@@ -1,4 +1,4 @@
-"""polybake diagnose: what it prints, and how it ends."""
+"""``polybake diagnose``: its output and its exit codes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_gap_is_explained(project: Path) -> None:
-    """The verdict first, then what explains it, then the texts; the exit code is a verdict's."""
+    """The verdict comes first, then what explains it, then texts. The exit code is a verdict's."""
     asked = ("diagnose", "m.onnx", "--vectors", "v.npy", "--texts", "texts.txt")
     lines = polybake(*asked, cwd=project, code=1).splitlines()
     assert lines[0].startswith("explained: 5 vectors: elements differ by 0.")
@@ -65,7 +65,7 @@ def test_whoever_answers_is_asked(project: Path) -> None:
 
 
 def test_a_service_of_another_file_is_asked_all_the_same(project: Path) -> None:
-    """What it gives is judged, and that it serves another file is said."""
+    """Its vectors are judged, with a note that the service has another file."""
     with served(write_prompted(project / "other.onnx", seed=2)) as service:
         asked = ("diagnose", "m.onnx", "--harness", f"{service.url}/embed")
         printed = polybake(*asked, cwd=project, code=1)
@@ -77,7 +77,7 @@ def test_a_service_of_another_file_is_asked_all_the_same(project: Path) -> None:
 
 
 def test_rows_of_other_texts_are_named(project: Path) -> None:
-    """Before all else, and where they are all there is, alone."""
+    """Shifted rows are named before anything else, and alone if they explain all."""
     own = np.load(project / "v.npy")
     np.save(project / "moved.npy", own[[0, 1, 1, 2, 3]])
     asked = ("diagnose", "m.onnx", "--vectors", "moved.npy", "--texts", "texts.txt", "--query")
@@ -93,7 +93,7 @@ def test_rows_of_other_texts_are_named(project: Path) -> None:
 def test_progress_and_the_best_so_far_are_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On standard error, where there is no terminal, once some seconds are gone."""
+    """Progress without a terminal goes to standard error, after some seconds."""
     monkeypatch.setattr(diagnose, "_PAUSE", -1.0)
     tell = diagnose._told(lambda _: None)
     tell("trying known differences, 3 tried; best so far: 50.0% pools by cls")
@@ -103,7 +103,7 @@ def test_progress_and_the_best_so_far_are_said(
 
 
 def test_wrong_input_is_one_line(project: Path) -> None:
-    """Named, with the remedy."""
+    """One line names the input and the remedy."""
     for options, message in (
         (("--vectors", "none.npy", "--texts", "texts.txt"), "none.npy: cannot be read"),
         ((), "give either --vectors FILE or --harness COMMAND"),

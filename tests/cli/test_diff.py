@@ -23,12 +23,12 @@ def cased(words: dict[str, Any]) -> None:
 
 @pytest.fixture
 def varied(every_feed: Path, tmp_path: Path) -> Path:
-    """Another tokenizer, by which capitals are unknown."""
+    """The model with another tokenizer, to which capitals are unknown."""
     return write_varied(every_feed, tmp_path / "b.onnx", tokenizer=cased)
 
 
 def test_a_copy_is_the_same(every_feed: Path, tmp_path: Path) -> None:
-    """Exit code 0, and nothing is written."""
+    """A copy gives exit code 0, and nothing is written."""
     done = run("diff", every_feed, every_feed, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\nRe-index: no. Contract, tokenizer and graph are the same.\n")
@@ -36,7 +36,7 @@ def test_a_copy_is_the_same(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_what_differs_is_named(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """The part, the place in it, the stage, the text, the neighbours and the answer."""
+    """The output names the part, its place, the stage, the text, the neighbours and the answer."""
     lines = polybake("diff", every_feed, varied, cwd=tmp_path, code=1).splitlines()
     for line in (
         "tokenizer  normalizer.lowercase: true -> false",
@@ -51,7 +51,7 @@ def test_what_differs_is_named(every_feed: Path, varied: Path, tmp_path: Path) -
 
 
 def test_json(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """The same as data, and nothing beside it."""
+    """--json prints the same comparison as data, and nothing else."""
     done = run("diff", every_feed, varied, "--json", cwd=tmp_path)
     found = json.loads(done.stdout)
     assert (done.returncode, found["verdict"]["answer"]) == (1, "yes")
@@ -62,7 +62,7 @@ def test_json(every_feed: Path, varied: Path, tmp_path: Path) -> None:
 
 
 def test_own_texts_decide(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """By this tokenizer, texts without capitals are the same, and so are their neighbours."""
+    """Texts without capitals have the same ids and neighbours, so they need no re-index."""
     (tmp_path / "texts.txt").write_text("".join(f"text {number}\n" for number in range(99)))
     options = ("--texts", "texts.txt", "--prompt", "document", "--json")
     found = json.loads(run("diff", every_feed, varied, *options, cwd=tmp_path).stdout)
@@ -72,7 +72,7 @@ def test_own_texts_decide(every_feed: Path, varied: Path, tmp_path: Path) -> Non
 
 
 def test_few_texts_are_said_to_be_few(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """Ten have no neighbours, and twelve have few."""
+    """Ten texts are too few for ten neighbours each, and twelve say little."""
     for number, shown in ((10, "too few texts to have 10 each"), (12, "too few to say much")):
         (tmp_path / "texts.txt").write_text("".join(f"A {one}\n" for one in range(number)))
         options = ("--texts", "texts.txt")
@@ -80,7 +80,7 @@ def test_few_texts_are_said_to_be_few(every_feed: Path, varied: Path, tmp_path: 
 
 
 def test_vectors_of_another_type(every_feed: Path, every_feed_int8: Path, tmp_path: Path) -> None:
-    """Neighbours of each, and none together."""
+    """Each file has neighbours of its own; across types nothing can be compared."""
     printed = polybake("diff", every_feed, every_feed_int8, cwd=tmp_path, code=1)
     assert "\nneighbours " in printed
     assert "\ntogether " not in printed
@@ -88,7 +88,7 @@ def test_vectors_of_another_type(every_feed: Path, every_feed_int8: Path, tmp_pa
 
 
 def test_a_picture(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """It is written where it was asked for, and nothing else is."""
+    """The picture is written where it was asked for, and nothing else is."""
     printed = polybake("diff", every_feed, varied, "--picture", "out/a.svg", cwd=tmp_path, code=1)
     assert "wrote out/a.svg" in printed
     assert {one.name for one in tmp_path.rglob("*")} == {"b.onnx", "out", "a.svg"}
@@ -99,7 +99,7 @@ def test_a_picture(every_feed: Path, varied: Path, tmp_path: Path) -> None:
 
 
 def test_scores_have_answers_and_no_index(tiny_rerank: Path, tmp_path: Path) -> None:
-    """Another weight gives others."""
+    """A reranker with another weight gives other answers, and has no neighbours."""
     name = "embeddings.word_embeddings.weight"
     change = change_weight(name, lambda rows: rows[:, ::-1].copy())
     other = write_varied(tiny_rerank, tmp_path / "b.onnx", graph=change)
@@ -123,7 +123,7 @@ def test_scores_have_answers_and_no_index(tiny_rerank: Path, tmp_path: Path) -> 
 def test_wrong_options(
     every_feed: Path, tmp_path: Path, options: tuple[str, ...], shown: str
 ) -> None:
-    """They are judged before anything is printed, also of files that are the same."""
+    """Options are judged before anything is printed, also if the files are the same."""
     (tmp_path / "texts.txt").write_text("a\n")
     done = run("diff", every_feed, every_feed, *options, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
@@ -131,7 +131,7 @@ def test_wrong_options(
 
 
 def test_pairs_have_no_file_of_texts(tiny_rerank: Path, tmp_path: Path) -> None:
-    """The golden cases have pairs."""
+    """A file of texts has no pairs; only the golden cases do."""
     (tmp_path / "texts.txt").write_text("a\n")
     options = ("--texts", "texts.txt")
     printed = polybake("diff", tiny_rerank, tiny_rerank, *options, cwd=tmp_path, code=2)
@@ -139,7 +139,7 @@ def test_pairs_have_no_file_of_texts(tiny_rerank: Path, tmp_path: Path) -> None:
 
 
 def test_the_base_install_compares_parts(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """Which suffices for equal files; for others it says what to install, below the parts."""
+    """Equal parts need no further packages; for others it prints the parts and what to install."""
     code = (
         "import sys\n"
         "for name in ('onnx', 'onnxruntime', 'tokenizers'): sys.modules[name] = None\n"

@@ -37,7 +37,7 @@ def vectors(model: Path, prompt: str | None = None) -> np.ndarray:
 
 
 def test_texts_to_an_array(every_feed: Path, project: Path) -> None:
-    """What is printed says what was made; its record stands beside it."""
+    """The output says what was written, and a record stands beside the array."""
     done = run("embed", every_feed, "texts.txt", "-o", "new/out.npy", cwd=project)
     assert done.returncode == 0, done.stderr
     fingerprint = read_head(every_feed).manifest.fingerprint
@@ -141,7 +141,7 @@ def test_standard_input_to_lines(every_feed: Path, project: Path) -> None:
 def test_wrong_input_writes_nothing(
     every_feed: Path, project: Path, arguments: list[str], message: str
 ) -> None:
-    """One line with the value and the remedy, and no traceback."""
+    """One line names the value and the remedy, without a traceback."""
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow
 
@@ -161,7 +161,7 @@ def test_wrong_input_writes_nothing(
 
 
 def test_what_is_no_model_file_is_named(project: Path) -> None:
-    """Before the texts are read."""
+    """The model is checked before the texts are read."""
     done = run("embed", "texts.txt", "texts.txt", "-o", "out.npy", cwd=project)
     assert done.returncode == 2
     assert "polybake: texts.txt: has no polybake.manifest; write the file with" in done.stderr
@@ -198,7 +198,7 @@ def test_without_pyarrow(
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_an_ended_run_goes_on(every_feed: Path, tmp_path: Path, ending: signal.Signals) -> None:
-    """Killed in its work from outside, and run again: the same bytes as in one run."""
+    """A run that was killed and started again gives the same bytes as one run."""
     lines = "".join(f"text number {number}\n" for number in range(100_000))
     (tmp_path / "texts.txt").write_text(lines)
     command = [sys.executable, "-m", "polybake.cli.main", "embed", every_feed, "texts.txt", "-o"]

@@ -17,7 +17,7 @@ RUN = (sys.executable, "-c", "import polybake.cli.main; polybake.cli.main.main()
 
 @pytest.mark.parametrize(("form", "output"), [("triton", "models"), ("ort", "model.ort")])
 def test_what_is_written_is_said(every_feed: Path, tmp_path: Path, form: str, output: str) -> None:
-    """With the largest difference; nobody is asked, and nothing is written elsewhere."""
+    """The largest difference is printed, no network is used, and nothing else is written."""
     home = tmp_path / "home"
     command = [*RUN, "export", form, every_feed, "--output", output]
     printed = run_silently(home, *command, cwd=tmp_path)
@@ -27,7 +27,7 @@ def test_what_is_written_is_said(every_feed: Path, tmp_path: Path, form: str, ou
 
 
 def test_a_changed_graph_is_not_exported(every_feed: Path, tmp_path: Path) -> None:
-    """A flipped bit is named before anything is made of it."""
+    """One flipped bit of the graph is found before anything is written."""
     data = bytearray(every_feed.read_bytes())
     data[-1] ^= 1
     (tmp_path / "copy.onnx").write_bytes(data)

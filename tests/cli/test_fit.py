@@ -90,7 +90,7 @@ def test_the_prompt_counts(every_feed: Path, project: Path) -> None:
 
 
 def test_wrong_input_writes_nothing(every_feed: Path, project: Path) -> None:
-    """Too many components end with 2 and one line."""
+    """A count that is too large gives one line and exit code 2."""
     done = run("fit", every_feed, "corpus.txt", "--whiten", "8", cwd=project)
     assert done.returncode == 2
     assert "--whiten 8: 18 texts of 7 elements give 1 to 7 components" in done.stderr
@@ -98,7 +98,7 @@ def test_wrong_input_writes_nothing(every_feed: Path, project: Path) -> None:
 
 
 def test_a_missing_package_is_named(project: Path) -> None:
-    """Without ONNX Runtime the remedy is an extra, and the exit code 3."""
+    """If ONNX Runtime is missing, the extra is named and the exit code is 3."""
     code = (
         "import sys; sys.modules['onnxruntime'] = None;"
         "sys.argv = ['polybake', 'fit', 'm.onnx', 'corpus.txt'];"

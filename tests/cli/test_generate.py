@@ -32,7 +32,7 @@ def test_polybake_toml_says_where_a_client_goes(project: Path) -> None:
 
 
 def test_clients_takes_the_place_of_its_output(project: Path) -> None:
-    """Below that folder a client is called like its language; the other settings stay."""
+    """The folder of --clients holds one folder a language; other settings of the file stay."""
     polybake("generate", "--clients", "other", cwd=project)
     assert "module Search" in (project / "other/ruby/lib/every_feed.rb").read_text()
     assert not (project / "gems").exists()

@@ -1,4 +1,4 @@
-"""polybake.toml as init writes it: all that the source says, and what is only assumed."""
+"""polybake.toml as init writes it: what the source says, and what is only assumed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("output", ["polybake.toml", "below/polybake.toml"])
 def test_a_link_stays_a_link(output: str, tmp_path: Path) -> None:
-    """Where it leads is another machine's business."""
+    """A link's target may differ on another machine, so the link itself is written."""
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "bert").symlink_to(write_bert(tmp_path / "elsewhere"))
@@ -64,7 +64,7 @@ def test_a_folder_elsewhere_keeps_the_form_that_it_was_given_in(tmp_path: Path) 
 
 
 def test_a_task_may_be_named(tmp_path: Path) -> None:
-    """One that the source does not say itself: many encoders have a masked language model."""
+    """A masked language model does not say that it weighs tokens, so the user may."""
     config = CONFIG | {"architectures": ["BertForMaskedLM"]}
     write_bert(tmp_path / "bert", config, masked_lm_weights())
     found = settings(tmp_path, "bert", "--task", "sparse")
@@ -79,7 +79,7 @@ def test_a_task_may_be_named(tmp_path: Path) -> None:
 
 
 def test_an_export_gets_it_only_where_it_does_not_pool(tmp_path: Path) -> None:
-    """One that gives a vector a text needs no step."""
+    """An export that already gives one vector a text needs no pooling."""
     write_encoder(tmp_path / "tokens")
     write_encoder(tmp_path / "pooled", encoder(outputs=POOLED))
     assert settings(tmp_path, "tokens/model.onnx", "--name", "my-model")["steps"] == [
@@ -92,7 +92,7 @@ def test_an_export_gets_it_only_where_it_does_not_pool(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["\x7f", "\x00", "\u2028", 'a "b" \\ c\n\t', "\U0001f30a é"])
 def test_every_prompt_can_be_read_back(tmp_path: Path, text: str) -> None:
-    """Whatever characters a model's prompts have."""
+    """Prompts with any characters survive writing and reading."""
     write_sentence_transformers(tmp_path / "tiny")
     prompts = {f"name {text}": text}
     write_json(tmp_path / "tiny" / "config_sentence_transformers.json", {"prompts": prompts})
@@ -111,7 +111,7 @@ def test_what_is_written_bakes_as_the_source_does(tmp_path: Path) -> None:
 
 
 def test_the_schema_checks_what_init_writes(tmp_path: Path) -> None:
-    """With the line that it says first, a file is as valid as before."""
+    """The file stays valid with the line that names its schema."""
     write_bert(tmp_path / "bert")
     printed = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path)
     line = "#:schema ./polybake.schema.json"

@@ -34,7 +34,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_shapes(project: Path) -> None:
-    """A line for each value, or the same as JSON."""
+    """--shapes prints a line for each value, or the same as JSON."""
     lines = polybake("inspect", "out.onnx", "--shapes", cwd=project).splitlines()
     assert lines[0] == "inputs"
     assert lines[1].split() == ["input_ids", "int64", "[batch,", "sequence]"]
@@ -76,7 +76,7 @@ def test_graph(project: Path, tmp_path: Path) -> None:
 
 
 def test_json_stands_alone(project: Path, tmp_path: Path) -> None:
-    """What else was written is said beside it."""
+    """Standard output is JSON alone; standard error names the file that was written."""
     arguments = ("out.onnx", "--shapes", "--json", "--graph", str(tmp_path / "g.svg"))
     done = run("inspect", *arguments, cwd=project)
     assert json.loads(done.stdout)["inputs"]
@@ -110,7 +110,7 @@ def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
 
 
 def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
-    """Nothing is said of prompts, or of how its numbers are compared."""
+    """Labels are shown, and neither prompts nor a similarity."""
     shown = polybake("inspect", write_tagger(tmp_path / "tag.onnx"), cwd=tmp_path)
     assert re.search(r"^task +tag$", shown, re.MULTILINE)
     assert re.search(r"^labels +O, B-PER, I-PER, ", shown, re.MULTILINE)
@@ -127,7 +127,7 @@ def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_one_line(arguments: list[str], shown: str, project: Path) -> None:
-    """It is named, with exit code 2, and nothing is written."""
+    """One line names the input, the exit code is 2, and nothing is written."""
     printed = polybake("inspect", *arguments, cwd=project, code=2)
     assert shown in printed
     assert len(printed.splitlines()) == 1
@@ -135,7 +135,7 @@ def test_wrong_input_is_one_line(arguments: list[str], shown: str, project: Path
 
 
 def test_needs_the_packages_that_read_graphs(project: Path) -> None:
-    """Without them the extra is named, and the exit code is 3."""
+    """If the package onnx is missing, the extra is named and the exit code is 3."""
     for option in ("'--shapes'", "'--graph', 'g.svg'"):
         code = (
             "import sys; sys.modules['onnx'] = None;"

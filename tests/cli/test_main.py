@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def same_signals() -> Iterator[None]:
-    """The command line takes them over."""
+    """Put back the signal handlers that the command line replaces."""
     taken = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in taken]
     yield
@@ -156,7 +156,7 @@ def test_an_internal_error_says_what_to_report(monkeypatch: pytest.MonkeyPatch, 
 def test_an_ended_run_leaves_nothing(
     minilm: Path, tmp_path: Path, ending: signal.Signals, delay: float
 ) -> None:
-    """Whenever it ends, no temporary file stays, and the exit code is the signal's."""
+    """No temporary file stays at whatever moment a run ends, and the exit code is the signal's."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     process = subprocess.Popen(
@@ -196,7 +196,7 @@ def test_a_huge_file_of_settings_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_a_device_is_no_file_of_settings(tmp_path: Path) -> None:
-    """One that has no end is not read to it."""
+    """A link to a device without an end is refused instead of read for ever."""
     (tmp_path / "polybake.toml").symlink_to("/dev/zero")
     done = run("bake", cwd=tmp_path)
     assert done.returncode == 2
@@ -216,5 +216,5 @@ def test_another_name_writes_another_fixture(tmp_path: Path) -> None:
 
 
 def test_completion_can_be_installed() -> None:
-    """For the shells that click knows."""
+    """Shell completion works for the shells that click supports."""
     assert "complete" in run("--show-completion", "bash").stdout

@@ -1,4 +1,4 @@
-"""polybake matrix: what polybake.toml decides, and what is written where."""
+"""polybake matrix: what polybake.toml decides, and where results are written."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_json_is_all_that_is_printed(project: Path, subject: SubjectFiles) -> No
 
 
 def test_a_file_without_a_matrix_says_what_to_add(project: Path) -> None:
-    """Nothing is run, and nothing passes for a matrix."""
+    """An empty matrix runs nothing and must not pass."""
     text = (project / "polybake.toml").read_text()
     (project / "polybake.toml").write_text(text.partition("[[verify.matrix]]")[0])
     printed = polybake("matrix", cwd=project, code=2)
@@ -56,7 +56,7 @@ def test_a_file_without_a_matrix_says_what_to_add(project: Path) -> None:
 
 
 def test_a_missing_language_that_is_required_is_exit_code_3(project: Path) -> None:
-    """As with verify."""
+    """The exit code is 3, as for verify."""
     assert "MISSING ruby is required" in polybake(
         "matrix", "--require", "ruby", cwd=project, code=3
     )

@@ -10,7 +10,7 @@ from polybake.runtime.prompt import Prompt
 
 
 def test_what_is_asked_for() -> None:
-    """A name, a role, or the model's default; an empty name is a name."""
+    """A prompt is chosen by name, by role or by default; the empty name counts as a name."""
     assert wanted_prompt(None, query=False, document=False) == Prompt()
     assert wanted_prompt("passage", query=False, document=False) == Prompt("passage")
     assert wanted_prompt("", query=False, document=False) == Prompt("")

@@ -24,7 +24,7 @@ def folder(subject: SubjectFiles, tmp_path: Path) -> Path:
 
 
 def test_every_report_is_written(subject: SubjectFiles, folder: Path) -> None:
-    """Beside JSON alone on standard output; annotations stand on the other stream."""
+    """Reports go to files, JSON alone to standard output, and annotations to standard error."""
     options = ("--junit", "--html", "--markdown", "--record")
     files = [word for pair in zip(options, WRITTEN, strict=True) for word in pair]
     done = run("verify", subject.model, "--json", "--github", *files, cwd=folder)
@@ -44,7 +44,7 @@ def test_every_report_is_written(subject: SubjectFiles, folder: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--baseline", "--record"])
 def test_a_wrong_file_costs_no_run(subject: SubjectFiles, folder: Path, option: str) -> None:
-    """It is refused before any client starts, and stays as it is."""
+    """A wrong file is refused before any client starts, and stays as it is."""
     (folder / "wrong.json").write_text("{")
     printed = polybake("verify", subject.model, option, "wrong.json", cwd=folder, code=2)
     assert printed.startswith("polybake: wrong.json: is no ")
@@ -52,7 +52,7 @@ def test_a_wrong_file_costs_no_run(subject: SubjectFiles, folder: Path, option: 
 
 
 def test_no_report_takes_the_place_of_another_file(subject: SubjectFiles, folder: Path) -> None:
-    """Of the model least of all."""
+    """A report never overwrites the model or another report."""
     model = subject.model.read_bytes()
     printed = polybake("verify", subject.model, "--html", subject.model, cwd=folder, code=2)
     assert "is the file of the model; choose another" in printed

@@ -31,7 +31,7 @@ TEXTS = ["Hello, world", "", "two words"]
 
 
 def test_openais_own_client(every_feed: Path, tmp_path: Path) -> None:
-    """Unchanged, with a key, for vectors, for lists of models, and for what is refused."""
+    """OpenAI's unchanged client gets vectors, lists of models and errors, with an API key."""
     openai = pytest.importorskip("openai")
     embedder = Embedder(every_feed)
     keys = key_file(tmp_path / "keys", "\ufefftwo", "one")  # with the BOM of Windows' editors
@@ -73,7 +73,7 @@ console.log(JSON.stringify({ vectors, usage, status: refused.status }));
 
 @pytest.mark.node
 def test_openais_own_client_for_node(every_feed: Path, tmp_path: Path) -> None:
-    """The same, which asks for base64."""
+    """OpenAI's client for Node, which asks for base64, gets its vectors."""
     subprocess.run(["npm", "install", "--silent", "openai"], cwd=tmp_path, check=True)
     (tmp_path / "ask.mjs").write_text(NODE)
     embedder = Embedder(every_feed)
@@ -89,7 +89,7 @@ def test_openais_own_client_for_node(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_hugging_faces_own_client(every_feed: Path) -> None:
-    """Asks the root, for one text at a time."""
+    """Hugging Face's client asks the root, for one text at a time."""
     hub = pytest.importorskip("huggingface_hub")
     with served(every_feed) as service:
         found = hub.InferenceClient(service.url).feature_extraction("two words")
@@ -97,7 +97,7 @@ def test_hugging_faces_own_client(every_feed: Path) -> None:
 
 
 def test_coheres_own_client(tmp_path: Path) -> None:
-    """Ranks as its two interfaces say."""
+    """Cohere's client ranks through both versions of its interface."""
     cohere = pytest.importorskip("cohere")
     reranker = TASK_MODELS["rerank"](tmp_path / "tiny-rerank.onnx")
     asked = {"model": "tiny-rerank", "query": "a", "documents": ["b", "c", "d"], "top_n": 2}
@@ -113,7 +113,7 @@ def test_coheres_own_client(tmp_path: Path) -> None:
 
 
 def test_several_models(every_feed: Path, tmp_path: Path) -> None:
-    """Each by its name; what they are told of the others."""
+    """Each model is asked by name, and a wrong one lists those that fit the path."""
     reranker = TASK_MODELS["rerank"](tmp_path / "tiny-rerank.onnx")
     with served(every_feed, reranker) as service, httpx.Client(base_url=service.url) as client:
         assert len(client.get("/v1/models").json()["data"]) == 2
@@ -127,7 +127,7 @@ def test_several_models(every_feed: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_when_all_is_answered(every_feed: Path, number: int) -> None:
-    """Who was let in has an answer; who comes later finds nobody."""
+    """Requests that were accepted are answered; later ones are not accepted."""
     texts = [f"text {place}" for place in range(200)]
     with (
         served(every_feed, "--wait-ms", "700") as service,
@@ -146,7 +146,7 @@ def test_a_signal_ends_it_when_all_is_answered(every_feed: Path, number: int) ->
 
 
 def test_what_a_drain_leaves_is_told_to_ask_again(every_feed: Path) -> None:
-    """With 503 and Retry-After, in the schema of its path, and nothing failed."""
+    """Unanswered requests get 503 and Retry-After in their path's schema; the log has no error."""
     body = {"model": "every-feed", "input": "a"}
     with (
         served(every_feed, "--drain", "0", "--wait-ms", "3000") as service,
@@ -166,7 +166,7 @@ def test_what_a_drain_leaves_is_told_to_ask_again(every_feed: Path) -> None:
 
 
 def test_every_line_of_the_log_is_json(every_feed: Path) -> None:
-    """What the server says of itself, too."""
+    """The server's own messages are JSON, too."""
     with served(every_feed) as service:
         host, port = service.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as one:
@@ -178,7 +178,7 @@ def test_every_line_of_the_log_is_json(every_feed: Path) -> None:
 
 
 def test_answers_come_at_once(every_feed: Path) -> None:
-    """Over a connection that stays: headers and body are not sent 40 ms apart."""
+    """No answer on a connection that stays open waits 40 ms for a delayed packet."""
     with served(every_feed) as service, httpx.Client(base_url=service.url) as client:
         took = []
         for _ in range(20):
@@ -223,7 +223,7 @@ def test_killed_and_started_again(every_feed: Path) -> None:
 
 
 def test_the_log_has_no_texts(every_feed: Path) -> None:
-    """A line a request, as JSON."""
+    """The log has one line of JSON a request, and never a text."""
     with served(every_feed) as service:
         body = {"model": "every-feed", "input": "a secret"}
         assert httpx.post(f"{service.url}/v1/embeddings", json=body).status_code == 200
@@ -237,7 +237,7 @@ def test_the_log_has_no_texts(every_feed: Path) -> None:
 
 
 def test_wrong_input_is_one_line(every_feed: Path, tmp_path: Path) -> None:
-    """Before anything listens."""
+    """Wrong input is told before anything listens."""
     (tmp_path / "empty").touch()
     accented = key_file(tmp_path / "accented", "one", "cl\u00e9")
     copy = shutil.copy(every_feed, tmp_path / "copy.onnx")
@@ -274,7 +274,7 @@ def test_a_file_that_is_not_what_it_says_is_not_served(tmp_path: Path) -> None:
 
 
 def test_without_its_packages_it_names_its_extra(every_feed: Path) -> None:
-    """The one that brings all of them, as a base install has neither a runtime nor a server."""
+    """A base install has neither runtime nor server; the extra that brings both is named."""
     code = (
         "import sys; sys.modules |= dict.fromkeys(('onnxruntime', 'tokenizers', 'fastapi'));"
         f"sys.argv = ['polybake', 'serve', {str(every_feed)!r}];"

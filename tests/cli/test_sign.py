@@ -34,7 +34,7 @@ def test_a_signed_file_is_checked(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_only_model_files_are_signed(tmp_path: Path) -> None:
-    """What is no model file, or a damaged one, gets no signature."""
+    """Damaged model files and other files get no signature."""
     (tmp_path / "model.onnx").write_bytes(b"no model at all")
     printed = polybake("sign", "model.onnx", "--private-key", "key.pem", cwd=tmp_path, code=2)
     assert "model.onnx: has no polybake.manifest" in printed
@@ -42,7 +42,7 @@ def test_only_model_files_are_signed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["model_signing", "OpenSSL"])
 def test_a_missing_package_is_named(every_feed: Path, tmp_path: Path, missing: str) -> None:
-    """Without the extra, both commands say what to install and end with 3."""
+    """If a package is missing, sign and check say what to install and end with 3."""
     (tmp_path / "key.pem").write_text("a key")
     key = ["--signature", "key.pem", "--public-key", "key.pem"]
     for command in (

@@ -1,4 +1,4 @@
-"""A step of one's own, from the template to the model file, as a user makes it."""
+"""A user's own step, from the template to the model file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""polybake verify: what is printed where, and what polybake.toml decides."""
+"""polybake verify: its output, and what polybake.toml decides."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_polybake_toml_says_where_clients_are(project: Path) -> None:
 
 
 def test_failures_that_say_the_same_are_told_once(project: Path, subject: SubjectFiles) -> None:
-    """Those of a client that never starts are all one failure."""
+    """A client that never starts is told once, not for every case."""
     subject.write_client(project / "down", "CrashesAlways", language="ruby")
     settings = project / "polybake.toml"
     settings.write_text(settings.read_text().replace('"there"', '"down"'))
@@ -66,7 +66,7 @@ def test_a_service_whose_vectors_differ_is_diagnosed_next(subject: SubjectFiles)
 
 
 def test_json_is_all_that_is_printed(project: Path) -> None:
-    """Neither failures nor progress stand beside it."""
+    """--json prints no failures and no progress beside it."""
     done = run("verify", "--json", "--junit", "verify.xml", cwd=project)
     assert (done.returncode, done.stderr) == (1, "")
     assert [one["language"] for one in json.loads(done.stdout)["runs"]] == ["python", "ruby"]
@@ -74,7 +74,7 @@ def test_json_is_all_that_is_printed(project: Path) -> None:
 
 
 def test_a_terminal_shows_how_far_it_is(project: Path) -> None:
-    """On standard error, so that what is printed can still be read by a program."""
+    """Progress goes to standard error, so that programs can read standard output."""
     shown, terminal = pty.openpty()
     command = [sys.executable, "-m", "polybake.cli.main", "verify", "--json"]
     process = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=terminal)
@@ -98,7 +98,7 @@ def _read(terminal: int) -> bytes:
 
 @pytest.mark.parametrize("seconds", ["0", "-3", "nan"])
 def test_an_impossible_timeout_is_refused(project: Path, seconds: str) -> None:
-    """Before any client starts, in one line."""
+    """A wrong time-out gives one line before any client starts."""
     printed = polybake("verify", "--timeout", seconds, cwd=project, code=2)
     assert printed.startswith("polybake: timeout ")
 

@@ -1,4 +1,4 @@
-"""deploy/compose.yaml: says of the service and the image what is so."""
+"""deploy/compose.yaml: what it says of the service and the image is true."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from support.deployment import DEPLOY, instructions, serve_default, services, wo
 
 
 def test_it_builds_the_image_that_is_here() -> None:
-    """A file that is not there shows only where somebody builds."""
+    """A path to a missing file would show only when somebody builds."""
     build = services()["embeddings"]["build"]
     assert (DEPLOY / build["context"] / build["dockerfile"]).is_file()
 
 
 def test_the_model_is_mounted_where_the_image_looks_for_it() -> None:
-    """Read-only."""
+    """The model's folder is mounted read-only."""
     (volume,) = services()["embeddings"]["volumes"]
     _, place, rights = volume.split(":")
     assert [place] == [str(PurePosixPath(model).parent) for model in words("CMD")]
@@ -24,27 +24,27 @@ def test_the_model_is_mounted_where_the_image_looks_for_it() -> None:
 
 
 def test_only_this_machine_reaches_it() -> None:
-    """It has no keys and no TLS."""
+    """The service has neither keys nor TLS, so only this machine may reach it."""
     (port,) = services()["embeddings"]["ports"]
     assert port == f"127.0.0.1:8080:{instructions('EXPOSE')[0]}"
     assert "ports" not in services()["database"]
 
 
 def test_there_is_time_to_drain() -> None:
-    """Compose's own is 10 seconds."""
+    """The default of Compose, 10 seconds, is too short."""
     period = services()["embeddings"]["stop_grace_period"]
     assert int(period.removesuffix("s")) > serve_default("drain")
 
 
 def test_the_image_is_run_as_it_was_made_to_be() -> None:
-    """By its user, who can write nowhere."""
+    """The service runs as the image's own user, on a read-only file system."""
     assert [services()["embeddings"]["user"]] == instructions("USER")
     assert services()["embeddings"]["read_only"]
 
 
 @pytest.mark.parametrize("name", services())
 def test_no_service_may_do_more(name: str) -> None:
-    """Each runs without root and without a capability, and says whether it is well."""
+    """Each service runs without root and capabilities, and reports its health."""
     service = services()[name]
     assert service["user"] not in ("root", "0")
     assert service["cap_drop"] == ["ALL"]

@@ -10,7 +10,7 @@ from support.deployment import DEPLOY, instructions, serve_default, words
 
 
 def test_it_installs_the_wheel_beside_it() -> None:
-    """By its path: a name would be asked of a registry, where it may be anybody's."""
+    """The wheel is installed by path, as a name on a registry may be anybody's."""
     assert "polybake-*.whl /build/" in instructions("COPY")
     (install,) = (line for line in instructions("RUN") if "polybake-*.whl" in line)
     assert install.endswith("--no-deps /build/polybake-*.whl")
@@ -27,14 +27,14 @@ def test_without_a_model_it_says_where_one_is_missing(tmp_path: Path) -> None:
 
 
 def test_it_listens_where_it_says() -> None:
-    """At every address, since those of a container are not known, and at serve's own port."""
+    """A container's address is not known, so it listens on all, at the default port of serve."""
     command = words("ENTRYPOINT")
     assert command[command.index("--host") + 1] == "0.0.0.0"  # noqa: S104
     assert instructions("EXPOSE") == [str(serve_default("port"))]
 
 
 def test_nobody_in_it_is_root() -> None:
-    """By number, so that Kubernetes can tell; of the stage that is kept, which comes last."""
+    """The last stage, which is kept, sets a user by number, so that Kubernetes can check it."""
     assert instructions("FROM")[-1] == "scratch"
     assert re.fullmatch(r"([1-9]\d+):([1-9]\d+)", instructions("USER")[-1])
 

@@ -29,7 +29,7 @@ print([path for path, *_ in os.walk("/") if own(path) and os.access(path, os.W_O
 
 
 def test_a_mounted_model(every_feed: Path) -> None:
-    """Its vectors are those of the file, with nothing to write on, and SIGTERM ends it with 0."""
+    """The vectors are the file's, nothing can be written, and SIGTERM ends it with 0."""
     with running("--volume", f"{every_feed}:/models/model.onnx:ro") as container:
         body = {"model": "every-feed", "input": TEXTS}
         answer = httpx.post(f"{container.url}/v1/embeddings", json=body).json()
@@ -42,7 +42,7 @@ def test_a_mounted_model(every_feed: Path) -> None:
 
 
 def test_minilm_baked_in(baked_minilm: Path, tmp_path: Path) -> None:
-    """The two lines of docs/deploying.md."""
+    """The two lines of docs/deploying.md make an image with MiniLM in it."""
     page = Path(__file__).parents[2] / "docs/deploying.md"
     (lines,) = (
         block.partition("\n")[2]
@@ -60,7 +60,7 @@ def test_minilm_baked_in(baked_minilm: Path, tmp_path: Path) -> None:
 
 
 def test_there_is_no_shell_and_nothing_to_write() -> None:
-    """Whoever gets in finds Python alone, and is nobody."""
+    """An intruder finds Python alone, and is an unprivileged user."""
     for program in ("sh", "/bin/sh", "bash", "apt-get", "pip"):
         engine("run", "--rm", "--entrypoint", program, IMAGE, code=127)
     python = ("run", "--rm", "--entrypoint", "python", IMAGE, "-c")
@@ -70,13 +70,13 @@ def test_there_is_no_shell_and_nothing_to_write() -> None:
 
 
 def test_without_a_model_it_says_so() -> None:
-    """In a line, with the place where it looked."""
+    """One line names the place where the model was expected."""
     done = engine("run", "--rm", *CONFINED, IMAGE, code=2)
     assert "polybake: /models/model.onnx: cannot be read" in done.stderr
 
 
 def test_it_can_be_stopped_before_it_listens(every_feed: Path) -> None:
-    """As process 1, Python would not hear of it, and be killed when the grace period is over."""
+    """Process 1 ignores signals by default, so a stop would wait out the whole grace period."""
     mount = f"{every_feed}:/models/model.onnx:ro"
     name = engine("run", "--detach", "--volume", mount, IMAGE).stdout.strip()
     started = time.monotonic()

@@ -1,4 +1,4 @@
-"""deploy/kubernetes.yaml: says of the service and the image what is so."""
+"""deploy/kubernetes.yaml: what it says of the service and the image is true."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROBES = ["startupProbe", "readinessProbe", "livenessProbe"]
 
 
 def test_its_schema() -> None:
-    """Of every resource, without a field that Kubernetes does not know."""
+    """Every resource is valid, and has no field that Kubernetes does not know."""
     kubernetes_validate = pytest.importorskip(
         "kubernetes_validate", reason="the schemas are missing; run nox -s container"
     )
@@ -24,7 +24,7 @@ def test_its_schema() -> None:
 
 
 def test_probes_ask_for_paths_that_there_are() -> None:
-    """Two ask whether it takes requests; a busy one is not killed for taking none."""
+    """Probes ask whether it takes requests; a busy service is not killed for refusing some."""
     routes = create_app(Models([]), limits=Limits()).openapi()["paths"]
     paths = {probe: SERVE[probe]["httpGet"]["path"] for probe in PROBES}
     assert set(paths.values()) <= routes.keys()
@@ -32,7 +32,7 @@ def test_probes_ask_for_paths_that_there_are() -> None:
 
 
 def test_one_port() -> None:
-    """The image's is the container's, which probes and Service call by its name."""
+    """The container's port is the image's, and probes and Service call it by name."""
     (port,) = SERVE["ports"]
     assert str(port["containerPort"]) in instructions("EXPOSE")
     (outside,) = resources()["Service"]["spec"]["ports"]
@@ -50,7 +50,7 @@ def test_labels_meet() -> None:
 
 
 def test_its_arguments_are_serves() -> None:
-    """They stand for CMD; every option exists, and the file of keys is where the secret is."""
+    """The arguments replace CMD; every option exists, and the file of keys is the secret's."""
     model, *options = SERVE["args"]
     assert [model] == words("CMD")
     given = dict(zip(options[::2], options[1::2], strict=True))
@@ -61,13 +61,13 @@ def test_its_arguments_are_serves() -> None:
 
 
 def test_there_is_time_to_drain() -> None:
-    """Killed before --drain is over, it would leave requests without an answer."""
+    """A pod killed before --drain is over would leave requests without an answer."""
     before = SERVE["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert POD["terminationGracePeriodSeconds"] > before + serve_default("drain")
 
 
 def test_it_may_do_nothing_else() -> None:
-    """The image's user, no root, nothing to write, no rights; and no more CPU than it counts."""
+    """The container has no root, no rights, nothing to write, and no more CPU than it counts."""
     context = POD["securityContext"]
     user = f"{context['runAsUser']}:{context['runAsGroup']}"
     assert [user] == instructions("USER")

@@ -1,4 +1,4 @@
-"""deploy/requirements.txt: what the image is made of is what polybake wants to serve."""
+"""deploy/requirements.txt: the packages of the image are those that polybake needs to serve."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PINS = (DEPLOY / "requirements.txt").read_text(encoding="utf-8")
 
 
 def test_each_requirement_is_met(repository: Path) -> None:
-    """Without what pyproject.toml wants, the image would be built and would not start."""
+    """An image without a package that pyproject.toml requires would build and not start."""
     project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
     pinned = dict(re.findall(r"^([\w-]+)==(\S+)", PINS, re.MULTILINE))
     for text in project["dependencies"] + project["optional-dependencies"]["serve"]:
@@ -23,7 +23,7 @@ def test_each_requirement_is_met(repository: Path) -> None:
 
 
 def test_each_has_a_digest() -> None:
-    """Pip refuses the whole file otherwise, but only whoever builds would see it."""
+    """Pip refuses a file in which one digest is missing, which only a build would show."""
     for pin in re.split(r"\n(?=\w)", PINS)[1:]:
         assert re.search(r"--hash=sha256:[0-9a-f]{64}$", pin.strip()), pin
 

@@ -183,7 +183,7 @@ def run(*arguments: object) -> str:
 
 @pytest.mark.parametrize("name", EXAMPLE)
 def test_is_its_formula(name: str, tmp_path: Path) -> None:
-    """With weights from a file, every batch size gives what the formula gives."""
+    """Weights from a file give what the formula gives, for every batch size."""
     example = EXAMPLE[name]
     weights = draw(example.shapes)
     save_file(weights, tmp_path / "weights.safetensors")
@@ -203,7 +203,7 @@ def test_is_its_formula(name: str, tmp_path: Path) -> None:
 
 
 def test_random_weights(tmp_path: Path) -> None:
-    """Without a file the weights are random, and the same ones each time."""
+    """Weights are random if no file is given, and the same in every run."""
     for name in ("a.onnx", "b.onnx"):
         run(EXAMPLES / "residual_cnn.py", tmp_path / name)
     assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()

@@ -1,4 +1,4 @@
-"""What the judge's tests share."""
+"""Fixtures that the judge's tests share."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SubjectFiles
 
 @pytest.fixture(scope="session")
 def subject(subjects: dict[str, SubjectFiles]) -> SubjectFiles:
-    """The one of float32."""
+    """The model file of float32."""
     return subjects["float32"]

@@ -60,7 +60,7 @@ class Reference:
         return {"results": getattr(self, request["cmd"])(request)}
 
     def start(self, request: dict) -> dict:
-        """Who answers."""
+        """The answer to start: who answers."""
         return {
             "protocol": 1,
             "client": {
@@ -93,7 +93,7 @@ class Reference:
         return self.encode(self.vectors(ids, request["prompt"]))
 
     def stream(self, request: dict) -> dict:
-        """The same as of a list."""
+        """The golden vectors, as for a list."""
         ids = Reference.tokenize(self, request)
         return self.encode(self.vectors(ids, request["prompt"]))
 
@@ -109,11 +109,11 @@ class Reference:
         return {"dtype": self.dtype, "shape": [len(vectors), len(vectors[0])], "data": data}
 
     def self_check(self, request: dict) -> float:  # noqa: ARG002 - a stage's signature
-        """No difference."""
+        """The answer to self_check: no difference."""
         return 0.0
 
     def stop(self, request: dict) -> None:
-        """Nothing to say."""
+        """The answer to stop, which is empty."""
 
 
 def decode(vectors: dict) -> Vectors:

@@ -36,7 +36,7 @@ OUTPUTS = {
     ),
 }
 
-#: By case: the prompt, and a text with its token ids for each row.
+#: The prompt of each case, and a text with its token ids for each of its rows.
 CASES = {
     "one": (None, [("a", [2, 10, 3])]),
     "two": (None, [("b", [2, 11, 3]), ("c d", [2, 12, 13, 3])]),

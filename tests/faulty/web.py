@@ -35,7 +35,7 @@ class Web:
     """The server's state.
 
     Attributes:
-        fixture: Whose texts it knows.
+        fixture: The fixture whose texts it knows.
         fault: What it does wrong; empty for nothing.
         asked: The requests so far: path, headers, body.
     """
@@ -106,7 +106,7 @@ class Web:
 
 
 class DrippingResponse(Response):
-    """A byte now and then, which no time-out of a socket ends."""
+    """A response that sends a byte now and then, which no time-out of a socket ends."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG002
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -117,7 +117,7 @@ class DrippingResponse(Response):
 
 @contextmanager
 def web(state: Web) -> Iterator[str]:
-    """Serve it; the address without a route."""
+    """Run the server; gives its address without a route."""
     routes = [
         Route(path, state.answer, methods=["GET", "POST"])
         for path in ("/v1/embeddings", "/embed", "/tokenize", "/info")

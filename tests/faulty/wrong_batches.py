@@ -9,7 +9,7 @@ SIZE = 16
 
 
 class BatchFault(Reference):
-    """The base of those that run rows by their length, a batch after another."""
+    """The base of clients that sort rows by length and run them batch by batch."""
 
     def embed(self, request):
         ids = self.tokenize(request)

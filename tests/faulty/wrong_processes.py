@@ -33,7 +33,7 @@ class HangsOnEveryFifth(Reference):
 
 
 class HangsOnEveryOther(Reference):
-    """Every second one, the first being start."""
+    """Every request other than start is never answered."""
 
     def answer(self, request):
         if request["cmd"] != "start":
@@ -58,7 +58,7 @@ class CrashesOnCase(Reference):
 
 
 class CrashesOften(Reference):
-    """Whatever asks for vectors ends the process; token ids come all the same."""
+    """Each request for vectors ends the process; token ids are answered."""
 
     def encode(self, vectors):
         sys.exit(9)

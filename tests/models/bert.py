@@ -1,4 +1,4 @@
-"""Tiny random models of BERT's line and T5, by their library's own classes."""
+"""Tiny random models of BERT's line and T5, made by the classes of transformers."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def t5(**settings: Any) -> tuple[Any, Any]:
     return T5EncoderModel(config), T5Tokenizer(vocab=vocabulary, extra_ids=3)
 
 
-#: What makes a model and its tokenizer, by kind.
+#: The function that makes a model and its tokenizer, by kind.
 KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "bert": bert,
     "bert, gelu_new": lambda: bert(hidden_act="gelu_new"),

@@ -85,7 +85,7 @@ DRAWN: dict[str, dict[str, Any]] = {
 def drawn_weights(
     kind: str, config: Mapping[str, Any] | None = None
 ) -> dict[str, NDArray[np.float32]]:
-    """Of a spread that keeps the sizes of what they multiply; norms are around 1."""
+    """Weights whose spread keeps the size of what they multiply; those of norms are around 1."""
     random = np.random.default_rng(4)
     architecture = ENCODERS[kind]
     network = architecture(architecture.Config.model_validate(config or DRAWN[kind]))

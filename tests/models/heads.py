@@ -21,7 +21,7 @@ MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 def saved_bert(
     folder: Path, kind: str, labels: tuple[str, ...], head: str = SEQUENCE, **settings: Any
 ) -> Path:
-    """A folder of transformers' own, with a head of so many labels."""
+    """A BERT with a head of so many labels, saved by transformers; its folder."""
     model, tokenizer = bert.KINDS[kind]()
     save(folder, model.config, labels, head, **settings)
     tokenizer.model_max_length = MAX_LENGTH
@@ -36,7 +36,7 @@ def saved_rotary(
     head: str = SEQUENCE,
     **settings: Any,
 ) -> Path:
-    """The same of a model with rotary positions."""
+    """A model with rotary positions and a head of labels, saved by transformers."""
     import transformers
 
     made = rotary.KINDS[kind]

@@ -1,4 +1,4 @@
-"""Model files made wrong: whole by their own digests and golden cases, which other ones refute."""
+"""Model files that are wrong and agree with their own digests and golden cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float32]
 
 @dataclass
 class Parts:
-    """What decides a vector: a change changes these."""
+    """The parts of a file that decide a vector, which a change modifies."""
 
     graph: onnx.GraphProto
     tokenizer: dict[str, Any]
@@ -66,7 +66,7 @@ def write_mutated(sound: Path, path: Path, change: Change) -> Path:
 
 
 def change_weight(parts: Parts, name: str, change: Callable[[Floats], Floats]) -> None:
-    """Of an initializer."""
+    """Change the values of an initializer."""
     (tensor,) = [one for one in parts.graph.initializer if one.name == name]
     tensor.CopyFrom(numpy_helper.from_array(change(numpy_helper.to_array(tensor)), name))
 

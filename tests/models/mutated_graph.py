@@ -15,11 +15,11 @@ _POSITIONS = "embeddings.position_embeddings.weight"
 
 
 def nothing(parts: Parts) -> None:
-    """Read and written again."""
+    """Nothing is changed; the file is read and written again."""
 
 
 def multiplies(parts: Parts) -> None:
-    """By the reciprocal, which differs in the last bit."""
+    """Normalising multiplies by the reciprocal, which differs in the last bit."""
     replace_node(parts, "sentence_embedding", "r = Reciprocal(b) out = Mul(a, r)")
 
 
@@ -33,7 +33,7 @@ def renames_values(parts: Parts) -> None:
 
 
 def pools_the_first_token(parts: Parts) -> None:
-    """In place of the division that makes a mean."""
+    """The first token's embedding takes the place of the mean."""
     node = node_of(parts, "steps.0/Div")
     node.input[0] = node_of(parts, "encoder/layer.0/output/LayerNorm/LayerNormalization").output[0]
     first = "zero = Constant<value_int = 0>() out = Gather<axis = 1>(a, zero)"
@@ -86,7 +86,7 @@ def other_epsilon(parts: Parts) -> None:
 
 
 def approximates_gelu(parts: Parts) -> None:
-    """By x sigmoid(1.702 x), as CLIP does; of the node replaced ``a`` is x / sqrt(2)."""
+    """GELU is x sigmoid(1.702 x), as in CLIP; ``a`` of the replaced node is x / sqrt(2)."""
     erf = node_of(parts, "encoder/layer.0/intermediate/Erf").output[0]
     replace_node(
         parts, erf, "k = Constant<value_float = 1.2034958>() ka = Mul(k, a) out = Tanh(ka)"
@@ -97,7 +97,7 @@ def approximates_gelu(parts: Parts) -> None:
 
 
 def one_weight_is_larger(parts: Parts) -> None:
-    """By 1 %."""
+    """One element of a weight is larger by 1 %."""
 
     def change(weight: Floats) -> Floats:
         weight = weight.copy()

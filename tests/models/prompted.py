@@ -1,4 +1,4 @@
-"""A tiny model that searches: queries and documents have prompts of their own, which matter."""
+"""A tiny model for search, whose queries and documents need different prompts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "all-minilm-l6-v2"
 PROMPTS = {"query": "query: ", "document": "passage: "}
 STEPS = ({"step": "pool", "mode": "mean"}, {"step": "normalize"})
 
-#: What is nearest to the query, and what would be, were any prompt another.
+#: The document nearest to the query, and the one that another prompt would make the nearest.
 DOCUMENTS = ["boats on the water", "the river", "a boat sails", "water, the boat.", "rivering"]
 QUERY, NEAREST, WRONG = "a river", "the river", "rivering"
 

@@ -40,7 +40,7 @@ _TO_BITS = """
 
 @dataclass(frozen=True)
 class Quantization:
-    """What is made of a float vector, in the graph and in NumPy."""
+    """How a float vector is quantized, in the graph and in NumPy."""
 
     dtype: str
     operators: str
@@ -49,7 +49,7 @@ class Quantization:
 
     @property
     def dimensions(self) -> int:
-        """Of the float vector."""
+        """The number of dimensions of the float vector."""
         return DIMENSION * (8 if self.packed_bits else 1)
 
 
@@ -67,7 +67,7 @@ QUANTIZATIONS = {
 
 
 def slack(vectors: np.ndarray, quantization: Quantization) -> Slack | None:
-    """What may differ where rounding moves a float by 2e-5, relative to lengths above 1."""
+    """The slack if rounding moves a float by 2e-5, relative to lengths above 1."""
     if quantization.dtype == "float32":
         return None
     away = 2e-5 * np.maximum(1, np.linalg.norm(vectors, axis=1, keepdims=True))

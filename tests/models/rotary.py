@@ -61,7 +61,7 @@ GEMMA = GROUPED | {
 }
 BERT_LIKE = SIZES | {"rope_parameters": one(50.0)}
 
-#: transformers 4 wrote neither ``layer_types`` nor ``rope_parameters`` of these.
+#: Keys of these models that transformers 4 did not write.
 OLDER = {"layer_types": None, "rope_parameters": None}
 
 KINDS = {

@@ -1,4 +1,4 @@
-"""A tiny model that searches: queries and documents have prompts of their own."""
+"""A tiny model for search, whose queries and documents have different prompts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ PROMPTS = {"query": "query: ", "document": "passage: "}
 
 
 def write_search_model(path: Path, **changes: object) -> Path:
-    """Bake a BERT of one layer; what it gives depends on the prompt in every element.
-
-    Args:
-        path: Of the model file, whose stem is the model's name.
-        changes: In the BERT's configuration.
-    """
+    """Bake a BERT of one layer, whose prompt changes every element of a vector."""
     config = CONFIG | {"num_hidden_layers": 1} | changes
     weights = bert_weights(config)
     for name in weights:  # a bias that all texts share would bring their vectors together

@@ -28,40 +28,40 @@ LABELS = ("joy", 'say "no" #{1 + 1} ${x}', "\u65e0 \U0001f600 \\n", "`{{ 1 }}`")
 
 
 def write_classifier(path: Path) -> Path:
-    """Four labels, of which a text has one."""
+    """A classifier with four labels, of which a text has one."""
     return _baked(path, *LABELS)
 
 
 def write_reranker(path: Path) -> Path:
-    """One number a pair, by a sigmoid."""
+    """A reranker that gives a pair one number, by a sigmoid."""
     return _baked(path, "LABEL_0")
 
 
 def write_zero_shot(path: Path) -> Path:
-    """Entailment is the last of three."""
+    """A model of entailment, which is the last of its three labels."""
     return _baked(path, "contradiction", "neutral", "ENTAILMENT")
 
 
 def write_sparse(path: Path) -> Path:
-    """Weights of the vocabulary's tokens, most of them 0; queries and documents have prompts."""
+    """A sparse model; most weights are 0, and queries and documents have prompts."""
     with TemporaryDirectory() as folder:
         return _bake(path, write_splade(Path(folder)))
 
 
 def write_multi_vector(path: Path) -> Path:
-    """Vectors of tokens, of which documents leave some out, and queries have nine."""
+    """A model of token vectors: documents leave some tokens out, and queries have nine."""
     with TemporaryDirectory() as folder:
         return _bake(path, write_colbert(Path(folder)))
 
 
 def write_tagger(path: Path) -> Path:
-    """Labels of BIO and BILOU, and plain ones that source code must encode."""
+    """A tagger with labels of BIO and BILOU, and plain ones that source code must encode."""
     with TemporaryDirectory() as folder:
         return _bake(path, write_labelled_tokens(Path(folder)))
 
 
 def write_answerer(path: Path) -> Path:
-    """Beginnings and ends."""
+    """A model that gives each token the numbers of a beginning and of an end."""
     with TemporaryDirectory() as folder:
         return _bake(path, write_spans(Path(folder)))
 

@@ -112,8 +112,8 @@ def write_two_encoders(folder: Path, **settings: object) -> Path:
     """Write a folder whose queries take a BERT of size 8, and whose documents one of size 12.
 
     Args:
-        folder: Of the model.
-        settings: Of the queries' sentence_bert_config.json.
+        folder: The folder of the model.
+        settings: Keys of the queries' sentence_bert_config.json.
     """
     small = CONFIG | {"hidden_size": 8, "num_attention_heads": 2}
     write_bert(folder / "q_bert", small, bert_weights(small, seed=2))

@@ -1,4 +1,4 @@
-"""Tiny random models of architectures that polybake leaves to PyTorch's exporter."""
+"""Tiny random models of architectures that PyTorch's exporter makes the graph of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model file with one part changed, whole and with the digests of what it then holds."""
+"""A model file with one part changed and its digests made anew."""
 
 from __future__ import annotations
 

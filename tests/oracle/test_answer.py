@@ -25,7 +25,7 @@ pytest.importorskip("transformers")
 
 SAVED = "Hugging Face folder"
 HEAD = "QuestionAnswering"
-#: Whose models every language verifies.
+#: Kinds whose models every language verifies.
 KEPT = ("roberta", "deberta-v3")
 #: Tokens of the longest answer, and answers of a golden case.
 MOST, TOP = 15, 3
@@ -100,7 +100,7 @@ def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
 
     def row(question: str, context: str) -> tuple[Any, np.ndarray, np.ndarray]:
         """The tokens of a pair, which of them are sought, and the spans."""
-        # In a list, as an empty context alone would be none.
+        # Both are in lists, as an empty context outside of one would not count.
         fed = tokenizer([question], [context], truncation="only_second", return_tensors="pt")
         sought = np.array([text == 1 for text in fed.encodings[0].sequence_ids])
         with torch.no_grad():
@@ -131,7 +131,7 @@ def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
 
 @pytest.mark.parametrize("kind", BERT)
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Every span's score, and the best answers."""
+    """Every span's score and the best answers agree."""
     folder = saved_bert(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
     proven(named(kind), found, source=SAVED, kept=kind in KEPT)
@@ -139,7 +139,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
 
 @pytest.mark.parametrize("kind", MODERN)
 def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """The same of an encoder whose head has a layer more."""
+    """An encoder whose head has one layer more agrees as well."""
     folder = saved_rotary(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
     proven(named(kind), found, source=SAVED, kept=False)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.oracle
 pytest.importorskip("transformers")
 
 SAVED = "Hugging Face folder"
-#: Whose models every language verifies.
+#: Kinds whose models every language verifies.
 KEPT = ("roberta", "qwen2")
 
 
@@ -54,7 +54,7 @@ def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
 
 @pytest.mark.parametrize("kind", BERT)
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Labels, their order and their scores, for every built-in case."""
+    """Labels, their order and their scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
     proven(named(kind), found, source=SAVED, kept=kind in KEPT)
@@ -62,7 +62,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
 
 @pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
 def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Of decoders the last token counts."""
+    """A decoder's last token decides its labels."""
     found = agreement_with_pipeline(saved_rotary(tmp_path / "model", kind), tmp_path / "tiny.onnx")
     proven(named(kind), found, source=SAVED, kept=kind in KEPT)
 
@@ -89,7 +89,7 @@ def test_a_head_on_the_mean(kind: str, tmp_path: Path, proven: Proven) -> None:
 def test_scores_by_the_kind_of_problem(
     labels: tuple[str, ...], problem: str | None, tmp_path: Path, proven: Proven
 ) -> None:
-    """Each label by itself, numbers as they are, and one label alone."""
+    """Several labels may be right, numbers stay as they are, and one label stands alone."""
     folder = saved_bert(tmp_path / "model", "bert", labels, problem_type=problem)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
     proven(f"bert classifier, {len(labels)} labels, {problem}", found, source=SAVED, kept=False)

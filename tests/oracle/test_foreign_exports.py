@@ -1,4 +1,4 @@
-"""Encoders that Optimum, sentence-transformers and txtai exported, against the vectors of each.
+"""Encoders exported by Optimum, sentence-transformers and txtai agree with their libraries.
 
 `write_exports` makes them in an environment of its own: nox -s exports.
 """
@@ -140,7 +140,7 @@ def test_agrees_with_its_library(
 def test_a_classifier_agrees_with_its_library(
     export: Export, tmp_path: Path, proven: Proven
 ) -> None:
-    """What makes scores of the logits is what the config.json beside the file says."""
+    """The config.json beside the file decides how logits become scores."""
     out = tmp_path / "out.onnx"
     polybake.bake(export.file, out, name="tiny")
     assert read_head(out).manifest.contract.settings == {"labels": ["joy", "fear", "none"]}

@@ -1,6 +1,7 @@
-"""GTE as its first checkpoints have it: transformers' GTE, with their NTK scaling.
+"""GTE's first checkpoints against transformers' GTE, with their NTK scaling.
 
-``new`` and ``gte`` name the same weights alike. Its own code is not run; its formula is given here.
+``new`` and ``gte`` name the same weights alike. The checkpoints' own code is not run; its formula
+is given here.
 """
 
 from __future__ import annotations

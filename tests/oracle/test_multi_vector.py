@@ -23,7 +23,7 @@ pytest.importorskip("sentence_transformers")
 
 BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
-#: Whose models every language verifies.
+#: Kinds whose models every language verifies.
 KEPT = ("roberta",)
 HUGGING_FACE = "Hugging Face folder"
 FIXED = {"strategy": "fixed", "length": 12}
@@ -112,7 +112,7 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
 
 @pytest.mark.parametrize("kind", [*BERT, *MODERN])
 def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Every row of every text, and how relevant it is."""
+    """Every row of every text agrees, and so does each relevance."""
     folder = saved(tmp_path, kind, query_expansion=FIXED, document_length=20)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     proven(named(kind), found, source=FOLDER, kept=kind in KEPT)
@@ -132,14 +132,14 @@ def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Pr
 def test_queries(
     settings: dict[str, Any], tmp_path: Path, proven: Proven, request: pytest.FixtureRequest
 ) -> None:
-    """Cut, filled up, and what the encoder sees of that."""
+    """Queries are cut, filled up and attended to as the library does."""
     found = agreement_with_library(saved(tmp_path, **settings), tmp_path / "tiny.onnx")
     variant = request.node.callspec.id
     proven(f"bert multi-vector, {variant}", found, source=FOLDER, kept=False)
 
 
 def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
-    """Every token of a document counts."""
+    """Every token of a document has a vector if none is to be skipped."""
     folder = saved(tmp_path, skip="", query_expansion=FIXED)
     found = agreement_with_library(folder, tmp_path / "tiny.onnx")
     proven("bert multi-vector, nothing skipped", found, source=FOLDER, kept=False)
@@ -159,7 +159,7 @@ def test_without_a_skip_list(tmp_path: Path, proven: Proven) -> None:
     ids=["", "metadata"],
 )
 def test_folders_of_stanford(metadata: dict[str, Any], tmp_path: Path, proven: Proven) -> None:
-    """A projection beside the encoder's weights, and markers that are tokens of the vocabulary."""
+    """The projection lies beside the encoder, and markers are tokens of the vocabulary."""
     import torch
     from safetensors.torch import load_file, save_file
 

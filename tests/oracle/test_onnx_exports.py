@@ -85,16 +85,16 @@ def export(
     Args:
         folder: What `save` wrote.
         names: The inputs.
-        dtype: Of the weights, where not float32.
+        dtype: The type of the weights, where not float32.
         integers: The inputs' type, where not int64.
-        options: Of ``torch.onnx.export``.
+        options: Further arguments of ``torch.onnx.export``.
     """
     from transformers import AutoModel
 
     body = AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=dtype).eval()
 
     class Encoder(torch.nn.Module):  # type: ignore[misc, name-defined]
-        """Positional inputs, one output."""
+        """A wrapper with positional inputs and one output."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -106,7 +106,7 @@ def export(
                 fed["use_cache"] = False
             return self.body(**fed).last_hidden_state
 
-    # Each of its own: one tensor given twice would be exported as one input.
+    # Every input is a tensor of its own: one given twice would be exported as one input.
     row = torch.arange(LENGTH, dtype=integers or torch.int64)
     values = tuple(
         (row if name == "position_ids" else row * 0 + 1).expand(BATCH, -1).clone() for name in names
@@ -145,7 +145,7 @@ def test_torchscript(opset: int, tmp_path: Path, proven: Proven) -> None:
 
 @pytest.mark.parametrize("opset", [18, 20, 25])
 def test_dynamo(opset: int, tmp_path: Path, proven: Proven) -> None:
-    """So does the newer exporter, which writes weights to a file beside."""
+    """The newer exporter's files bake at every opset, with their weights in another file."""
     folder = save(tmp_path, *bert())
     path = export(folder, TYPES, dynamo=True, opset_version=opset, external_data=True)
     assert (path.parent / "model.onnx.data").is_file()
@@ -162,7 +162,7 @@ def test_dynamo(opset: int, tmp_path: Path, proven: Proven) -> None:
 def test_inputs(
     kind: str, names: tuple[str, ...], dynamo: bool, tmp_path: Path, proven: Proven
 ) -> None:
-    """Positions are an input or computed, and are right under padding on either side."""
+    """Positions may be an input or computed, and are right under padding on either side."""
     folder = save(tmp_path, *KINDS[kind](), pooling="mean")
     path = export(folder, names, dynamo=dynamo, opset_version=18)
     exporter = "dynamo" if dynamo else "TorchScript"
@@ -171,7 +171,7 @@ def test_inputs(
 
 
 def test_int32(tmp_path: Path, proven: Proven) -> None:
-    """Clients feed int64, whatever the export takes."""
+    """An export with int32 inputs is fed int64, as clients do."""
     folder = save(tmp_path, *bert())
     path = export(folder, integers=torch.int32, dynamo=False, opset_version=14)
     source = "torch.onnx TorchScript export with int32 inputs, opset 14"
@@ -179,7 +179,7 @@ def test_int32(tmp_path: Path, proven: Proven) -> None:
 
 
 def test_weights_that_are_inputs(tmp_path: Path, proven: Proven) -> None:
-    """Nothing but ids and masks is fed."""
+    """Weights that are also inputs are not fed."""
     folder = save(tmp_path, *bert())
     options = {"keep_initializers_as_inputs": True}
     path = export(folder, dynamo=False, opset_version=11, **options)
@@ -189,7 +189,7 @@ def test_weights_that_are_inputs(tmp_path: Path, proven: Proven) -> None:
 
 
 def test_one_file_a_weight(tmp_path: Path, proven: Proven) -> None:
-    """External data may lie in many files."""
+    """Each weight may lie in a file of its own."""
     folder = save(tmp_path, *bert())
     path = export(folder, dynamo=False, opset_version=17)
     onnx.save(

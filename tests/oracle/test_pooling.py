@@ -87,9 +87,9 @@ def test_baked_model_leaves_out_prompts(
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "max"])
 def test_prompt_that_leaves_nothing(mode: str, tmp_path: Path, proven: Proven) -> None:
-    """Without a last special token cls takes the first token, and every other mode gives zeros.
+    """If a prompt leaves no token, cls takes the first one, and every other mode gives zeros.
 
-    sentence-transformers' max gives -inf there, so it is no oracle for that mode.
+    The max of sentence-transformers gives -inf there, so it is no oracle for that mode.
     """
     prompts = {"long": LONGEST, "joined": "a "}
     folder = write_pooled(
@@ -150,7 +150,7 @@ def write_pooled(
 
 
 def write_byte_level_tokenizer(folder: Path) -> None:
-    """One without special tokens, which joins a space to the ``b`` after it, as in ``a b``."""
+    """A tokenizer that joins a space to the ``b`` after it, and has no special tokens."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: number for number, token in enumerate(["<pad>", *alphabet, "Ġb"])}
     tokenizer = Tokenizer(models.BPE(vocabulary, merges=[("Ġ", "b")]))

@@ -42,7 +42,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_agrees_with_sentence_transformers(
     saved: Path, tmp_path: Path, proven: Proven, precision: str
 ) -> None:
-    """Every integer and bit is equal, but where the float lies at an edge."""
+    """Every integer and bit is equal, except where the float lies at an edge."""
     out = tmp_path / "tiny.onnx"
     mean, ranges = fitted(saved, tmp_path)
     given = None if "binary" in precision else ranges
@@ -86,7 +86,7 @@ def test_agrees_with_sentence_transformers(
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_the_formula_is_theirs(precision: str) -> None:
-    """On the same float32 numbers nothing differs, at edges and beyond the ranges neither."""
+    """Equal float32 numbers give equal integers, also at edges and beyond the ranges."""
     random = np.random.default_rng(8)
     ranges = np.sort(random.normal(size=(2, HIDDEN)), axis=0).astype(np.float32)
     ranges[:, 3] = 0.25
@@ -101,7 +101,7 @@ def test_the_formula_is_theirs(precision: str) -> None:
 
 
 def fitted(saved: Path, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Mean, and the ranges around it of a few golden texts, so that others lie beyond them."""
+    """The mean and the ranges of a few golden texts, so that other texts lie beyond them."""
     plain = folder / "plain.onnx"
     bake(open_source(saved), [Pool(mode="mean")], plain, name="tiny")
     cases = make_fixture(plain, cases_for(plain)).cases

@@ -21,7 +21,7 @@ pytest.importorskip("sentence_transformers")
 
 HUGGING_FACE = "Hugging Face folder"
 
-#: Whose models every language verifies.
+#: Kinds whose models every language verifies.
 KEPT = ("bert", "roberta")
 
 
@@ -61,7 +61,7 @@ def agreement_with_cross_encoder(folder: Path, out: Path) -> Agreement:
 
 @pytest.mark.parametrize("kind", BERT)
 def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Ids, types, scores and order, for every built-in case."""
+    """Ids, types, scores and their order agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, ("LABEL_0",))
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")
     proven(named(kind), found, source=HUGGING_FACE, kept=kind in KEPT)
@@ -69,7 +69,7 @@ def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Pr
 
 @pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
 def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Of decoders the last token counts."""
+    """A decoder's last token decides the score."""
     folder = saved_rotary(tmp_path / "model", kind, ("LABEL_0",))
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")
     proven(named(kind), found, source=HUGGING_FACE, kept=False)
@@ -77,7 +77,7 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
 
 @pytest.mark.parametrize("activation", ["Sigmoid", "Identity", "Tanh"])
 def test_folders_of_the_library(activation: str, tmp_path: Path, proven: Proven) -> None:
-    """What makes a score of the number is what config_sentence_transformers.json says."""
+    """config_sentence_transformers.json decides how a number becomes a score."""
     import torch
     from sentence_transformers import CrossEncoder
 
@@ -99,7 +99,7 @@ def test_folders_of_the_library(activation: str, tmp_path: Path, proven: Proven)
 def test_folders_of_earlier_versions(
     settings: dict[str, Any], tmp_path: Path, proven: Proven
 ) -> None:
-    """They say it in config.json."""
+    """Earlier versions say in config.json how a number becomes a score."""
     folder = saved_bert(tmp_path / "model", "bert", ("LABEL_0",))
     change_json(folder / "config.json", **settings)
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")

@@ -1,4 +1,4 @@
-"""Router against sentence-transformers: its queries, its documents, and plain calls."""
+"""Router against sentence-transformers: for queries, documents and plain calls."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def heads(folder: Path) -> list[Any]:
 
 
 def head_of_queries(folder: Path) -> list[Any]:
-    """One route that does nothing."""
+    """A dense layer for queries; the route of documents changes nothing."""
     router = Router.for_query_document([Dense(12, 12, use_residual=True)], [Normalize()])
     return [bert(folder), Pooling(12, "lasttoken"), router, Normalize()]
 

@@ -23,7 +23,7 @@ pytest.importorskip("sentence_transformers")
 
 BERT = [kind for kind in bert.KINDS if not kind.startswith(("t5", "deberta"))]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
-#: Whose models every language verifies.
+#: Kinds whose models every language verifies.
 KEPT = ("xlm-roberta",)
 
 
@@ -56,7 +56,7 @@ def saved_masked_lm(folder: Path, kind: str, **settings: Any) -> Path:
 
 
 def saved(folder: Path, kind: str = "bert", **settings: Any) -> Path:
-    """The same as the library saves it, with what it puts behind."""
+    """A sparse encoder as the library saves it, with its pooling."""
     from sentence_transformers import SparseEncoder
 
     plain = saved_masked_lm(folder / "plain", kind)
@@ -98,13 +98,13 @@ def encoded(library: Any, case: Case, text: str) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", [*BERT, *MODERN])
 def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Every weight, and the heaviest tokens by name."""
+    """Every weight agrees, and so do the names of the heaviest tokens."""
     found = agreement_with_library(saved(tmp_path, kind), tmp_path / "tiny.onnx")
     proven(named(kind), found, source=FOLDER, kept=kind in KEPT)
 
 
 def test_a_table_of_its_own(tmp_path: Path, proven: Proven) -> None:
-    """Where it is not tied to the embeddings."""
+    """The output table of a head need not be tied to the embeddings."""
     from sentence_transformers import SparseEncoder
 
     plain = saved_masked_lm(tmp_path / "plain", "bert", tie_word_embeddings=False)
@@ -116,7 +116,7 @@ def test_a_table_of_its_own(tmp_path: Path, proven: Proven) -> None:
 @pytest.mark.parametrize("pooling", ["max", "sum"])
 @pytest.mark.parametrize("activation", ["relu", "log1p_relu"])
 def test_poolings(pooling: str, activation: str, tmp_path: Path, proven: Proven) -> None:
-    """And the few largest weights alone, with prompts."""
+    """Every pooling and activation agrees, with prompts and only the nine largest weights kept."""
     from sentence_transformers import SparseEncoder
     from sentence_transformers.base.modules import Transformer
     from sentence_transformers.sparse_encoder.modules import SpladePooling
@@ -135,7 +135,7 @@ def test_poolings(pooling: str, activation: str, tmp_path: Path, proven: Proven)
 
 
 def test_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
-    """A weight for each token."""
+    """A table of one weight a token needs no encoder."""
     import torch
     from sentence_transformers import SparseEncoder
     from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding
@@ -148,7 +148,7 @@ def test_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
 
 
 def test_queries_without_an_encoder(tmp_path: Path, proven: Proven) -> None:
-    """Documents have one: the two sides of one file."""
+    """One file holds a table for queries and an encoder for documents."""
     import torch
     from sentence_transformers import SparseEncoder
     from sentence_transformers.base.modules import Router, Transformer

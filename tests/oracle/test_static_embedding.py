@@ -61,7 +61,7 @@ def test_model2vec_layout_agrees(folder: str, dtype: str, tmp_path: Path, proven
 def test_agrees_with_model2vec(
     dtype: str, normalize: bool, mapped: bool, tmp_path: Path, proven: Proven
 ) -> None:
-    """Without modules.json model2vec's rules hold: no unknown tokens, and its own limit."""
+    """A folder that lacks modules.json follows model2vec: its limit, and no unknown tokens."""
     model2vec = pytest.importorskip("model2vec", reason="model2vec is not installed")
     vectors = table(9 if mapped else len(VOCABULARY))
     if dtype == "int8":
@@ -99,7 +99,7 @@ def table(rows: int = len(VOCABULARY)) -> np.ndarray:
 
 
 def tokenizer(limit: int | None) -> Tokenizer:
-    """One that would add special tokens and pad, which no static embedding lets it."""
+    """A tokenizer that adds special tokens and pads; a static embedding must do neither."""
     made = Tokenizer(models.WordPiece(VOCABULARY, unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -24,7 +24,7 @@ pytest.importorskip("transformers")
 
 SAVED = "Hugging Face folder"
 HEAD = "TokenClassification"
-#: Whose models every language verifies.
+#: Kinds whose models every language verifies.
 KEPT = ("roberta", "xlm-roberta")
 LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-\u65e0 \U0001f600")
 PLAIN = ("B", "NOUN", "VERB", "O", "ADJ", "B-X-Y")
@@ -109,7 +109,7 @@ def compare_spans(folder: Path, out: Path) -> None:
 
 @pytest.mark.parametrize("kind", BERT)
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Every token's scores, and every span."""
+    """Every token's scores and every span agree."""
     folder = saved_bert(tmp_path / "model", kind, LABELS, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
     compare_spans(folder, tmp_path / "tiny.onnx")
@@ -125,7 +125,7 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
 
 
 def test_labels_of_no_scheme(tmp_path: Path, proven: Proven) -> None:
-    """Neighbours with the same one are a span."""
+    """Neighbours with the same label are one span, if labels follow no scheme."""
     folder = saved_bert(tmp_path / "model", "bert", PLAIN, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
     compare_spans(folder, tmp_path / "tiny.onnx")

@@ -87,7 +87,7 @@ BOAT = {"content": "boat", "lstrip": False, "rstrip": False, "normalized": False
 def test_follows_the_library(
     kind: str, settings: dict[str, object], change: Change | None, tmp_path: Path
 ) -> None:
-    """Ids are the library's, and vectors agree."""
+    """Ids are those of the library, and vectors agree."""
     agrees(changed(tmp_path, kind, settings, change), tmp_path / "tiny.onnx")
 
 

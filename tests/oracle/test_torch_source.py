@@ -141,7 +141,7 @@ def test_an_export_is_proven_at_every_shape(tmp_path: Path) -> None:
 
 
 def test_a_missing_weight_is_refused(tmp_path: Path) -> None:
-    """Transformers would draw it at random."""
+    """Transformers would silently draw a missing weight at random."""
     from safetensors.numpy import load_file, save_file
 
     folder = saved(tmp_path, ernie())
@@ -155,7 +155,7 @@ def test_a_missing_weight_is_refused(tmp_path: Path) -> None:
 
 
 def test_other_token_types_are_refused(tmp_path: Path) -> None:
-    """Clients feed zeros; a tokenizer that gives others is not theirs."""
+    """Clients feed zeros as types, so a tokenizer that gives others is refused."""
     folder = saved(tmp_path, ernie())
     change_json(
         folder / "tokenizer_config.json",
@@ -181,7 +181,7 @@ def test_settings_name_no_files(tmp_path: Path) -> None:
 
 
 def test_an_architecture_that_transformers_does_not_know(tmp_path: Path) -> None:
-    """Its name and transformers' version are in the message."""
+    """The message holds the architecture's name and transformers' version."""
     folder = saved(tmp_path, ernie())
     change_json(folder / "config.json", model_type="nonesuch")
     with pytest.raises(InputError, match=r"transformers [\d.]+ does not load .*nonesuch"):

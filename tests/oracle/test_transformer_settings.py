@@ -46,7 +46,7 @@ def renders(folder: Path) -> bool:
     "name", ["tokenizer_config.json", "chat_template.jinja", "additional_chat_templates/rag.jinja"]
 )
 def test_refuses_where_the_library_renders(name: str, tmp_path: Path) -> None:
-    """Without modules.json, a template anywhere is rendered; and once saved, it stays so."""
+    """A folder without modules.json whose texts pass a template is refused, also once saved."""
     folder = write_bert(tmp_path / "m")
     add_template(folder, name)
     saved = tmp_path / "saved"
@@ -58,7 +58,7 @@ def test_refuses_where_the_library_renders(name: str, tmp_path: Path) -> None:
 
 
 def test_a_template_of_other_processors(tmp_path: Path) -> None:
-    """chat_template.json is not read for a tokenizer."""
+    """chat_template.json belongs to other processors and is not read for a tokenizer."""
     folder = write_bert(tmp_path / "m")
     add_template(folder, "chat_template.json")
     assert not renders(folder)
@@ -70,7 +70,7 @@ def test_a_template_of_other_processors(tmp_path: Path) -> None:
 def test_templates_that_the_library_leaves_alone(
     name: str, settings: dict[str, object], tmp_path: Path
 ) -> None:
-    """With modules.json, texts are rendered only where modality_config has messages."""
+    """With modules.json only a modality_config with messages renders texts."""
     pooling = ("Pooling", {"embedding_dimension": 12, "pooling_mode": "mean"})
     folder = write_sentence_transformers(tmp_path / "m", pooling)
     add_template(folder, name)

@@ -21,7 +21,7 @@ pytest.importorskip("transformers")
 SAVED = "Hugging Face folder"
 LABELS = ("contradiction", "neutral", "entailment")
 
-#: Whose models every language verifies.
+#: Kinds whose models every language verifies.
 KEPT = ("bert", "roberta")
 
 
@@ -83,7 +83,7 @@ def _answer(classify: object, text: str, call: dict[str, object]) -> list[dict[s
 
 @pytest.mark.parametrize("kind", BERT)
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """Ids, types, entailment, labels and scores, for every built-in case."""
+    """Ids, types, entailment, labels and scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
     model, comma, variant = kind.partition(",")
@@ -93,7 +93,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
 
 @pytest.mark.parametrize("kind", MODERN[:1])
 def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """ModernBERT's head is another."""
+    """ModernBERT has a head of another kind, which agrees as well."""
     folder = saved_rotary(tmp_path / "model", kind, LABELS)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", LABELS)
     proven(f"{kind} entailment", found, source=SAVED, kept=False)
@@ -105,7 +105,7 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     ids=["entailment first", "two labels"],
 )
 def test_where_entailment_stands(labels: tuple[str, ...], tmp_path: Path, proven: Proven) -> None:
-    """Contradiction is the other end of the labels."""
+    """Entailment may be the first or the last label; contradiction is at the other end."""
     folder = saved_bert(tmp_path / "model", "bert", labels)
     found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx", labels)
     proven(f"bert entailment, {' '.join(labels)}", found, source=SAVED, kept=False)

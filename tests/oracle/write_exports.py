@@ -1,6 +1,6 @@
 """Let other tools export tiny models: ``python tests/oracle/write_exports.py FOLDER``.
 
-Run by the nox session ``exports``: these tools need an older transformers than the oracle. Each
+The nox session ``exports`` runs it: these tools need an older transformers than the oracle. Each
 subfolder gets a model and case.json, which says what the tool's own library computes for it.
 """
 
@@ -119,7 +119,7 @@ def write_scores(folder: Path, classify: Any, export: Path, source: str) -> None
 
 
 def optimum_classifier(folder: Path, kind: str) -> None:  # noqa: ARG001 - as every other
-    """Optimum's export of a classifier: its logits."""
+    """Export a classifier by Optimum: the file gives logits."""
     classify = classifier(folder / "body")
     main_export(str(folder / "body"), folder / "export", task="text-classification")
     source = "Optimum text-classification export"
@@ -127,7 +127,7 @@ def optimum_classifier(folder: Path, kind: str) -> None:  # noqa: ARG001 - as ev
 
 
 def txtai_classifier(folder: Path, kind: str) -> None:  # noqa: ARG001
-    """That of txtai's HFOnnx, beside the model's own files."""
+    """Export a classifier by txtai's HFOnnx, beside the model's own files."""
     classify = classifier(folder / "body")
     export = folder / "body" / "model.onnx"
     HFOnnx()(str(folder / "body"), "text-classification", str(export))
@@ -150,7 +150,7 @@ def saved(folder: Path, head: str, **settings: Any) -> tuple[Any, Any]:
 
 
 def optimum_tagger(folder: Path, kind: str) -> None:  # noqa: ARG001
-    """Optimum's export of a tagger: its logits, beside transformers' pipeline."""
+    """Export a tagger by Optimum: the file gives logits, beside transformers' pipeline."""
     labels = dict(enumerate(TAGS))
     model, tokenizer = saved(folder / "body", "TokenClassification", id2label=labels)
     main_export(str(folder / "body"), folder / "export", task="token-classification")
@@ -162,14 +162,14 @@ def optimum_tagger(folder: Path, kind: str) -> None:  # noqa: ARG001
 
 
 def optimum_answerer(folder: Path, kind: str) -> None:  # noqa: ARG001
-    """Optimum's export of an answerer: the logits of beginnings and of ends."""
+    """Export an answerer by Optimum: the file gives logits of beginnings and of ends."""
     answerer(folder)
     main_export(str(folder / "body"), folder / "export", task="question-answering")
     write_answers(folder, "export/model.onnx", "Optimum question-answering export")
 
 
 def txtai_answerer(folder: Path, kind: str) -> None:  # noqa: ARG001
-    """That of txtai's HFOnnx."""
+    """Export an answerer by txtai's HFOnnx."""
     answerer(folder)
     HFOnnx()(str(folder / "body"), "question-answering", str(folder / "body" / "model.onnx"))
     write_answers(folder, "body/model.onnx", "txtai HFOnnx, task question-answering")
@@ -199,7 +199,7 @@ def write_answers(folder: Path, export: str, source: str, **found: object) -> No
 
 
 def optimum(folder: Path, kind: str) -> None:
-    """Optimum's export of an encoder: token embeddings, in the root of the folder."""
+    """Export an encoder by Optimum: token embeddings, in the root of the folder."""
     model = sentence_transformer(folder, kind, pooling())
     main_export(str(folder / "body"), folder / "export", task="feature-extraction")
     source = "Optimum feature-extraction export"
@@ -207,7 +207,7 @@ def optimum(folder: Path, kind: str) -> None:
 
 
 def optimum_whole(folder: Path, kind: str) -> None:
-    """Optimum's export of a whole sentence-transformers model: token and sentence embeddings."""
+    """Export a sentence-transformers model by Optimum: token and sentence embeddings."""
     model = sentence_transformer(folder, kind, *whole())
     main_export(
         str(folder / "saved"),
@@ -220,7 +220,7 @@ def optimum_whole(folder: Path, kind: str) -> None:
 
 
 def onnx_backend(folder: Path, kind: str) -> None:
-    """The export that sentence-transformers makes and saves."""
+    """Export by sentence-transformers' own ONNX backend, and save."""
     model = sentence_transformer(folder, kind, *whole())
     exported = on_onnx(folder)
     exported.save(str(folder / "export"))
@@ -229,7 +229,7 @@ def onnx_backend(folder: Path, kind: str) -> None:
 
 
 def onnx_backend_optimized(folder: Path, kind: str) -> None:
-    """The same with operators fused beforehand: those of the domain com.microsoft."""
+    """Export by that backend with operators fused, into those of com.microsoft."""
     model = sentence_transformer(folder, kind, *whole())
     exported = on_onnx(folder)
     exported.save(str(folder / "export"))
@@ -246,7 +246,7 @@ def on_onnx(folder: Path) -> SentenceTransformer:
 
 
 def txtai(folder: Path, kind: str) -> None:
-    """The default task of txtai's HFOnnx: token embeddings, and what BERT's pooler makes."""
+    """Export by the default task of txtai's HFOnnx: token embeddings and BERT's pooler output."""
     model = sentence_transformer(folder, kind, pooling())
     export = folder / "body" / "model.onnx"
     HFOnnx()(str(folder / "body"), "default", str(export))
@@ -254,7 +254,7 @@ def txtai(folder: Path, kind: str) -> None:
 
 
 def txtai_pooling(folder: Path, kind: str, mode: str = "mean") -> None:
-    """The pooling task of txtai's HFOnnx: pooled, and without the modules that follow."""
+    """Export by the pooling task of txtai's HFOnnx, which leaves out later modules."""
     model = sentence_transformer(folder, kind, pooling(mode), *whole()[1:])
     export = folder / "saved" / "model.onnx"
     HFOnnx()(str(folder / "saved"), "pooling", str(export))
@@ -262,7 +262,7 @@ def txtai_pooling(folder: Path, kind: str, mode: str = "mean") -> None:
 
 
 def txtai_cls(folder: Path, kind: str) -> None:
-    """The same with the first token's embedding."""
+    """Export by txtai's task that takes the first token's embedding."""
     txtai_pooling(folder, kind, "cls")
 
 

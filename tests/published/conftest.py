@@ -1,4 +1,4 @@
-"""A table of what became of every published model, below the results of the tests."""
+"""A table of every published model's end, printed below the results of the tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print it where these tests ran, and how many bake."""
+    """Print the table if these tests ran, and how many models bake."""
     reports = [
         dict(report.user_properties)
         for outcome in ("passed", "failed")

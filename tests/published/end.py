@@ -1,4 +1,4 @@
-"""What becomes of a model's folder: what a bake opens and builds, without proofs and writing."""
+"""The end of a model's folder: what a bake opens and builds, without proofs and writing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class End:
     Attributes:
         task: What it bakes for; empty where it is refused.
         dimension: Numbers of a row.
-        message: Of the refusal.
+        message: The words of the refusal.
     """
 
     task: str = ""

@@ -40,7 +40,7 @@ class Module(BaseModel, extra="forbid"):
     """A module of modules.json.
 
     Attributes:
-        type: As modules.json has it, or the last name of one of sentence-transformers.
+        type: Its type in modules.json, or the last name of one of sentence-transformers.
         path: Its folder.
         config: Its config.json; None where it has none.
         weights: Their sizes by name.
@@ -66,9 +66,9 @@ class Shape(BaseModel, extra="forbid"):
         tokenizer: A key of `KINDS`; empty where the repository has no tokenizer.json.
         tokenizer_in: The folders of tokenizer.json.
         prefix: What stands before the names of the encoder's weights, such as ``bert.``.
-        weights: Those besides the encoder's.
+        weights: The weights besides the encoder's.
         pickle: Whether all of them lie in pytorch_model.bin alone.
-        modules: Of modules.json; None where there is no modules.json.
+        modules: The entries of modules.json; None where there is no such file.
         files: Other files by name: JSON, a text, or sizes of weights.
         table: Keys of ``[model]`` in polybake.toml that it is baked with.
         bakes: The task that it is baked for; empty where it is refused.
@@ -136,7 +136,7 @@ class Shape(BaseModel, extra="forbid"):
 
 
 def shapes() -> Iterator[Shape]:
-    """All of them, in the order of the files below shapes/."""
+    """All shapes, in the order of the files below shapes/."""
     for path in sorted((_HERE / "shapes").glob("*.json")):
         for entry in json.loads(path.read_text("utf-8")):
             yield Shape.model_validate(entry)

@@ -34,7 +34,7 @@ _WORDS = (
 
 
 def _edges(made: Tokenizer, first: str, last: str, *, pair: str) -> Tokenizer:
-    """A token before a text and one behind it, and the same of a pair."""
+    """Put a token before a text and one behind it, and the same for a pair."""
     tokens = [(token, made.token_to_id(token)) for token in dict.fromkeys((first, last)) if token]
     made.post_processor = processors.TemplateProcessing(
         single=f"{first} $A {last}".strip(), pair=pair, special_tokens=tokens
@@ -45,7 +45,7 @@ def _edges(made: Tokenizer, first: str, last: str, *, pair: str) -> Tokenizer:
 def wordpiece(
     special: Sequence[str] = BERT, *, lowercase: bool = True, chinese: bool = True
 ) -> Tokenizer:
-    """BERT's."""
+    """A tokenizer like BERT's."""
     made = Tokenizer(models.WordPiece(wordpiece_vocabulary(*special), unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer(lowercase=lowercase, handle_chinese_chars=chinese)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -55,7 +55,7 @@ def wordpiece(
 
 
 def mpnet() -> Tokenizer:
-    """MPNet's: BERT's pieces between RoBERTa's tokens."""
+    """A tokenizer like MPNet's: BERT's pieces between RoBERTa's tokens."""
     special = ("<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>")
     made = Tokenizer(models.WordPiece(wordpiece_vocabulary(*special), unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -66,7 +66,7 @@ def mpnet() -> Tokenizer:
 
 
 def roberta() -> Tokenizer:
-    """RoBERTa's: bytes."""
+    """A tokenizer like RoBERTa's: bytes."""
     made = _bytes(ROBERTA)
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
@@ -75,7 +75,7 @@ def roberta() -> Tokenizer:
 
 
 def modernbert() -> Tokenizer:
-    """ModernBERT's: bytes between BERT's tokens."""
+    """A tokenizer like ModernBERT's: bytes between BERT's tokens."""
     made = _bytes(BERT)
     made.normalizer = normalizers.NFC()
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -83,7 +83,7 @@ def modernbert() -> Tokenizer:
 
 
 def xlm_roberta() -> Tokenizer:
-    """XLM-R's: pieces."""
+    """A tokenizer like XLM-R's: pieces."""
     made = _pieces(*ROBERTA[:4], unk=3, last="<mask>")
     made.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
@@ -92,7 +92,7 @@ def xlm_roberta() -> Tokenizer:
 
 
 def camembert() -> Tokenizer:
-    """CamemBERT's: pieces, with names that are not used."""
+    """A tokenizer like CamemBERT's: pieces, with names that are not used."""
     special = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED", "<s>", "</s>")
     made = _pieces(*special, unk=3, last="<mask>")
     made.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -100,7 +100,7 @@ def camembert() -> Tokenizer:
 
 
 def deberta() -> Tokenizer:
-    """DeBERTa-v3's: pieces between BERT's tokens."""
+    """A tokenizer like DeBERTa-v3's: pieces between BERT's tokens."""
     made = _pieces("[PAD]", "[CLS]", "[SEP]", "[UNK]", unk=3, last="[MASK]")
     made.normalizer = normalizers.Sequence([normalizers.Strip(), normalizers.NFKC()])
     made.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -108,7 +108,7 @@ def deberta() -> Tokenizer:
 
 
 def albert() -> Tokenizer:
-    """ALBERT's: lowered pieces."""
+    """A tokenizer like ALBERT's: pieces in lower case."""
     made = _pieces("<pad>", "<unk>", "[CLS]", "[SEP]", unk=1, last="[MASK]")
     made.normalizer = normalizers.Sequence(
         [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
@@ -118,14 +118,14 @@ def albert() -> Tokenizer:
 
 
 def t5() -> Tokenizer:
-    """T5's: pieces, with a token behind a text only."""
+    """A tokenizer like T5's: pieces, with a token behind a text only."""
     made = _pieces("<pad>", "</s>", "<unk>", unk=2, last="<extra_id_0>")
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     return _edges(made, "", "</s>", pair="$A </s> $B </s>")
 
 
 def qwen(*, ends: bool) -> Tokenizer:
-    """Qwen's: bytes; embedding models have a token behind a text."""
+    """A tokenizer like Qwen's: bytes; embedding models have a token behind a text."""
     made = _bytes(QWEN)
     made.normalizer = normalizers.NFC()
     made.pre_tokenizer = pre_tokenizers.Sequence(
@@ -143,14 +143,14 @@ def qwen(*, ends: bool) -> Tokenizer:
 
 
 def gemma() -> Tokenizer:
-    """Gemma's: pieces and bytes between two tokens."""
+    """A tokenizer like Gemma's: pieces and bytes between two tokens."""
     made = _pieces_and_bytes(*GEMMA)
     made.normalizer = normalizers.Replace(" ", "\u2581")
     return _edges(made, "<bos>", "<eos>", pair="<bos> $A <eos> <bos> $B <eos>")
 
 
 def llama() -> Tokenizer:
-    """Llama's and Mistral's: pieces and bytes, with a token before a text only."""
+    """A tokenizer like Llama's and Mistral's: pieces and bytes, with a token before a text only."""
     made = _pieces_and_bytes("<unk>", "<s>", "</s>")
     made.normalizer = normalizers.Sequence(
         [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]

@@ -13,7 +13,7 @@ from polybake.runtime.embedder import Embedder
 
 
 def test_reads_as_its_user_expects(every_feed: Path) -> None:
-    """Facts, ids and vectors, from any iterable of texts."""
+    """Facts, ids and vectors are given for any iterable of texts."""
     embedder = Embedder(str(every_feed))
     assert (embedder.dimension, list(embedder.prompts)) == (7, ["query", "document"])
     assert len(embedder.tokenize(["a"], prompt="query")[0]) > len(embedder.tokenize(["a"])[0])
@@ -25,7 +25,7 @@ def test_reads_as_its_user_expects(every_feed: Path) -> None:
 
 
 def test_one_text_is_no_list(every_feed: Path) -> None:
-    """Its letters would be embedded one by one."""
+    """A single string is refused, as its letters would be embedded one by one."""
     with pytest.raises(InputError, match="got one text; put it into a list"):
         Embedder(every_feed).embed("abc")
 
@@ -34,12 +34,12 @@ def test_one_text_is_no_list(every_feed: Path) -> None:
     "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits"]
 )
 def test_golden_cases_are_reproduced(model: str, request: pytest.FixtureRequest) -> None:
-    """With every feed, padding and dtype."""
+    """Models with every feed, padding on either side and every dtype pass their own check."""
     assert Embedder(request.getfixturevalue(model)).self_check() < 2
 
 
 def test_each_device_has_its_tolerance(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a GPU may differ by is too much for a CPU."""
+    """A difference that a GPU may have is too large for a CPU."""
     embedder = Embedder(every_feed)
     case = embedder.head.fixture.cases[0]
     moved = encode_vectors(embedder.embed(case.texts) + np.float32(1.5e-5))
@@ -56,7 +56,7 @@ def test_each_device_has_its_tolerance(every_feed: Path, monkeypatch: pytest.Mon
 def test_a_case_that_differs_is_named(
     every_feed: Path, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ids first, then every element."""
+    """The message names the case, whether its ids or one element differ."""
     embedder = Embedder(every_feed)
     case = embedder.head.fixture.cases[0]
     ids, vectors = case.input_ids, embedder.embed(case.texts)

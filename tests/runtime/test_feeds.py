@@ -38,7 +38,7 @@ def test_feeds_every_input() -> None:
 
 
 def test_feeds_padding_on_the_left() -> None:
-    """On the left the tokens end the row, and positions start at the first token."""
+    """Padding on the left ends a row with its tokens, and positions start at the first one."""
     fed = feeds(CONTRACT.model_copy(update={"pad_side": "left"}), ROWS)
     assert fed["ids"].tolist() == [[5, 6, 7], [9, 9, 8]]
     assert fed["mask"].tolist() == [[1, 1, 1], [0, 0, 1]]

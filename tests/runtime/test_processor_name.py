@@ -1,4 +1,4 @@
-"""What the processor calls itself."""
+"""The processor's own name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from polybake.runtime.processor_name import processor_name
 
 
 def test_what_the_processor_calls_itself(tmp_path: Path) -> None:
-    """The first of several; elsewhere what Python says."""
+    """The first name in the file counts; if there is none, Python's own is taken."""
     file = tmp_path / "cpuinfo"
     file.write_text("processor\t: 0\nmodel name\t: A CPU @ 2 GHz \nmodel name\t: B\n")
     assert processor_name(file) == "A CPU @ 2 GHz"

@@ -1,4 +1,4 @@
-"""How many processors a process may use, in a container and out of it."""
+"""The number of processors that a process may use, in a container and out of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_without_limits_all_are_there(groups: Path) -> None:
 
 
 def test_a_quota_is_rounded_up(groups: Path) -> None:
-    """One and a half processors are two threads' work."""
+    """A quota of one and a half processors is work for two threads."""
     (groups / "cpu.max").write_text("150000 100000\n")
     assert (processors(), limited()) == (2, True)
 
@@ -46,7 +46,7 @@ def test_a_quota_is_rounded_up(groups: Path) -> None:
 def test_the_smallest_quota_of_the_own_groups_counts(
     groups: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Parents limit their children, and siblings nobody."""
+    """Parent groups limit their children; siblings limit nobody."""
     for place, quota in (("a", "300000"), ("a/b", "500000"), ("other", "100000")):
         (groups / place).mkdir(parents=True)
         (groups / place / "cpu.max").write_text(f"{quota} 100000\n")
@@ -65,7 +65,7 @@ def test_version_1_has_two_files(groups: Path) -> None:
 
 
 def test_an_affinity_mask_counts(groups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Taskset leaves a process fewer."""
+    """A process limited by taskset has fewer processors."""
     assert groups.is_dir()
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 5})
     assert (processors(), limited()) == (2, True)

@@ -1,4 +1,4 @@
-"""Which prompt is used."""
+"""The choice of a prompt."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def chosen(prompt: Prompt, *names: str, default: str | None = None) -> str | Non
 
 
 def test_a_name_and_the_default() -> None:
-    """Without a name the model's default, which may be none."""
+    """A call that names no prompt takes the model's default, if there is one."""
     assert chosen(Prompt(), "query") is None
     assert chosen(Prompt(), "query", default="query") == "query"
     assert chosen(Prompt("other"), "query", "other", default="query") == "other"
 
 
 def test_roles_are_those_of_the_clients() -> None:
-    """One without a prompt takes none, not even the default."""
+    """A role without a prompt takes none, not even the default."""
     query, document = Prompt(role="query"), Prompt(role="document")
     assert chosen(query, "document", "query", default="document") == "query"
     assert chosen(query, "document", default="document") is None
@@ -39,7 +39,7 @@ def test_roles_are_those_of_the_clients() -> None:
 
 
 def test_an_unknown_name_names_the_choices() -> None:
-    """Where there are any."""
+    """The choices are listed if there are any."""
     with pytest.raises(InputError, match="unknown prompt 'x'; choose one of: query, document"):
         chosen(Prompt("x"), "query", "document")
     with pytest.raises(InputError, match="unknown prompt 'x'; leave it out"):
@@ -47,7 +47,7 @@ def test_an_unknown_name_names_the_choices() -> None:
 
 
 def test_what_would_be_ignored_is_refused() -> None:
-    """A name beside a role, and a role that is none."""
+    """A name beside a role is refused, and so is an unknown role."""
     with pytest.raises(InputError, match="prompt 'x' and role 'query' exclude each other"):
         Prompt("x", "query")
     with pytest.raises(InputError, match="unknown role 'queries'; choose one of: query, document"):

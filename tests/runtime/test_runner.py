@@ -1,4 +1,4 @@
-"""Texts in, vectors out."""
+"""Texts become vectors, in batches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def by_hand(texts: list[str], before: str, value: int) -> np.ndarray:
 
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_each_text_gets_its_vector(every_feed: Path, at_once: int) -> None:
-    """In their order, whatever went together, and with the prompt's value."""
+    """Vectors keep the order of the texts, whatever shared a batch, and have the prompt's value."""
     runner = Embedder(every_feed, threads=1, at_once=at_once).runner
     plain = runner.embed(runner.ids(TEXTS))
     assert plain == pytest.approx(by_hand(TEXTS, "", 0), abs=1e-6)
@@ -38,7 +38,7 @@ def test_each_text_gets_its_vector(every_feed: Path, at_once: int) -> None:
 
 
 def test_equal_rows_give_equal_batches(every_feed: Path) -> None:
-    """So the last bits do not depend on how many run side by side."""
+    """Batches do not depend on how many run side by side, so neither do the last bits."""
     rows = Embedder(every_feed).runner.ids(TEXTS)
     one, other = (Embedder(every_feed, threads=1, at_once=n).runner.embed(rows) for n in (1, 4))
     assert one.tobytes() == other.tobytes()
@@ -58,7 +58,7 @@ def test_batches_begin_with_the_longest(every_feed: Path, monkeypatch: pytest.Mo
 
 
 def test_attention_bounds_a_batch_too(every_feed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 16 times the budget, 16 times the pairs of tokens: of rows of 1,024, 4 and not 8."""
+    """A budget of 16 times the tokens allows only 16 times the pairs: 4 rows of 1,024, not 8."""
     runner, ran = replace(Embedder(every_feed).runner, budget=16 * 512), []
 
     def vectors(_: Runner, rows: list[list[int]], _prompt: object) -> np.ndarray:
@@ -77,7 +77,7 @@ def test_no_rows_give_no_vectors(every_feed_int8: Path) -> None:
 
 
 def test_an_unknown_prompt_names_the_choices(every_feed: Path) -> None:
-    """Neither ids nor vectors are made with another one."""
+    """An unknown prompt is refused for ids and for vectors, instead of being replaced."""
     runner = Embedder(every_feed).runner
     for call in (lambda: runner.ids(["a"], "title"), lambda: runner.vectors([[1]], "title")):
         with pytest.raises(InputError, match="unknown prompt 'title'; choose one of: query, doc"):
@@ -96,7 +96,7 @@ def contract(**changes: object) -> Contract:
 
 
 def test_rows_run_as_one_batch(tmp_path: Path) -> None:
-    """They go through together and the named outputs come back, padded further on request."""
+    """Rows go through together and the named outputs come back, padded further on request."""
     words = BakedTokenizer(tokenizer().to_str(), 8, 0, "right")
     runner = Runner(open_session(write_encoder(tmp_path)), contract(), words)
     assert runner.vectors([[5, 6, 7], [8]]).shape == (2, 3, 6)
@@ -117,7 +117,7 @@ def test_a_model_that_stops_is_one_line(tmp_path: Path) -> None:
 def test_long_rows_run_alone_where_they_have_threads(
     every_feed: Path, monkeypatch: pytest.MonkeyPatch, threads: int, expected: int
 ) -> None:
-    """And side by side where each has one; shorter ones always are."""
+    """Long rows run alone if a run has several threads; short ones always run side by side."""
     monkeypatch.setattr("polybake.runtime.session.processors", lambda: 2)
     runner = Embedder(every_feed, threads=threads, at_once=2).runner
     found = most_at_once(runner, [[0] * 600] * 4 + [[0] * 400] * 4, monkeypatch)
@@ -127,7 +127,7 @@ def test_long_rows_run_alone_where_they_have_threads(
 def test_attention_bounds_what_runs_side_by_side(
     every_feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No more pairs of tokens at once than 8,192 tokens have, but for a text that has more."""
+    """Batches at once have at most the pairs of 8,192 tokens, unless one text alone has more."""
     runner = Embedder(every_feed, threads=1, at_once=5).runner
     lengths = (8193, 8192, 5792, 4096, 512)
     found = most_at_once(runner, [[0] * n for n in lengths for _ in range(6)], monkeypatch)
@@ -159,7 +159,7 @@ def most_at_once(
 def test_batches_fill_the_processors(
     every_feed: Path, monkeypatch: pytest.MonkeyPatch, threads: int | None, expected: int
 ) -> None:
-    """As in the clients."""
+    """The number of batches at once is the processors divided by threads, as in the clients."""
     for module in ("embedder", "session"):
         monkeypatch.setattr(f"polybake.runtime.{module}.processors", lambda: 6)
     assert Embedder(every_feed, threads=threads).runner.at_once == expected

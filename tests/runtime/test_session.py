@@ -43,7 +43,7 @@ def test_no_fall_back_from_cuda(tmp_path: Path) -> None:
 def test_what_fails_on_a_gpu_is_not_repeated_on_the_cpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ONNX Runtime would do so by itself, and print that to standard output."""
+    """ONNX Runtime would by default repeat it, and print so to standard output."""
     told = {}
 
     def opened(*_: object, **keywords: object) -> object:
@@ -75,14 +75,14 @@ def test_names_a_model_that_does_not_load(
 
 @pytest.mark.parametrize("threads", [0, -1, processors() + 1, 100_000])
 def test_threads_are_those_that_can_run(tmp_path: Path, threads: int) -> None:
-    """A hundred thousand would take a machine down."""
+    """A request for a hundred thousand threads would take a machine down."""
     shown = rf"threads is {threads}; expected 1 to {processors()}, the processors that"
     with pytest.raises(InputError, match=shown):
         open_session(write_encoder(tmp_path), threads=threads)
 
 
 def test_waiting_threads_do_not_spin(tmp_path: Path) -> None:
-    """On a busy machine spinning takes half of its throughput."""
+    """Spinning threads would take half the throughput of a busy machine."""
     options = open_session(write_encoder(tmp_path)).get_session_options()
     assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
 
@@ -125,7 +125,7 @@ failing (int64[1] x) => (NODE
     ],
 )
 def test_a_run_that_fails_says_what_helps(node: str, x: int, remedy: str) -> None:
-    """The tokenizer is blamed for ids alone; memory that does not suffice is called so."""
+    """Only wrong ids are blamed on the tokenizer; a lack of memory is named as such."""
     session = open_session(
         onnx.parser.parse_model(FAILING.replace("NODE", node)).SerializeToString()
     )

@@ -1,4 +1,4 @@
-"""Runs that take too long are ended, the others are not."""
+"""Runs that take too long are ended; all others go on."""
 
 import os
 import time
@@ -9,7 +9,7 @@ from polybake.runtime.time_limit import TimeLimit
 
 
 def test_ends_what_takes_longer() -> None:
-    """Each run by its own time, whatever others do."""
+    """Each run is ended by its own time, whatever others do."""
     limit = TimeLimit(0.3)
     with limit.options() as long:
         time.sleep(0.2)
@@ -20,7 +20,7 @@ def test_ends_what_takes_longer() -> None:
 
 
 def test_one_thread_looks_after_all() -> None:
-    """A second run starts none."""
+    """A second run starts no second thread."""
     limit = TimeLimit(60)
     with limit.options():
         first = limit._watch
@@ -31,7 +31,7 @@ def test_one_thread_looks_after_all() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_is_watched() -> None:
-    """No thread of its parent is alive in it."""
+    """A forked process has no thread of its parent, so it starts its own."""
     limit = TimeLimit(0.2)
     with limit.options():
         pass

@@ -1,4 +1,4 @@
-"""What no endpoint answers, in the schema of its path."""
+"""Requests that no endpoint answers are told so in the schema of their path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def test_an_unknown_path(client: TestClient) -> None:
-    """OpenAI's schema under /v1, elsewhere text-embeddings-inference's."""
+    """The answer has OpenAI's schema under /v1, and text-embeddings-inference's elsewhere."""
     message = "no such path; GET /openapi.json lists all"
     for path, of in (("/v1/chat/completions", openais), ("/chat", inferences)):
         response = client.post(path, json={})
@@ -27,7 +27,7 @@ def test_an_unknown_path(client: TestClient) -> None:
 
 
 def test_another_method(client: TestClient) -> None:
-    """With the one that there is."""
+    """A wrong method is answered with 405 and the method to send."""
     message = "GET is not for this path; send POST"
     for path, of in (("/v1/embeddings", openais), ("/embed", inferences), ("/v1/rerank", coheres)):
         response = client.get(path)
@@ -51,14 +51,14 @@ def test_another_method(client: TestClient) -> None:
     ],
 )
 def test_bodies_of_another_kind(client: TestClient, headers: dict[str, str], message: str) -> None:
-    """By the name of the header that says so."""
+    """The answer names the header that is wrong or missing."""
     response = client.post("/v1/embeddings", content=b"{}", headers=headers)
     assert response.status_code == 415
     assert openais(response.json()) == message
 
 
 def test_what_is_no_json(client: TestClient) -> None:
-    """As such, and not as a missing field."""
+    """A damaged body is called invalid JSON, not a body with missing fields."""
     headers = {"Content-Type": "application/json; charset=utf-8"}
     response = client.post("/v1/embeddings", content=b"{'a'", headers=headers)
     assert response.status_code == 400
@@ -75,7 +75,7 @@ def test_what_is_no_json(client: TestClient) -> None:
 def test_keys_that_nothing_knows(
     client: TestClient, path: str, body: dict[str, object], message: str
 ) -> None:
-    """Are named with the nearest one."""
+    """An unknown key is named with the nearest known one."""
     response = client.post(path, json=body)
     assert response.status_code == 422
     answer = response.json()

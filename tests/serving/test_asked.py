@@ -1,4 +1,4 @@
-"""What is wrong with a body, in one line."""
+"""A wrong body is explained in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polybake.serving.asked import Asked, Batch, InputRows, RowOrRows, Texts
 
 
 class Body(Asked):
-    """One field of each kind."""
+    """A body with one field of each kind."""
 
     rows: InputRows = ""
     row: RowOrRows = ""
@@ -40,7 +40,7 @@ class Body(Asked):
     ],
 )
 def test_what_is_wrong_is_named(key: str, value: object, message: str) -> None:
-    """By its place and kind, and never by its words."""
+    """The message holds the place and the kind of a wrong value, and never its text."""
     with pytest.raises(ValidationError) as refused:
         Body.model_validate({key: value})
     (error,) = refused.value.errors()
@@ -60,17 +60,17 @@ def test_what_is_wrong_is_named(key: str, value: object, message: str) -> None:
     ],
 )
 def test_what_may_be_asked_stays_as_it_is(given: dict[str, object]) -> None:
-    """In every form."""
+    """Texts, lists and token ids pass unchanged."""
     assert Body.model_validate(given).model_dump(exclude_unset=True) == given
 
 
 def test_an_unknown_key_that_says_nothing_is_let_be() -> None:
-    """Clients send null for what they leave open."""
+    """Clients send null for options that they leave open."""
     assert Body.model_validate({"rank_fields": None}) == Body()
 
 
 def test_one_error_is_enough() -> None:
-    """Of thousands of wrong texts the first is named."""
+    """Only the first of thousands of wrong texts is reported."""
     with pytest.raises(ValidationError) as refused:
         Body.model_validate({"texts": [None] * 5000})
     assert len(refused.value.errors()) == 1

@@ -1,4 +1,4 @@
-"""Rows of many callers, in batches."""
+"""Rows of many callers share batches."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(
 
 
 def test_callers_share_batches_and_get_their_own(runner: Recorded) -> None:
-    """What each gets is what it gets alone, whatever stood beside it."""
+    """Each caller gets the vectors it would get alone."""
     rows = [[1 + place % 7] * (1 + place * 5 % 12) for place in range(60)]
 
     async def use(batching: Batching) -> None:
@@ -72,7 +72,7 @@ def test_callers_share_batches_and_get_their_own(runner: Recorded) -> None:
 
 
 def test_a_row_longer_than_a_batch_stands_alone(runner: Recorded) -> None:
-    """It is run all the same."""
+    """A row longer than a batch is run all the same."""
 
     async def use(batching: Batching) -> None:
         found = await batching.vectors([[1] * 16, [2] * 3, [3] * 16], None)
@@ -83,7 +83,7 @@ def test_a_row_longer_than_a_batch_stands_alone(runner: Recorded) -> None:
 
 
 def test_prompts_do_not_mix(runner: Recorded) -> None:
-    """A batch has one."""
+    """A batch has one prompt."""
 
     async def use(batching: Batching) -> None:
         rows = [[1, 2], [3, 4]]
@@ -97,7 +97,7 @@ def test_prompts_do_not_mix(runner: Recorded) -> None:
 
 
 def test_no_queue_grows(runner: Recorded) -> None:
-    """Who comes when as much waits as may is told to come again."""
+    """A caller that finds the queue full is told to come again."""
 
     async def use(batching: Batching) -> None:
         first = asyncio.create_task(batching.vectors([[1] * 8], None))
@@ -114,7 +114,7 @@ def test_no_queue_grows(runner: Recorded) -> None:
 
 
 def test_one_request_may_have_more_than_may_wait(runner: Recorded) -> None:
-    """Its rows come in as there is room, half of which is left to others; a second one waits."""
+    """A large request enters piece by piece and leaves half the room; a second one waits."""
 
     async def use(batching: Batching) -> None:
         rows = [[1 + place % 7] * 6 for place in range(30)]
@@ -132,7 +132,7 @@ def test_one_request_may_have_more_than_may_wait(runner: Recorded) -> None:
 
 
 def test_a_row_may_have_more_than_may_wait(runner: Recorded) -> None:
-    """It goes in where nothing else waits."""
+    """A row larger than the limit enters if nothing else waits."""
 
     async def use(batching: Batching) -> None:
         assert len(await batching.vectors([[1] * 13, [2] * 13], None)) == 2
@@ -141,7 +141,7 @@ def test_a_row_may_have_more_than_may_wait(runner: Recorded) -> None:
 
 
 def test_who_leaves_while_fed_makes_room(runner: Recorded) -> None:
-    """For the next one that has as much."""
+    """A caller that gives up frees its room for the next large request."""
 
     async def use(batching: Batching) -> None:
         gone = asyncio.create_task(batching.vectors([[1] * 6] * 30, None))
@@ -155,7 +155,7 @@ def test_who_leaves_while_fed_makes_room(runner: Recorded) -> None:
 
 
 def test_batches_are_counted(runner: Recorded) -> None:
-    """By how many rows each has."""
+    """The number of rows of every batch is reported."""
     ran: list[int] = []
 
     async def all_of_it() -> None:
@@ -168,7 +168,7 @@ def test_batches_are_counted(runner: Recorded) -> None:
 
 
 def test_who_leaves_is_left_out(runner: Recorded) -> None:
-    """Rows of a caller that waits no longer are not run."""
+    """Rows of a caller that has left are not run."""
 
     async def use(batching: Batching) -> None:
         gone = asyncio.create_task(batching.vectors([[1] * 3] * 4, None))
@@ -182,7 +182,7 @@ def test_who_leaves_is_left_out(runner: Recorded) -> None:
 
 
 def test_a_row_that_fails_fails_alone(runner: Recorded) -> None:
-    """Its neighbours in the batch are run again without it."""
+    """Its neighbours in the batch are run again without the failing row."""
 
     async def use(batching: Batching) -> None:
         good, bad = await asyncio.gather(
@@ -199,7 +199,7 @@ def test_a_row_that_fails_fails_alone(runner: Recorded) -> None:
 
 
 def test_closing_ends_what_was_begun(runner: Recorded) -> None:
-    """Rows that wait when it closes have their vectors."""
+    """Rows that wait when the service closes still get their vectors."""
 
     async def use(batching: Batching) -> None:
         asked = asyncio.create_task(batching.vectors([[1]] * 30, None))

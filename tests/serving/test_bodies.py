@@ -16,7 +16,7 @@ LIMITS = Limits(body=100, bodies=150, receive=0.2)
 
 
 def pieces(*sizes: int, whole: bool = False) -> Receive:
-    """Pieces of a body, behind which nothing comes, or the end."""
+    """The pieces of a body, and then nothing or its end."""
     left = [*sizes]
 
     async def receive() -> Message:
@@ -36,7 +36,7 @@ async def size(bodies: Bodies, receive: Receive, during: Iterable[Awaitable[obje
 
 
 def test_a_late_body_is_ended() -> None:
-    """However often a piece of it comes."""
+    """A body that drips in piece by piece does not outlast the time limit."""
 
     async def dripping() -> Message:
         await asyncio.sleep(0.01)
@@ -48,7 +48,7 @@ def test_a_late_body_is_ended() -> None:
 
 
 def test_a_body_that_ends_early_is_no_body() -> None:
-    """What has come of it is not taken for the whole."""
+    """Half a body is not taken for the whole."""
 
     async def gone() -> Message:
         return {"type": "http.disconnect"}
@@ -59,7 +59,7 @@ def test_a_body_that_ends_early_is_no_body() -> None:
 
 
 def test_the_largest_unfinished_body_makes_room() -> None:
-    """Who sends little is served while others hold much; room comes back."""
+    """A small body gets the room of the largest unfinished one, and room comes back."""
 
     async def use() -> None:
         bodies = Bodies(LIMITS)
@@ -76,7 +76,7 @@ def test_the_largest_unfinished_body_makes_room() -> None:
 
 
 def test_bodies_at_work_count() -> None:
-    """Until they are answered; of a body that is whole nothing is taken back."""
+    """A body counts until it is answered; once it is whole, nothing of it is taken back."""
 
     async def use() -> None:
         bodies, answered = Bodies(LIMITS), asyncio.Event()

@@ -1,4 +1,4 @@
-"""What Cohere's clients ask for."""
+"""The requests of Cohere's clients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def client(path: Path) -> Iterator[TestClient]:
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_documents_in_their_order(client: TestClient, path: Path, version: str) -> None:
-    """Strings or objects, as many as are wanted."""
+    """Documents may be strings or objects, and top_n limits the answer."""
     embedder = Embedder(path)
     scores = embedder.embed([("a query", text) for text in DOCUMENTS])[:, 0]
     documents = [*DOCUMENTS[:2], {"text": DOCUMENTS[2]}]
@@ -46,7 +46,7 @@ def test_documents_in_their_order(client: TestClient, path: Path, version: str) 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_what_is_refused(client: TestClient, version: str) -> None:
-    """With a message, as Cohere has it."""
+    """Errors have a message, in the form of Cohere's own."""
     body = {"model": "tiny", "query": "a", "documents": ["b"], "top_n": 0}
     response = client.post(f"/{version}/rerank", json=body)
     assert response.status_code == 422

@@ -56,7 +56,7 @@ def seconds(port: int, first: bytes, drip: bytes = b"") -> float:
 
 
 def test_headers_have_a_time_to_arrive_in() -> None:
-    """Whether nothing comes, or a little now and then; so has the next request."""
+    """Silent and dripping connections are ended, also at their next request."""
     with listening(Limits(head=0.5)) as port:
         assert 0.4 < seconds(port, b"") < 3
         assert 0.4 < seconds(port, HEAD, b"A: b\r\n") < 3
@@ -64,13 +64,13 @@ def test_headers_have_a_time_to_arrive_in() -> None:
 
 
 def test_a_body_that_nobody_reads_ends() -> None:
-    """A while after its answer."""
+    """The connection closes a while after the answer."""
     with listening(Limits(receive=-4.5)) as port:
         assert 0.4 < seconds(port, BODY, b"a") < 3
 
 
 def test_whoever_keeps_asking_is_not_ended() -> None:
-    """The time is of one request, not of the connection."""
+    """The time limit is for one request, not for the connection."""
     with listening(Limits(head=0.3)) as port, httpx.Client() as client:
         for _ in range(8):
             assert client.get(f"http://127.0.0.1:{port}").text == "a"
@@ -78,7 +78,7 @@ def test_whoever_keeps_asking_is_not_ended() -> None:
 
 
 def test_connections_that_wait_make_room() -> None:
-    """More than there may be are open without a request, and requests are answered."""
+    """Idle connections beyond the limit do not keep requests from an answer."""
     with listening(Limits(connections=20)) as port:
         open_ = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
         for one in open_:

@@ -1,4 +1,4 @@
-"""What every request passes."""
+"""The checks that every request passes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
-    """What the log is told."""
+    """The lines that the log gets."""
     told: list[str] = []
 
     class Told(logging.Handler):
@@ -51,7 +51,7 @@ def lines() -> Iterator[list[str]]:
 
 
 def test_keys(every_feed: Path) -> None:
-    """Any of them opens it; who watches needs none."""
+    """Any of the keys is accepted; monitoring needs none."""
     with serving(every_feed, keys=["first", "second"]) as client:
         for given in ("", "Bearer third", "Bearer ", "first", "Basic first"):
             header = {"Authorization": given} if given else {}
@@ -69,7 +69,7 @@ def test_keys(every_feed: Path) -> None:
 
 @pytest.mark.parametrize("told", [True, False])
 def test_large_requests(every_feed: Path, *, told: bool) -> None:
-    """Their length is not believed."""
+    """A large body is refused, whether or not its header tells the length."""
     body = json.dumps({**BODY, "input": "a" * 2000}).encode()
     pieces = iter([body[:900], body[900:]])
     with serving(every_feed, limits=Limits(body=1000)) as client:
@@ -82,7 +82,7 @@ def test_large_requests(every_feed: Path, *, told: bool) -> None:
 
 
 def test_late_requests(every_feed: Path, slow: None) -> None:  # noqa: ARG001
-    """They are ended, and the service goes on."""
+    """Late requests are ended, and the service goes on."""
     with serving(every_feed, limits=Limits(timeout=0.1)) as client:
         response = client.post("/v1/embeddings", json=BODY)
         assert response.status_code == 504
@@ -93,7 +93,7 @@ def test_late_requests(every_feed: Path, slow: None) -> None:  # noqa: ARG001
 
 
 def test_too_many_requests(every_feed: Path, slow: None) -> None:  # noqa: ARG001
-    """Those beyond the limit are told to come again."""
+    """Requests beyond the limit are told to come again."""
     with (
         serving(every_feed, limits=Limits(requests=2)) as client,
         ThreadPoolExecutor(5) as pool,
@@ -107,7 +107,7 @@ def test_too_many_requests(every_feed: Path, slow: None) -> None:  # noqa: ARG00
 
 
 def test_numbers_and_log(every_feed: Path, lines: list[str]) -> None:
-    """Paths, states and seconds; no text, and no path that anyone may think of."""
+    """Metrics and log have known paths, states and seconds; never texts or other paths."""
     with serving(every_feed) as client:
         assert client.post("/v1/embeddings", json=BODY).status_code == 200
         assert client.post("/v1/embeddings", json={}).status_code == 422
@@ -133,7 +133,7 @@ def test_numbers_and_log(every_feed: Path, lines: list[str]) -> None:
 
 
 def test_texts_that_were_cut_are_counted(every_feed: Path) -> None:
-    """With those that just fit: all that have as many tokens as the model takes."""
+    """Texts with as many tokens as the model takes are counted, cut or not."""
     with serving(every_feed) as client:
         client.post("/v1/embeddings", json={**BODY, "input": ["a", "b " * 50, "c " * 50]})
         numbers = client.get("/metrics").text
@@ -142,7 +142,7 @@ def test_texts_that_were_cut_are_counted(every_feed: Path) -> None:
 
 
 def test_a_request_has_an_id(every_feed: Path, lines: list[str]) -> None:
-    """The caller's own or a new one, in the answer and in the log, of refusals too."""
+    """The caller's id or a new one is in the answer and in the log, also of refusals."""
     with serving(every_feed, keys=["key"]) as client:
         for status, header in ((200, {"Authorization": "Bearer key"}), (401, {})):
             own = {"X-Request-Id": f"own-{status}", **header}
@@ -179,7 +179,7 @@ class Unread:
 def test_bodies_that_nobody_wants_are_not_read(
     every_feed: Path, method: str, path: str, key: str, status: int
 ) -> None:
-    """Nor those of callers without a key."""
+    """A body is not read if its path takes none or its caller lacks a key."""
     body, sent = Unread(), list[Message]()
 
     async def send(message: Message) -> None:
@@ -195,7 +195,7 @@ def test_bodies_that_nobody_wants_are_not_read(
 
 
 def test_unfinished_bodies_take_no_place(every_feed: Path) -> None:
-    """Of those that finished requests need."""
+    """A body that is still arriving does not keep a complete request waiting."""
 
     async def statuses() -> tuple[int, int]:
         going, answered = asyncio.Event(), asyncio.Event()
@@ -224,7 +224,7 @@ def test_unfinished_bodies_take_no_place(every_feed: Path) -> None:
 
 
 def test_the_schema_is_there(every_feed: Path) -> None:
-    """Without pages that load scripts from elsewhere."""
+    """The schema is served, but no page that loads scripts from elsewhere."""
     with serving(every_feed) as client:
         paths = client.get("/openapi.json").json()["paths"]
         assert {"/v1/embeddings", "/embed", "/v1/rerank", "/health/ready"} <= {*paths}
@@ -235,7 +235,7 @@ def test_the_schema_is_there(every_feed: Path) -> None:
 def test_a_failure_of_our_own_is_an_answer(
     every_feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the schema of the path, without what stands in the traceback."""
+    """The answer has the schema of its path, and nothing of the traceback."""
 
     def fail(*_: object) -> None:
         raise RuntimeError("a secret")

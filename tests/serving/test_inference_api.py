@@ -1,4 +1,4 @@
-"""What clients of text-embeddings-inference ask for."""
+"""The requests of text-embeddings-inference's clients."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def ask(client: TestClient, path: str, **body: object) -> Any:
 
 
 def golden(embedder: Embedder) -> Iterator[tuple[dict[str, Any], Any]]:
-    """The calls and answers of a file."""
+    """The calls and answers of a file's golden cases."""
     for case in read_head(embedder.path).fixture.cases:
         if case.call is not None:
             yield case.call, case.answer
 
 
 def test_embed(client: TestClient, embedders: dict[str, Embedder]) -> None:
-    """One text, several, or token ids; prompts by name."""
+    """One text, several, or token ids are embedded, with prompts by name."""
     embedder = embedders["embed"]
     expected = embedder.embed(["a", "two words"])
     found = ask(client, "/embed", inputs=["a", "two words"])
@@ -62,7 +62,7 @@ def test_embed(client: TestClient, embedders: dict[str, Embedder]) -> None:
 
 
 def test_embed_all(client: TestClient, embedders: dict[str, Embedder]) -> None:
-    """A vector for each token, as many as each text has."""
+    """Every token of a text has a vector."""
     texts = ["a short text", "another"]
     found = ask(client, "/embed_all", inputs=texts)
     runner = embedders["multi-vector"].runner
@@ -72,7 +72,7 @@ def test_embed_all(client: TestClient, embedders: dict[str, Embedder]) -> None:
 
 
 def test_embed_sparse(client: TestClient, embedders: dict[str, Embedder]) -> None:
-    """Only what weighs something."""
+    """Only weights that are not 0 are sent."""
     texts = ["a short text", "another"]
     expected = embedders["sparse"].embed(texts)
     for row, weights in zip(expected, ask(client, "/embed_sparse", inputs=texts), strict=True):
@@ -81,7 +81,7 @@ def test_embed_sparse(client: TestClient, embedders: dict[str, Embedder]) -> Non
 
 
 def test_predict(client: TestClient, embedders: dict[str, Embedder]) -> None:
-    """Labels, best first, as every client gives them; of one text, or of a batch."""
+    """Labels come best first, as in every client, for one text or a batch."""
     for call, answer in golden(embedders["classify"]):
         found = ask(client, "/predict", inputs=[[text] for text in call["texts"]])
         for labels, expected in zip(found, answer, strict=True):
@@ -93,7 +93,7 @@ def test_predict(client: TestClient, embedders: dict[str, Embedder]) -> None:
 
 
 def test_rerank(client: TestClient, embedders: dict[str, Embedder]) -> None:
-    """Places, best first, with the texts where these are wanted."""
+    """Places come best first, with the texts if these are wanted."""
     for call, answer in golden(embedders["rerank"]):
         texts = call["documents"]
         found = ask(client, "/rerank", query=call["query"], texts=texts, return_text=True)
@@ -108,7 +108,7 @@ def test_rerank(client: TestClient, embedders: dict[str, Embedder]) -> None:
 
 
 def test_info(client: TestClient, embedders: dict[str, Embedder]) -> None:
-    """Of the first model, or of one by name."""
+    """A model is asked for by its name, and an unknown name gives 404."""
     assert client.get("/info", params={"model": "no"}).status_code == 404
     facts = client.get("/info", params={"model": "every-feed"}).json()
     assert facts["model_sha"] == embedders["embed"].manifest.fingerprint
@@ -169,7 +169,7 @@ def test_info(client: TestClient, embedders: dict[str, Embedder]) -> None:
 def test_what_is_refused(
     client: TestClient, path: str, body: dict[str, object], message: str
 ) -> None:
-    """What the file decides, no request may decide otherwise."""
+    """A request cannot change what the file decides."""
     response = client.post(path, json=body)
     assert response.status_code == 422, response.text
     assert response.json()["error"].startswith(message), response.text
@@ -187,7 +187,7 @@ def test_what_is_refused(
 def test_a_text_that_just_fits_is_not_refused(
     client: TestClient, path: str, body: dict[str, object]
 ) -> None:
-    """With its prompt it has as many tokens as the file keeps."""
+    """A text that fills the window with its prompt is accepted."""
     ask(client, path, **body, truncate=False)
 
 
@@ -195,7 +195,7 @@ def test_a_text_that_just_fits_is_not_refused(
 def test_too_many_texts_are_refused_before_one_is_tokenized(
     client: TestClient, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counting tokens of what is refused anyway would take seconds."""
+    """Tokenizing a request that is refused anyway would take seconds."""
     monkeypatch.setattr(BakedTokenizer, "count", None)
     monkeypatch.setattr(BakedTokenizer, "encode", None)
     texts = ["a"] * 2049
@@ -210,7 +210,7 @@ def test_too_many_texts_are_refused_before_one_is_tokenized(
 def test_tokens_are_counted_beside_the_loop(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that health answers meanwhile."""
+    """Counting runs on another thread, so that health checks are answered meanwhile."""
     threads = set[threading.Thread]()
     count = BakedTokenizer.count
 
@@ -226,7 +226,7 @@ def test_tokens_are_counted_beside_the_loop(
 
 
 def test_a_task_that_is_not_served(embedders: dict[str, Embedder]) -> None:
-    """Says which are."""
+    """The message says which tasks are served."""
     with serving(embedders["rerank"].path) as client:
         response = client.post("/embed", json={"inputs": "a"})
         assert response.status_code == 404

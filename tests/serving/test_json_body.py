@@ -1,4 +1,4 @@
-"""Bodies that are parsed at a known cost."""
+"""Request bodies are parsed at a known cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from polybake.serving.refusal import Refusal
 
 @pytest.mark.parametrize("one", ["{}", "[]", "null", "0", "[0]", '"a"', '{"text":"a"}', '"\\""'])
 def test_what_costs_more_than_its_bytes_is_refused(one: str) -> None:
-    """Before an object is made of it: at most a few copies of the body are."""
+    """Such a body is refused before objects are made, so a few copies of it are the most."""
     body = ('{"input":[' + ",".join([one] * (10**6 // len(one))) + "]}").encode()
     tracemalloc.start()
     with pytest.raises(Refusal, match="more than 100 texts") as refused:
@@ -33,7 +33,7 @@ def test_what_costs_more_than_its_bytes_is_refused(one: str) -> None:
     ],
 )
 def test_what_a_request_may_say_is_parsed(given: object) -> None:
-    """Whatever stands within its texts."""
+    """Brackets and quotes within texts do not count as structure."""
     for body in (json.dumps(given), json.dumps(given, ensure_ascii=False)):
         assert parsed(body.encode(), 100, 512) == given
 
@@ -48,7 +48,7 @@ def test_what_a_request_may_say_is_parsed(given: object) -> None:
     ],
 )
 def test_what_is_no_json_is_named_so(body: bytes, message: str) -> None:
-    """With status 400, and the place."""
+    """The status is 400, and the message says what is wrong with the JSON."""
     with pytest.raises(Refusal) as refused:
         parsed(body, 100, 512)
     assert refused.value.status == 400
@@ -57,6 +57,6 @@ def test_what_is_no_json_is_named_so(body: bytes, message: str) -> None:
 
 @pytest.mark.parametrize("body", [b'["\\ud800"]', b'["\xff"]'])
 def test_a_text_is_valid_unicode(body: bytes) -> None:
-    """JSON can say half of a character, and bytes can be none."""
+    """Lone surrogates in JSON and invalid UTF-8 are refused."""
     with pytest.raises(Refusal, match="a text is not valid Unicode; repair or drop it"):
         parsed(body, 100, 512)

@@ -1,4 +1,4 @@
-"""Lines of the log."""
+"""The lines of the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polybake.serving.log import Lines
 
 
 def line(message: object, *arguments: object, error: bool = False) -> dict[str, object]:
-    """A record as its line says it."""
+    """The parsed line of a log record."""
     caught = sys.exc_info() if error else None
     record = logging.LogRecord("a", logging.WARNING, "a", 1, message, arguments, caught)
     shown = Lines().format(record)
@@ -21,7 +21,7 @@ def line(message: object, *arguments: object, error: bool = False) -> dict[str, 
 
 
 def test_facts_stand_by_name_behind_the_time() -> None:
-    """In UTC, as ISO 8601 has it."""
+    """Every line has a time in ISO 8601 with its offset, and facts by name."""
     found = line({"status": 200})
     time = datetime.fromisoformat(str(found.pop("time")))
     assert time.utcoffset() is not None
@@ -29,12 +29,12 @@ def test_facts_stand_by_name_behind_the_time() -> None:
 
 
 def test_what_libraries_say_is_a_line_of_json() -> None:
-    """Of their messages the first one: the rest may quote what callers sent."""
+    """Only the first line of a library's message is kept, as the rest may quote callers."""
     assert line("Invalid HTTP %s.\na secret", "request")["message"] == "Invalid HTTP request."
 
 
 def test_an_exception_is_its_type_and_place() -> None:
-    """Its message may quote a text."""
+    """An exception's message may quote a text, so it is left out."""
     try:
         raise ValueError("a secret")
     except ValueError:

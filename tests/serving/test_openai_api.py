@@ -1,4 +1,4 @@
-"""What OpenAI's clients ask for."""
+"""The requests of OpenAI's clients."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def vectors(answer: Any) -> np.ndarray:
 
 
 def test_texts_have_the_vectors_of_the_file(client: TestClient, embedder: Embedder) -> None:
-    """In their order, to the last bit of float32, with the tokens that they have."""
+    """Vectors keep the order of the texts, and usage is the number of tokens."""
     answer = asked(client, embedder, input=TEXTS)
     expected = embedder.embed(TEXTS)
     np.testing.assert_allclose(vectors(answer), expected, atol=1e-6)
@@ -55,14 +55,14 @@ def test_texts_have_the_vectors_of_the_file(client: TestClient, embedder: Embedd
 
 
 def test_base64_is_of_float32(client: TestClient, embedder: Embedder) -> None:
-    """As the official clients ask by default."""
+    """Base64 holds float32, which the official clients ask for by default."""
     (one,) = asked(client, embedder, input=["a"], encoding_format="base64")["data"]
     found = np.frombuffer(base64.b64decode(one["embedding"]), "<f4")
     np.testing.assert_array_equal(found, embedder.embed(["a"])[0])
 
 
 def test_token_ids_are_the_models_own(client: TestClient, embedder: Embedder) -> None:
-    """One row, or several, with their special tokens."""
+    """One row or several rows of ids are taken, with their special tokens."""
     rows = embedder.tokenize(TEXTS)
     expected = vectors(asked(client, embedder, input=TEXTS))
     np.testing.assert_allclose(vectors(asked(client, embedder, input=rows)), expected, atol=1e-6)
@@ -71,7 +71,7 @@ def test_token_ids_are_the_models_own(client: TestClient, embedder: Embedder) ->
 
 
 def test_prompts_by_name_and_by_role(client: TestClient, embedder: Embedder) -> None:
-    """As the generated clients choose them."""
+    """A prompt may be named, or chosen by role as in the generated clients."""
     for name in ("query", "document"):
         expected = embedder.embed(TEXTS, prompt=name)
         for given in ({"prompt_name": name}, {"input_type": name}):
@@ -80,7 +80,7 @@ def test_prompts_by_name_and_by_role(client: TestClient, embedder: Embedder) -> 
 
 
 def test_a_role_without_a_prompt_has_none(tmp_path: Path) -> None:
-    """Not the default, which is for the other role."""
+    """The default prompt belongs to the other role, so it is not used."""
     path = write_every_feed_model(
         tmp_path / "m.onnx", prompts={"query": "query: "}, default_prompt="query"
     )
@@ -93,7 +93,7 @@ def test_a_role_without_a_prompt_has_none(tmp_path: Path) -> None:
 
 
 def test_fewer_dimensions_of_a_matryoshka_model(embedder: Embedder) -> None:
-    """Where whoever serves it says that it is one."""
+    """Vectors are cut only if the operator says that the model allows it."""
     with serving(embedder.path, matryoshka=True) as client:
         found = vectors(asked(client, embedder, input=TEXTS, dimensions=3))
         np.testing.assert_allclose(found, embedder.embed(TEXTS)[:, :3], atol=1e-6)
@@ -103,7 +103,7 @@ def test_fewer_dimensions_of_a_matryoshka_model(embedder: Embedder) -> None:
 
 
 def test_models_are_listed(client: TestClient, embedder: Embedder) -> None:
-    """By name."""
+    """The list has each model's name."""
     (model,) = client.get("/v1/models").json()["data"]
     assert (model["id"], model["object"]) == (embedder.manifest.name, "model")
 
@@ -166,7 +166,7 @@ def test_models_are_listed(client: TestClient, embedder: Embedder) -> None:
 def test_what_is_refused(
     client: TestClient, body: dict[str, object], status: int, message: str
 ) -> None:
-    """In one line, in OpenAI's own schema."""
+    """Errors have one line, in OpenAI's own schema."""
     response = client.post("/v1/embeddings", json=body)
     assert response.status_code == status
     error = response.json()["error"]
@@ -175,7 +175,7 @@ def test_what_is_refused(
 
 
 def test_a_text_is_valid_unicode(client: TestClient) -> None:
-    """JSON can say half of a character."""
+    """Lone surrogates in JSON are refused."""
     body = b'{"model": "every-feed", "input": ["fine", "\\ud800"]}'
     header = {"Content-Type": "application/json"}
     response = client.post("/v1/embeddings", content=body, headers=header)

@@ -1,4 +1,4 @@
-"""Files of texts for a cluster, and what must have become of them."""
+"""Files of texts for a cluster, and the check of the vectors made from them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write_files(folder: Path, count: int = 4) -> list[Path]:
 
 
 def assert_whole(files: Sequence[Path], out: Path, model: Path) -> None:
-    """Each has a file of the same stem, of the same texts in their order, each with its vector."""
+    """Each file of texts has one of vectors, with every text once and in order."""
     from pyarrow import parquet
 
     assert {path.name for path in out.iterdir()} == {f"{file.stem}.parquet" for file in files}

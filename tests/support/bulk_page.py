@@ -14,7 +14,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/bulk.md"
 
 
 def programs(module: str) -> list[str]:
-    """Those that import a module of polybake."""
+    """The programs of the page that import a module of polybake."""
     blocks = re.findall(
         r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
     )
@@ -22,7 +22,7 @@ def programs(module: str) -> list[str]:
 
 
 def run(code: str, model: Path, folder: Path, **names: Any) -> None:
-    """Run a program with a folder in the place of /data, in which are two files of two texts each.
+    """Run a program with a folder of two small files of texts in the place of /data.
 
     Its output must have a row for each text.
     """

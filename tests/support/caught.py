@@ -1,4 +1,4 @@
-"""At the end of a run: which mutants were caught, and by what verdict."""
+"""A summary at the end of a run: the mutants that were caught, and by what verdict."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pytest_runtest_setup(item: pytest.Function) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print a line a mutant, and how many were caught of those planted."""
+    """Print a line for each mutant, and how many were caught of those planted."""
     found = [
         (report, dict(report.user_properties))
         for reports in terminalreporter.stats.values()

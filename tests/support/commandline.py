@@ -1,4 +1,4 @@
-"""polybake as a user runs it: another process, its text and its exit code."""
+"""The command line as a user runs it: another process, its text and its exit code."""
 
 from __future__ import annotations
 

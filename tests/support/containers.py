@@ -39,12 +39,7 @@ def inspected(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Container:
-    """One that serves.
-
-    Attributes:
-        name: Of the container.
-        url: Where it is reached.
-    """
+    """A container that serves."""
 
     name: str
     url: str

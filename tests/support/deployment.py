@@ -13,7 +13,7 @@ DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
 
 def instructions(name: str) -> list[str]:
-    """What a Containerfile's instructions of this name say, in order."""
+    """The arguments of a Containerfile's instructions of this name, in order."""
     text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
     lines = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", "").splitlines()
     return [line.partition(" ")[2].strip() for line in lines if line.startswith(f"{name} ")]
@@ -26,19 +26,19 @@ def words(name: str) -> list[str]:
 
 
 def resources() -> dict[str, Any]:
-    """Those of kubernetes.yaml by their kind."""
+    """The resources of kubernetes.yaml by their kind."""
     text = (DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8")
     return {one["kind"]: one for one in yaml.safe_load_all(text)}
 
 
 def services() -> dict[str, Any]:
-    """Those of compose.yaml by their name."""
+    """The services of compose.yaml by their name."""
     found = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     return dict(found["services"])
 
 
 def serve_default(option: str) -> Any:
-    """What an option of ``polybake serve`` is where nobody gives it."""
+    """The default of an option of ``polybake serve``."""
     import typer.main
 
     from polybake.cli.main import app

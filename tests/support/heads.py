@@ -31,7 +31,7 @@ def check_heads(client: Path, folder: Path) -> None:
 
     Args:
         client: What `write_heads_client` wrote, its packages installed.
-        folder: To copy the files to; its name has a space and a letter beyond ASCII.
+        folder: The files are copied to it; its name has a space and a letter beyond ASCII.
     """
     place = folder / "a h\u00e9ad"
     shutil.copytree(HEADS, place)

@@ -14,7 +14,7 @@ from support.planted import Fault, read_faults
 
 _FOLDER = Path(__file__).parents[1] / "mutants"
 
-#: So many cases of one mutant are counted, not named.
+#: A mutant with so many cases or more has them counted, not named.
 _MANY = 4
 
 
@@ -23,11 +23,11 @@ class Mutant:
     """One entry of tests/mutants/clients.toml or models.toml.
 
     Attributes:
-        cases: That fail, ``*`` if all do; none of a change that does no harm.
-        stages: That fail in these cases. A self-check that sees the difference is an error.
-        refused: Those of the stages that the client refuses, which are errors, too.
+        cases: The cases that fail, ``*`` for all; a harmless change has none.
+        stages: The stages that fail in these cases. A failing self-check is an error.
+        refused: Stages that the client refuses, which are errors, too.
         says: Stands in the message of one of the verdicts.
-        change: Of a model file: a function of models/mutated_tokens.py or mutated_graph.py.
+        change: A function of models/mutated_tokens.py or mutated_graph.py, for model files.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Mutant:
         """Just what is wrong fails, for the reason that it is wrong.
 
         Args:
-            report: Of verify, by the golden cases of ``sound``.
+            report: The report of verify, by the golden cases of ``sound``.
             sound: A model file.
             record: Keeps what the table at the end shows (support/caught.py).
         """
@@ -65,7 +65,7 @@ class Mutant:
 
 
 def read_mutants(kind: str) -> list[Mutant]:
-    """Those of ``tests/mutants/KIND.toml``, which is ``clients`` or ``models``."""
+    """The mutants of ``tests/mutants/KIND.toml``; KIND is ``clients`` or ``models``."""
     listed = tomllib.loads((_FOLDER / f"{kind}.toml").read_text(encoding="utf-8"))["mutant"]
     tuples = {"cases": str, "stages": Stage, "refused": Stage}
     return [
@@ -80,7 +80,7 @@ def mutations(language: str) -> dict[str, Fault]:
 
 
 def row(mutant: Mutant) -> str:
-    """Its line in docs/verification.md."""
+    """The mutant's line in docs/verification.md."""
     few = ", ".join(f"`{case}`" for case in mutant.cases)
     cases = few if len(mutant.cases) < _MANY else f"{len(mutant.cases)} cases"
     stages = ", ".join(f"`{stage}`" for stage in mutant.stages)

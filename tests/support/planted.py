@@ -41,7 +41,7 @@ class Fault:
 
     @contextmanager
     def planted(self, client: Path) -> Iterator[None]:
-        """The same for a while."""
+        """Plant the fault for the length of a block."""
         (path,) = client.glob(self.file)
         sound = path.read_text(encoding="utf-8")
         try:
@@ -52,7 +52,7 @@ class Fault:
 
 
 def read_faults(language: str, folder: str = "planted") -> list[Fault]:
-    """Those of ``tests/FOLDER/LANGUAGE.toml``."""
+    """The faults of ``tests/FOLDER/LANGUAGE.toml``."""
     file = _TESTS / folder / f"{language}.toml"
     listed = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]
     return [Fault(**{"model": "every_feed"} | entry) for entry in listed]

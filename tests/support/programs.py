@@ -53,12 +53,12 @@ def call(project: Path, *command: str | Path) -> subprocess.CompletedProcess[str
 
 
 def python(project: Path, program: str) -> list[str]:
-    """With this environment's packages."""
+    """The command of a Python program, with this environment's packages."""
     return ["env", f"PYTHONPATH={project / 'clients/python/src'}", sys.executable, program]
 
 
 def node(project: Path, program: str, *packages: str) -> list[str]:
-    """With packages of the registry."""
+    """The command of a Node program, with packages of the registry installed."""
     (project / "package.json").write_text('{"private": true, "type": "module"}')
     install = ("npm", "install", "--no-audit", "--no-fund", "./clients/node")
     run(*install, *packages, cwd=project, ONNXRUNTIME_NODE_INSTALL="skip")
@@ -66,7 +66,7 @@ def node(project: Path, program: str, *packages: str) -> list[str]:
 
 
 def ruby(project: Path, program: str, *gems: str) -> list[str]:
-    """With gems; a visible skip where they cannot be had."""
+    """The command of a Ruby program, with gems; a visible skip if they cannot be had."""
     lines = [f'gem "{gem}"\n' for gem in gems]
     (project / "Gemfile").write_text(GEMFILE + "".join(lines))
     done = call(project, "bundle", "install", "--quiet")
@@ -77,7 +77,7 @@ def ruby(project: Path, program: str, *gems: str) -> list[str]:
 
 
 def csharp(project: Path, program: str) -> list[str]:
-    """Built; a visible skip where its packages cannot be had."""
+    """The command of a built C# program; a visible skip if its packages cannot be had."""
     built = project / "built" / program
     done = call(project, "dotnet", "build", program, "--output", built)
     if "error NU1101" in done.stdout:  # NuGet: unable to find package

@@ -12,7 +12,7 @@ def write_python_client(folder: Path, model: Path, plant: tuple[str, str] | None
     """The folder of the client of a model.
 
     Args:
-        folder: Of all clients.
+        folder: The folder of all clients.
         model: Its model file.
         plant: What stands in the client's ``tokens.py``, and what takes its place.
     """

@@ -52,7 +52,7 @@ def row(name: str, seconds: Timing | None, ratio: float | None, **fields: object
 def sample_figures(
     first: str = "exact", second: str | None = "small", message: str = ""
 ) -> Figures:
-    """Of one model or two; the client of the first failed if there is a message."""
+    """Figures of one model or two; the client of the first failed if there is a message."""
     client: dict[str, object] = {"client": "node"}
     if message:
         client |= {"status": Status.FAIL, "message": message}

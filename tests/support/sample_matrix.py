@@ -40,7 +40,7 @@ def verdict(stage: Stage, status: Status, message: str = "", difference=None) ->
 
 
 def passed(model: str) -> Cell:
-    """It has no streams; the self-check's difference is of other texts, and so is no cell's."""
+    """A cell that passes, without streams. The self-check's difference is not the cell's."""
     return Cell(
         model,
         (

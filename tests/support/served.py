@@ -18,7 +18,7 @@ class Service:
     """A process that listens.
 
     Attributes:
-        process: Of the command.
+        process: The process of the command.
         url: Where it listens.
         log: Its lines.
     """

@@ -26,7 +26,7 @@ class SupportPages:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """The same where workers collect what runs; without the oracle nothing is proven."""
+        """Note the tests that workers of pytest-xdist collect; without the oracle none counts."""
         self.collected.update(ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -15,7 +15,7 @@ from support.rendered import write
 def test_each_fault_has_its_place(
     language: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Its text stands once in the client, which changes more often than faults are planted."""
+    """The text that a fault replaces stands once in the client, which often changes."""
     clients: dict[str, Path] = {}
     lost = []
     for number, fault in enumerate(read_faults(language)):

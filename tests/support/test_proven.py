@@ -99,7 +99,7 @@ def test_a_run_writes_its_rows(project: Project) -> None:
 
 
 def test_models_are_kept(project: Project) -> None:
-    """One model of each kind, beside its golden cases, which no earlier one is replaced by."""
+    """The first model of each kind is kept beside its golden cases, and never replaced."""
     assert project.run("--keep-models", "kept", "-k", "test_a or test_b")[0] == 0
     (contract,) = Path("kept").iterdir()
     assert contract.name.startswith("every-feed-")
@@ -141,6 +141,6 @@ def test_a_part_is_not_written(project: Project) -> None:
 
 
 def test_no_number_proves_nothing(project: Project) -> None:
-    """NaN is within no limit."""
+    """A difference of NaN fails the run."""
     project.change("difference=1e-7", "difference=float('nan')")
     assert project.run("-k", "test_b")[0] == 1

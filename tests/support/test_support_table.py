@@ -34,7 +34,7 @@ def test_agreement_is_no_fault() -> None:
 
 
 def test_a_missing_row_and_a_grown_difference_are_faults() -> None:
-    """Both are named after any run, with the test that found them."""
+    """Both faults are named after any run, with the test that found them."""
     (missing,) = faults({ROW: 1e-7}, {}, whole=False)
     assert missing.startswith("has no row for bert, folder, with a head, pool(mode=mean)")
     (grown,) = faults({ROW: 1.2e-6}, {ROW: 1e-7}, whole=False)
@@ -87,6 +87,6 @@ def test_the_page_sums_up_each_model_and_each_source() -> None:
 
 
 def test_every_architecture_has_a_row() -> None:
-    """What config.json may name as its model_type is proven by a test."""
+    """Every model_type that polybake builds is proven by a test."""
     shown = {re.match(r"[\w-]+", row.kind)[0] for row in parse(PAGE.read_text(encoding="utf-8"))}
     assert not ENCODERS.keys() - shown

@@ -1,4 +1,4 @@
-"""What the site of the documentation makes of the pages."""
+"""The pages of the documentation as its site shows them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUBY = "```ruby\nputs 1\n```\n"
 
 
 def test_the_same_in_two_languages_becomes_tabs() -> None:
-    """Each block under its language, indented, with empty lines left empty."""
+    """Each block becomes a tab of its language, indented, and empty lines stay empty."""
     assert tabs(f"before\n\n{PYTHON}\n{RUBY}\nafter\n") == (
         'before\n\n=== "Python"\n\n    ```python\n    print(1)\n\n    print(2)\n    ```\n\n'
         '=== "Ruby"\n\n    ```ruby\n    puts 1\n    ```\n\nafter\n'
@@ -32,7 +32,7 @@ def test_the_same_in_two_languages_becomes_tabs() -> None:
     ],
 )
 def test_other_blocks_stay(page: str) -> None:
-    """Of one language, with words between, or of no language that clients have."""
+    """Blocks of one language, with words between, or of other languages are no tabs."""
     assert tabs(page) == page
 
 
@@ -49,7 +49,7 @@ def test_links_lead_to_pages_only() -> None:
 
 
 def test_the_reference_has_all_commands_and_schemas(tmp_path: Path) -> None:
-    """Made of the code, so that a new one is there by itself."""
+    """The reference is made from the code, so that a new command appears by itself."""
     write_pages(ROOT, tmp_path)
     commands = (tmp_path / "reference/command-line.md").read_text("utf-8")
     verbs = [command.callback.__name__ for command in app.registered_commands if command.callback]

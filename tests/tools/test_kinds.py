@@ -63,7 +63,7 @@ def test_each_model_is_verified(
 
 
 def test_what_polybake_prints_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the command, as one piece."""
+    """The command and its output are printed together, as one piece."""
     assert kinds.run(kinds.EVERY, "verify", "none.onnx") != 0
     printed = capsys.readouterr().out
     assert printed.startswith("polybake verify none.onnx\n")

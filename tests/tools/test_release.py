@@ -1,4 +1,4 @@
-"""The notes of a release, and what keeps one from going out."""
+"""The notes of a release, and the faults that stop it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHANGELOG = """# Changelog
     ("version", "said"), [("0.2.0", "### Core\n- Faster.\n"), ("0.1.0", "- First.\n")]
 )
 def test_a_tag_has_its_own_section(version: str, said: str) -> None:
-    """Neither its neighbours nor its heading."""
+    """The section has neither its heading nor its neighbours."""
     assert notes(f"v{version}", CHANGELOG, version) == said
 
 
@@ -45,6 +45,6 @@ def test_a_tag_has_its_own_section(version: str, said: str) -> None:
     ],
 )
 def test_a_release_that_is_not_ready_is_refused(tag: str, version: str, message: str) -> None:
-    """Another version, no section, and an empty one."""
+    """Another version, a missing section and an empty one are refused."""
     with pytest.raises(InputError, match=message):
         notes(tag, CHANGELOG, version)

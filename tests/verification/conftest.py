@@ -1,4 +1,4 @@
-"""What the tests of mutants share."""
+"""Fixtures that the tests of mutants share."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def prepared(every_byte: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
 
 @pytest.fixture
 def own_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python client's package is the one in its folder, and no other of the name."""
+    """Make a Python client's package the one in its folder, and no other of the name."""
     monkeypatch.setenv("PYTHONPATH", "src")

@@ -35,9 +35,9 @@ class Caught:
     timeouts: Timeouts = PATIENT
     precision: str = "float32"
     once: tuple[Stage, ...] = ()
-    #: Cases that the client is given up before.
+    #: Cases that are not asked, as the client was given up before.
     rest: tuple[str, ...] = ()
-    #: Stages of single cases.
+    #: Single stages of single cases that have the status, too.
     places: tuple[tuple[str, Stage], ...] = ()
 
     def statuses(self) -> dict[tuple[str, str], Status]:
@@ -49,7 +49,7 @@ class Caught:
 
 
 def never_ran(status: Status, says: str, **fields) -> Caught:
-    """Every stage of every case has the status, and so have many texts and the self-check."""
+    """Every stage has the status in every case, as have many texts and the self-check."""
     return Caught(status, says=says, once=(*MANY_STAGES, Stage.SELF_CHECK), **fields)
 
 

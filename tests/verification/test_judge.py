@@ -80,7 +80,7 @@ def test_missing_program_is_a_visible_skip(subject: SubjectFiles) -> None:
 
 
 def test_missing_program_of_a_required_language_ends_with_3(subject: SubjectFiles) -> None:
-    """The same skip is exit code 3 when the language was required."""
+    """A skip ends with exit code 3 if the language was required."""
     clients = [subject.client(), subject.client(language="other", requires=("no-such-program",))]
     report = judge(subject.model, clients, subject.fixture, required=["other"])
     assert report.exit_code() == 3
@@ -135,7 +135,7 @@ def test_unprepared_client_is_a_missing_toolchain(subject: SubjectFiles) -> None
 
 
 def test_prepared_client_that_ends_at_once_is_a_crash(subject: SubjectFiles) -> None:
-    """After its preparation a client that ends at once has no excuse."""
+    """A prepared client that ends at once has no excuse."""
     client = subject.client("CrashesAlways", prepare=(python("pass"),))
     report = judge(subject.model, [client], subject.fixture, prepare=True)
     assert statuses(report) == {Status.CRASH}
@@ -192,7 +192,7 @@ def test_foreign_client_may_not_take_a_name(
 def test_foreign_client_has_a_plain_name(
     subject: SubjectFiles, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """What is reported is a name as harness.json has them, so that no two look alike."""
+    """A name against the rules of harness.json is an error, so that no two names look alike."""
     report = judge(subject.model, [foreign(subject, name, monkeypatch)], subject.fixture)
     assert "answer to start: client.language: " in report.failures[0].message
 

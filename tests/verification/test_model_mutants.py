@@ -43,7 +43,7 @@ def write_mutant(mutant: Mutant, sound: Path, folder: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_a_whole_file(mutant: Mutant, every_byte: Path, tmp_path: Path) -> None:
-    """Its digests and golden cases are its own: nothing but other golden cases gives it away."""
+    """A mutant's digests and golden cases are its own, so only other golden cases reveal it."""
     head = read_head(write_mutant(mutant, every_byte, tmp_path))
     check_tail(head)
     assert head.fixture.fingerprint == head.manifest.fingerprint
@@ -62,7 +62,7 @@ def test_verify_says_what_is_wrong(
     tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
-    """Its own client, on whose self-check it mostly passes, fails by the golden cases."""
+    """A mutant's own client fails by the golden cases, though its self-check mostly passes."""
     model = write_mutant(mutant, every_byte, tmp_path)
     client = write(language, tmp_path / "client", model)
     packages = PACKAGES[language]

@@ -1,4 +1,4 @@
-"""Verify says of real clients that are wrong what is wrong, and nothing of those that are not."""
+"""Verify names the faults of real clients that are wrong, and finds none in harmless changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the verdicts amount to."""
+"""The exit code that verdicts amount to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not be skipped."""
+"""Languages and devices that must not be skipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_option_and_variable_are_merged(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_nothing_is_required_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without option and variable nothing is required."""
+    """No name is required unless the option or the variable gives one."""
     monkeypatch.delenv("POLYBAKE_REQUIRE", raising=False)
     assert required_names([], []) == frozenset()
 
@@ -47,7 +47,7 @@ def test_skipped_language_is_unmet(status: Status) -> None:
 
 
 def test_a_language_without_streams_is_met() -> None:
-    """They are a part, which its client may be without."""
+    """Streams are an optional part, which a required language may lack."""
     skipped = Verdict("ruby", "cpu", "session", Stage.STREAM, Status.SKIP_CAPABILITY, "because")
     assert unmet(["ruby"], [verdict("ruby", Status.PASS), skipped]) == ()
 

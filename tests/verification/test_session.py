@@ -1,4 +1,4 @@
-"""How long a client may take."""
+"""The time that a client may take."""
 
 from __future__ import annotations
 

@@ -30,12 +30,12 @@ def clients(subject: SubjectFiles, tmp_path: Path) -> Path:
 
 
 def ran(report: Report) -> list[tuple[str, str]]:
-    """Languages and devices, in order."""
+    """The languages and devices that ran, in order."""
     return [(run.language, run.device) for run in report.runs]
 
 
 def test_every_client_of_the_folder_is_verified(subject: SubjectFiles, clients: Path) -> None:
-    """By the file's own golden cases, on the CPU; paths may be strings."""
+    """The file's own golden cases are run on the CPU; paths may be strings."""
     report = verify(str(subject.model), str(clients))
     assert ran(report) == [("a", "cpu"), ("b", "cpu"), ("c", "cpu")]
     assert {verdict.language for verdict in report.failures} == {"b"}
@@ -45,7 +45,7 @@ def test_every_client_of_the_folder_is_verified(subject: SubjectFiles, clients: 
 def test_clients_is_the_folder_without_a_name(
     subject: SubjectFiles, clients: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As generate writes them; only with foreign harnesses alone there is none."""
+    """The folder ``clients`` is the default, unless only foreign harnesses are given."""
     monkeypatch.chdir(clients.parent)
     assert len(verify(subject.model).runs) == 3
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
@@ -64,7 +64,7 @@ def test_single_folders_are_taken(subject: SubjectFiles, clients: Path) -> None:
 
 
 def test_a_language_asked_for_may_not_be_skipped(subject: SubjectFiles, clients: Path) -> None:
-    """It alone is verified, on each device, and what cannot be had of it is missing."""
+    """Only that language is verified, and a device that it cannot use is missing."""
     report = verify(subject.model, clients, languages=["c"], devices=["cuda", "cpu", "cuda"])
     assert ran(report) == [("c", "cpu"), ("c", "cuda")]
     assert (report.executed, report.exit_code()) == (2 * STAGES, 0)
@@ -82,7 +82,7 @@ def test_required_names_may_not_be_skipped(subject: SubjectFiles, clients: Path)
 def test_a_fixture_folder_takes_the_place_of_the_file_s(
     subject: SubjectFiles, clients: Path, tmp_path: Path
 ) -> None:
-    """Its cases are asked, and no others."""
+    """Only the cases of the fixture folder are asked."""
     cases = subject.fixture.cases[:1]
     write_fixture(subject.fixture.model_copy(update={"cases": cases}), tmp_path / "golden")
     report = verify(subject.model, [clients / "a"], fixture=tmp_path / "golden")

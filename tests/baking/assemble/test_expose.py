@@ -95,7 +95,7 @@ def test_refuses_other_names(names: list[str], shown: str, tmp_path: Path) -> No
 
 
 def test_a_step_that_is_called_as_an_input(tmp_path: Path) -> None:
-    """Its result would take the input's name, so it is named by its place."""
+    """A step whose result would take an input's name is named by its place instead."""
     route = Route(routes={"query": (), "document": (Scale(factor=2.0),)}, default="document")
     source = open_source(write_bert(tmp_path / "model"))
     steps = [Pool(mode="mean"), route, Normalize()]
@@ -106,7 +106,7 @@ def test_a_step_that_is_called_as_an_input(tmp_path: Path) -> None:
 
 
 def test_of_an_onnx_file(tmp_path: Path) -> None:
-    """Values of a source that states no shapes get theirs, under the names that they have."""
+    """An ONNX source may state no shapes; its exposed values get theirs and keep their names."""
     path = write_encoder(tmp_path / "model", encoder())
     steps = [Pool(mode="mean"), Normalize()]
     out = tmp_path / "out.onnx"
@@ -116,7 +116,7 @@ def test_of_an_onnx_file(tmp_path: Path) -> None:
 
 
 def test_a_source_that_pools_has_no_token_embeddings(tmp_path: Path) -> None:
-    """Its vectors are not given out under a name that is not theirs."""
+    """The vectors of such a source are never given out as token embeddings."""
     path = write_encoder(tmp_path / "model", encoder(outputs=POOLED))
     with pytest.raises(InputError, match="no value is called 'token_embeddings'"):
         bake(open_source(path), [], tmp_path / "o.onnx", name="t", expose=["token_embeddings"])

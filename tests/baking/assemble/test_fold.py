@@ -32,14 +32,14 @@ def test_names_the_output(tmp_path: Path) -> None:
 
 
 def test_refuses_token_embeddings(tmp_path: Path) -> None:
-    """Where nothing pooled there is no embedding of a text."""
+    """A model without a pooling gives no embedding of a text."""
     graph = open_source(write_bert(tmp_path)).encoder.place()
     with pytest.raises(InputError, match=r"they end in \[batch,sequence,12\].*add a step that"):
         fold([], graph)
 
 
 def test_quantize_stands_last(tmp_path: Path) -> None:
-    """What it is given is a second output, and nothing follows it."""
+    """The floats before quantization are a second output, and no step follows it."""
     graph = open_source(write_bert(tmp_path)).encoder.place()
     steps = [Pool(mode="mean"), Truncate(dimension=8), Quantize(precision="ubinary")]
     output = fold(steps, graph, functions=True).output

@@ -16,7 +16,7 @@ from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 
 
 def test_golden_pairs_are_compared(tmp_path: Path) -> None:
-    """Ids and types, those of cut pairs too; one token elsewhere is found."""
+    """Ids and types of every golden pair count, cut pairs included; one other token is found."""
     head = read_head(write_reranker(tmp_path / "tiny-reranker.onnx"))
     pair, golden = head.manifest.contract.pair, head.fixture.cases
     assert pair is not None

@@ -38,7 +38,7 @@ def vectors(report: BakeReport) -> np.ndarray:
 
 
 def test_float16_storage_says_what_it_changed(tmp_path: Path) -> None:
-    """Half the file's weights; the manifest has the difference that the golden vectors show."""
+    """Weights are halved in size, and the manifest holds how far the golden vectors moved."""
     exact = baked(tmp_path / "exact", EXACT)
     report = baked(tmp_path / "half", Lowering(storage="float16"))
     weights = {one.name: one for one in onnx.load(report.path).graph.initializer}
@@ -56,7 +56,7 @@ def test_float16_storage_says_what_it_changed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("task", ["answer", "rerank", "tag", "zero-shot"])
 def test_int8_of_other_tasks(task: str, tmp_path: Path) -> None:
-    """Calibrated by pairs where rows are these, of which one text may not be cut."""
+    """Models that take pairs are calibrated by pairs, also where one text must not be cut."""
     write = {"answer": write_spans, "tag": write_labelled_tokens}.get(task)
     labels = ("entailment", "neutral", "contradiction") if task == "zero-shot" else ("one",)
     source = write(tmp_path / "m") if write else write_labelled(tmp_path / "m", *labels)

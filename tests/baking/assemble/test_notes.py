@@ -22,7 +22,7 @@ def said(folder: Path, task: str | None = None, prompts: dict[str, str] | None =
 
 
 def test_prompts_of_a_family(tmp_path: Path) -> None:
-    """One line, where neither the user nor the model sets a prompt that says anything."""
+    """One line is shown where the user sets no prompts and the model's are missing or empty."""
     folder = write_sentence_transformers(tmp_path / "e5-small-v2", POOLING)
     line = "e5-small-v2 was trained with prompts (query: 'query: '); set [prompts]"
     settings = folder / "config_sentence_transformers.json"
@@ -36,7 +36,7 @@ def test_prompts_of_a_family(tmp_path: Path) -> None:
 
 
 def test_one_label(tmp_path: Path) -> None:
-    """One line, where neither the user nor sentence-transformers says that it is a reranker."""
+    """A model that only its one label makes a reranker gets one line; a known one gets none."""
     folder = write_labelled(tmp_path / "e5-small-classifier", "quality")
     (line,) = said(folder)
     assert line.startswith(f"{folder} has one label and was taken for a reranker; if it labels")
@@ -49,7 +49,7 @@ def test_one_label(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_commands_say_it(tmp_path: Path) -> None:
-    """On standard error, and no more once it is set."""
+    """Notes go to standard error and stop once the user has set what they ask for."""
     folder = write_bert(tmp_path / "bge-base-en")
     printed = polybake("init", folder, cwd=tmp_path)
     assert "polybake: note: the source names no steps, and the mean of a text's tokens" in printed

@@ -83,7 +83,7 @@ def test_every_route_can_be_named(tmp_path: Path) -> None:
 
 
 def test_values_are_numbers_of_routes(tmp_path: Path) -> None:
-    """Each prompt takes its route; calls without a prompt, and other prompts, the default."""
+    """Each prompt takes its route; other prompts, and calls without one, take the default."""
     prompts = {"query": "", "passage": "p: ", "other": "o: "}
     source = open_source(write_bert(tmp_path))
     (one,) = bake_prompts(source, [ROUTE], prompts, None).inputs
@@ -101,7 +101,7 @@ def test_default_prompt_takes_the_default_route(tmp_path: Path) -> None:
 
 
 def test_refuses_two_route_steps(tmp_path: Path) -> None:
-    """One number cannot say two things."""
+    """A prompt has one number, which cannot choose in two route steps."""
     source = open_source(write_bert(tmp_path))
     with pytest.raises(InputError, match="steps: 2 are route steps; put their routes into one"):
         bake_prompts(source, [ROUTE, Normalize(), ROUTE], {}, None)

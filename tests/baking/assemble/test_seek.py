@@ -24,7 +24,7 @@ MARKED = np.array([[0, 0, 0, 3, 3, 1]])
 
 
 def run(graph: EncoderGraph, path: Path, types: np.ndarray | None) -> list[np.ndarray]:
-    """The embeddings of an encoder, and where answers are sought, if it says so."""
+    """The embeddings of an encoder, and the mask of the sought tokens if it has one."""
     state = graph.state
     found = [state.x] if state.sought is None else [state.x, state.sought]
     for number, value in enumerate(found):
@@ -38,7 +38,7 @@ def run(graph: EncoderGraph, path: Path, types: np.ndarray | None) -> list[np.nd
 
 @pytest.mark.parametrize("typed", [True, False])
 def test_the_encoder_sees_its_own_types(typed: bool, tmp_path: Path) -> None:
-    """Where it has none, the input is there for the steps alone."""
+    """An encoder with types gets its own, without the mark; one without types gets none."""
     folder = write_spans(tmp_path / "model")
     if not typed:
         names = ["input_ids", "attention_mask"]

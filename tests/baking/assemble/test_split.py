@@ -19,7 +19,7 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 
 def across_gaps() -> Tokenizer:
-    """One that merges letters of two words."""
+    """A tokenizer that merges letters of two words."""
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "e", " ", "e "]
     made = Tokenizer(models.BPE({one: n for n, one in enumerate(tokens)}, [("e", " ")]))
     made.pre_tokenizer = pre_tokenizers.Split("\n", "isolated")
@@ -27,7 +27,7 @@ def across_gaps() -> Tokenizer:
 
 
 def test_golden_texts_are_compared(tmp_path: Path) -> None:
-    """Of texts, and of the contexts of pairs."""
+    """A tokenizer that joins words across gaps fails on golden texts and on contexts of pairs."""
     for write in (write_tagger, write_answerer):
         head = read_head(write(tmp_path / "tiny.onnx"))
         contract, golden = head.manifest.contract, head.fixture.cases

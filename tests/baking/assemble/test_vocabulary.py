@@ -1,4 +1,4 @@
-"""Which token ids a graph takes, and what becomes of tokens that it does not."""
+"""A graph takes the token ids that its tables have; other tokens are dropped or refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def table(made: GraphBuilder, rows: int) -> ir.Value:
 
 
 def test_the_smallest_table_counts() -> None:
-    """Ids are looked up in each, also behind a cast."""
+    """A graph with several tables takes only ids that all of them have, also behind a cast."""
     made, ids = builder()
     made.op.Gather(table(made, 7), ids)
     made.op.Gather(table(made, 5), made.op.Cast(ids, to=ir.DataType.INT32))
@@ -77,7 +77,7 @@ def test_an_added_token_without_a_row_is_dropped() -> None:
 
 
 def test_a_word_without_a_row_is_refused_by_name() -> None:
-    """Any text may hold it, and would fail in a client."""
+    """Any text may hold such a word, which would make a client fail."""
     with pytest.raises(InputError) as caught:
         fitted(tokenizer(6), 4)
     assert str(caught.value) == (

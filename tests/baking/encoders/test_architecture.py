@@ -8,11 +8,11 @@ from pydantic import TypeAdapter, ValidationError
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import Epsilon
 
-#: Their attention is causal unless they are told otherwise.
+#: Architectures whose attention is causal unless the configuration says otherwise.
 DECODERS = {"gemma3_text", "mistral", "qwen2", "qwen3"}
-#: transformers' own attention of these does not read ``is_causal``.
+#: Architectures whose attention in transformers does not read ``is_causal``.
 ALWAYS_BOTH_WAYS = {"deberta-v2", "mpnet"}
-#: What transformers makes decoders of, and then refuses where ``is_decoder`` is false.
+#: Architectures that transformers makes decoders of, and refuses where ``is_decoder`` is false.
 CROSSED = {"bert", "camembert", "electra", "roberta", "xlm-roberta"}
 
 
@@ -46,7 +46,7 @@ def test_cross_attention_is_refused_where_it_would_be_built(name: str) -> None:
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_quantized_weights_are_refused_by_their_key(name: str) -> None:
-    """Whatever the tensors are called, and however they look."""
+    """A quantization_config is refused by name, before any tensor is looked at."""
     settings = {"quant_method": "fp8"}
     assert refused(name, quantization_config=settings) == {"quantization_config"}
 
@@ -54,14 +54,14 @@ def test_quantized_weights_are_refused_by_their_key(name: str) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e-5, "1e-5", True, None])
 @pytest.mark.parametrize("name", sorted(set(ENCODERS) - {"distilbert"}))
 def test_epsilon_is_a_number(name: str, value: object) -> None:
-    """What a normalisation adds is finite and not negative; DistilBERT's is no key."""
+    """The epsilon of a normalisation is finite and not negative; DistilBERT has no key for it."""
     keys = ("layer_norm_eps", "layer_norm_epsilon", "norm_eps", "rms_norm_eps")
     assert len(refused(name, **dict.fromkeys(keys, value))) == 1
 
 
 @pytest.mark.parametrize("value", [0, 0.0, 1e-5])
 def test_epsilon_may_be_zero(value: float) -> None:
-    """No variance of real vectors is zero."""
+    """An epsilon of 0 is safe, because no variance of real vectors is zero."""
     assert TypeAdapter(Epsilon).validate_python(value) == value
 
 

@@ -31,7 +31,7 @@ DEBERTA: dict[str, Any] = CONFIG | {
     "share_att_key": True,
     "norm_rel_ebd": "layer_norm",
 }
-#: Of keys before, at, and after the query, from 7 before to 7 after: 2 by themselves, then 3.
+#: The row of each distance, from 7 before the query to 7 after; the nearest have their own.
 ROWS = [7, 7, 7, 7, 7, 6, 5, 4, 3, 2, 1, 1, 1, 1, 1]
 
 

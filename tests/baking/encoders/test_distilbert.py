@@ -41,7 +41,7 @@ NAMES = (
 
 
 def test_is_bert_without_token_types(tmp_path: Path) -> None:
-    """With the same weights, and type embeddings of zero, BERT gives the same."""
+    """BERT with the same weights and type embeddings of zero gives the same vectors."""
     weights = bert_weights() | {TYPES: np.zeros((2, 12), np.float32)}
     names = {name: array for name, array in renamed(weights, *NAMES).items() if name != TYPES}
     folder = write_bert(tmp_path / "distilbert", DISTILBERT, names)

@@ -30,7 +30,7 @@ def test_is_bert_where_sizes_are_equal(tmp_path: Path) -> None:
 
 
 def test_embeddings_are_projected_after_their_norm(tmp_path: Path) -> None:
-    """Where the norm leaves only its bias, BERT with the projected bias gives the same."""
+    """BERT with the projected bias gives the same, if the norm leaves only its bias."""
     weights = bert_weights()
     random = np.random.default_rng(4)
     small = {

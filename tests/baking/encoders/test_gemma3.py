@@ -98,7 +98,7 @@ def forward(both_ways: bool) -> Callable[[Weights, NDArray[np.int64]], Floats]:
 
 
 def visible(length: int, full: bool, both_ways: bool) -> Allowed:
-    """Both ways, a window of 5 leaves distances below 5 / 2 + 1; causal, 5 tokens."""
+    """Both ways, a window of 5 leaves distances below 5 / 2 + 1; causal, it leaves 5 tokens."""
     if both_ways:
         return near(length) if full else near(length, before=2, after=2)
     return near(length, after=0) if full else near(length, before=4, after=0)
@@ -113,7 +113,7 @@ def test_matches_numpy(config: dict[str, Any], both_ways: bool, tmp_path: Path) 
 
 
 def test_attention_biases(tmp_path: Path) -> None:
-    """With attention_bias all four projections have one."""
+    """attention_bias adds a bias to each of the four projections."""
     config = GEMMA3 | {"attention_bias": True}
     assert_matches(config, weights("qkvo"), forward(both_ways=False), tmp_path)
 

@@ -39,7 +39,7 @@ GTE: dict[str, Any] = SIZES | {
     "model_type": "gte",
     "rope_parameters": {"rope_type": "default", "rope_theta": 50.0},
 }
-#: As the checkpoints with their own code have it.
+#: The configuration of checkpoints that bring their own code.
 NEW: dict[str, Any] = SIZES | {
     "model_type": "new",
     "layer_norm_type": "layer_norm",

@@ -30,7 +30,7 @@ def test_matches_numpy(window: int | None, head_dim: int | None, tmp_path: Path)
 
 
 def test_layers_of_two_types(tmp_path: Path) -> None:
-    """A full layer among sliding ones attends to all tokens before."""
+    """A full-attention layer among sliding-window layers attends to all earlier tokens."""
     types = ["sliding_attention", "full_attention", "sliding_attention"]
     sliding, full = partial(near, before=2, after=0), partial(near, after=0)
     config = MISTRAL | {"sliding_window": 3, "layer_types": types}

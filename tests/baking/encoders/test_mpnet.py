@@ -37,7 +37,7 @@ def mpnet(folder: Path, weights: dict[str, Floats], bias: Floats) -> Floats:
 
 
 def test_is_bert_where_the_bias_is_even(tmp_path: Path) -> None:
-    """With one bias for all distances, MPNet is BERT with positions from 2 that skip padding."""
+    """MPNet with one bias for all distances is BERT with positions from 2 that skip padding."""
     weights = bert_weights() | {TYPES: np.zeros((2, 12), np.float32)}
     found = mpnet(tmp_path, weights, np.full((32, 3), 0.7, np.float32))
     bert = write_bert(
@@ -75,7 +75,7 @@ def test_refuses_what_it_does_not_compute(key: str, value: object, tmp_path: Pat
 
 
 def test_far_keys_share_buckets_up_to_128() -> None:
-    """As transformers' ``MPNetEncoder.relative_position_bucket``, which no setting changes."""
+    """Buckets are those of transformers' ``relative_position_bucket``; no setting changes them."""
     config = MPNet.Config.model_validate(MPNET)
     buckets = MPNet(config).encoder.relative_attention_bias.buckets
     assert len(buckets) == 257

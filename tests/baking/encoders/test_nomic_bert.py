@@ -78,7 +78,7 @@ def weights() -> dict[str, Floats]:
 
 
 def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
-    """All tokens of the second type."""
+    """The reference forward pass, with all tokens of the second type."""
     words = w["embeddings.word_embeddings.weight"][ids]
     x = layer_norm(words + w["embeddings.token_type_embeddings.weight"][0], w, "emb_ln")
     for number in range(LAYERS):

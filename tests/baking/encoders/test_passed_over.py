@@ -9,7 +9,7 @@ from models.recorded_keys import recorded_keys
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import EncoderConfig
 
-#: Those that change vectors where they say anything, and are refused then.
+#: Keys that can change vectors; a value that does so is refused.
 REFUSED = {
     *("add_cross_attention", "cross_attention_hidden_size", "pruned_heads"),
     *("is_encoder_decoder", "tie_encoder_decoder"),
@@ -38,7 +38,7 @@ def test_every_key_is_declared_or_passed_over(name: str) -> None:
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_nothing_is_both_computed_and_passed_over(name: str) -> None:
-    """But for what a head reads, too."""
+    """No key is both computed and ignored, except two that a head reads as well."""
     config = ENCODERS[name].Config
     assert names(config) & {*config.passed_over} <= {"max_position_embeddings", "pad_token_id"}
 
@@ -53,5 +53,5 @@ def test_nothing_is_both_computed_and_passed_over(name: str) -> None:
     ],
 )
 def test_what_changes_vectors_is_passed_over_nowhere(key: str) -> None:
-    """Whatever transformers has it for."""
+    """A key that can change vectors is never ignored, by any architecture."""
     assert not [name for name, encoder in ENCODERS.items() if key in encoder.Config.passed_over]

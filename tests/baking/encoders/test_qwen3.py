@@ -23,7 +23,7 @@ def causal(length: int) -> Allowed:
 
 @pytest.mark.parametrize("attention_bias", [False, True])
 def test_matches_numpy(attention_bias: bool, tmp_path: Path) -> None:
-    """Heads of their own size are normalised before they turn; biases are all or none."""
+    """Heads have their own size and are normalised before rotation; all or none have biases."""
     weights = decoder_weights(SIZE, biased="qkvo" if attention_bias else "", norms=True)
     config = QWEN3 | {"attention_bias": attention_bias}
     assert_matches(config, weights, decoder(SIZE, [causal] * 3), tmp_path)

@@ -81,7 +81,7 @@ def test_rows_are_widened(tmp_path: Path, dtype: Any, name: str) -> None:
 def test_refuses_what_is_no_static_embedding(
     tmp_path: Path, tensors: dict[str, np.ndarray[Any, Any]], message: str
 ) -> None:
-    """Other tensors, shapes and types are named."""
+    """Unexpected tensors, shapes and types are named."""
     save_file(tensors, tmp_path / "model.safetensors")
     with pytest.raises(InputError) as error:
         StaticEmbedding.load(tmp_path / "model.safetensors")

@@ -55,7 +55,7 @@ def weights_of(gated: bool) -> dict[str, Floats]:
 
 
 def forward(w: dict[str, Floats], ids: NDArray[np.int64], gated: bool) -> Floats:
-    """One text, not padded."""
+    """The embeddings of one text, which is not padded."""
     x = w["shared.weight"][ids].astype(np.float64)
     distance = np.clip(np.arange(len(ids))[None, :] - np.arange(len(ids))[:, None], -5, 5)
     table = w["encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"]

@@ -1,4 +1,4 @@
-"""What lies at an edge, and golden cases that say so, of baked and quantized models."""
+"""Values near an edge of two steps, and the golden cases of quantized models that mark them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_edges_are_where_the_formula_says(
 
 
 def test_what_is_clipped_has_no_edge(int8: BakeReport) -> None:
-    """Beyond the range nothing can be a step off."""
+    """Values beyond the range are clipped, so none of them can be a step off."""
     edges = Edges.of(int8.path, int8.manifest.contract.output, TOLERANCES)
     assert edges is not None
     x = np.full((1, HIDDEN), LOW + 300 * WIDTH, np.float32)
@@ -84,7 +84,7 @@ def test_what_is_clipped_has_no_edge(int8: BakeReport) -> None:
 
 
 def test_golden_cases_carry_their_slack(int8: BakeReport) -> None:
-    """It is that of the floats which the graph gives beside the integers."""
+    """The slack of a case comes from the floats that the graph gives beside the integers."""
     session = open_session(int8.path)
     assert [one.name for one in session.get_outputs()] == ["sentence_embedding", UNQUANTIZED]
     edges = Edges.of(int8.path, int8.manifest.contract.output, TOLERANCES)
@@ -98,7 +98,10 @@ def test_golden_cases_carry_their_slack(int8: BakeReport) -> None:
 
 
 def test_bits_are_open_around_zero(tmp_path: Path) -> None:
-    """Of packed bits those of values within 2e-5 of 0 are open, the first dimension highest."""
+    """A packed bit may differ where its value is within 2e-5 of 0.
+
+    Dimension 0 is the highest bit.
+    """
     report = baked(tmp_path, [Pool(mode="mean"), Quantize(precision="ubinary")])
     assert report.manifest.similarity == "hamming"
     edges = Edges.of(report.path, report.manifest.contract.output, TOLERANCES)
@@ -134,7 +137,7 @@ def test_the_proofs_see_one_element(int8: BakeReport, tmp_path: Path) -> None:
 
 
 def spoiled(case: Case) -> Case:
-    """The case, whose last element is a step off."""
+    """The case with its last element a step off."""
     vectors = decode_vectors(case.embeddings)
     vectors[-1, -1] += 1
     embeddings = encode_vectors(vectors, decode_slack(case.embeddings))

@@ -45,7 +45,7 @@ WIDE = 30_522
 
 
 def test_every_kind_is_there_whatever_its_size() -> None:
-    """Of a sparse model that leaves few zeros, too; what is another of its kind is left out."""
+    """One case of each kind is kept even where vectors are wide; its further cases are not."""
     cases = [
         case("plain", WIDE, flags=()),
         case("empty", WIDE, flags=()),

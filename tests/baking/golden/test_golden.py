@@ -50,7 +50,7 @@ def test_makes_ids_and_vectors(baked: Path) -> None:
 
 
 def test_built_in_cases_come_first(baked: Path) -> None:
-    """The cases of a file are the built-in ones, with its prompts, and then one's own."""
+    """The cases of a file are the built-in ones, those of its prompts, and then the user's own."""
     own = CaseText("mine", "?", (), None, ("x",))
     cases = cases_for(baked, [own])
     assert cases[0].id == "plain"

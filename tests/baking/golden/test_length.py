@@ -19,7 +19,7 @@ TOKENIZERS: dict[str, Callable[[str], int]] = {
 @pytest.mark.parametrize("name", TOKENIZERS)
 @pytest.mark.parametrize("tokens", [5, 16, 128, 256, 257, 512])
 def test_text_has_exactly_the_tokens_asked_for(name: str, tokens: int) -> None:
-    """Whatever the tokenizer, the text has the very number of tokens."""
+    """The text has exactly the requested number of tokens, with every tokenizer."""
     token_count = TOKENIZERS[name]
     assert token_count(text_of_length(tokens, token_count)) == tokens
 

@@ -53,7 +53,7 @@ def test_sizes_that_differ_are_known_within_a_branch() -> None:
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_several_results_at_once(count: int) -> None:
-    """Each branch gives the same number of them; one value given twice becomes two."""
+    """Each branch gives the same number of results; one value given twice becomes two."""
     graph = ir.Graph([], [], nodes=[], opset_imports={"": 18}, name="main")
     builder = GraphBuilder(graph)
     number = builder.input("number", ir.DataType.INT64, [1])

@@ -26,7 +26,7 @@ def external(folder: Path, location: str = "model.onnx_data") -> Path:
 
 
 def hostile(folder: Path, **entries: str) -> Path:
-    """The same, with the entries of its external data replaced."""
+    """An encoder whose external data has these entries instead of its own."""
     path = external(folder)
     model = onnx.load(path, load_external_data=False)
     set_entries(model.graph.initializer[0], entries)
@@ -140,14 +140,14 @@ def test_refuses_a_repeated_key(tmp_path: Path) -> None:
 
 
 def test_refuses_a_name_that_is_too_long(tmp_path: Path) -> None:
-    """What no file can be called is an error like any other."""
+    """A location that no file system can hold is an error like any other."""
     with pytest.raises(InputError, match=r"cannot be read \(File name too long\); name a file"):
         open_source(hostile(tmp_path / "m", location="a" * 5000))
 
 
 @pytest.mark.parametrize("data_type", [0, 99])
 def test_refuses_weights_of_no_type(data_type: int, tmp_path: Path) -> None:
-    """So are types that ONNX does not have, in the file itself."""
+    """A weight inside the file whose type ONNX does not have is refused by name."""
     model = encoder()
     model.graph.initializer[0].data_type = data_type
     with pytest.raises(InputError, match=f"weight 'table' has impossible type {data_type}; export"):

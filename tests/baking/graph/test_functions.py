@@ -131,7 +131,7 @@ def test_is_one_node_for_each_step(baked: tuple[Path, Path]) -> None:
 
 
 def test_functions_name_what_they_take(baked: tuple[Path, Path]) -> None:
-    """What came before is first, and weights have the names of the step's parameters."""
+    """The result of the step before comes first, and weights have their parameters' names."""
     model = onnx.load(baked[1])
     taken = {function.name: list(function.input) for function in model.functions}
     assert taken["Pool"] == ["token_embeddings", "attention_mask"]
@@ -176,7 +176,7 @@ def test_functions_hold_no_traces(baked: tuple[Path, Path]) -> None:
     ],
 )
 def test_of_an_old_onnx_file(steps: Sequence[Step], tmp_path: Path) -> None:
-    """A file of an IR version without functions is raised to one with them."""
+    """A file of an IR version without functions is raised to one that has them."""
     model = encoder()
     model.ir_version = 6
     source = open_source(write_encoder(tmp_path / "model", model))

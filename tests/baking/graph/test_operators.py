@@ -23,7 +23,7 @@ def model(body: str, opsets: str = '"" : 18', functions: str = "") -> onnx.Model
 
 @pytest.mark.parametrize("opset", [11, 18, 26])
 def test_gives_the_opset(opset: int) -> None:
-    """Under both of its names ONNX's domain is one."""
+    """ONNX's domain has two names, which count as one."""
     for name in ("", "ai.onnx"):
         assert check_operators(model("y = Neg (x)", f'"{name}" : {opset}'), range(11, 27)) == opset
     both = model("y = Neg (x)", f'"" : {opset}, "ai.onnx" : {opset}')
@@ -40,7 +40,7 @@ def test_gives_the_opset(opset: int) -> None:
     ],
 )
 def test_names_other_opsets(opsets: str, shown: str) -> None:
-    """What clients cannot run is refused with what they can."""
+    """An opset that clients cannot run is refused with those that they can."""
     with pytest.raises(ValueError, match=shown):
         check_operators(model("y = Neg (x)", opsets), range(11, 27))
 
@@ -54,7 +54,7 @@ def test_names_other_opsets(opsets: str, shown: str) -> None:
     ],
 )
 def test_finds_foreign_operators_everywhere(body: str, functions: str) -> None:
-    """In branches and in functions, too; the file's own functions and what is allowed pass."""
+    """Custom operators are found in branches and functions; allowed domains pass."""
     found = model(body, '"" : 18, "evil" : 1, "own" : 1', functions)
     with pytest.raises(ValueError, match=r"custom operator evil\.Run, which no client has"):
         check_operators(found, range(11, 27))

@@ -41,7 +41,7 @@ def test_all_but_large_data_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_whole_file_reads_as_onnx_reads_it(tmp_path: Path, every_feed: Path) -> None:
-    """With room for every weight nothing is lost, of heads and of graphs in two parts."""
+    """With a limit above every weight, the skeleton is the whole model as onnx loads it."""
     bert = write_bert(tmp_path / "bert")
     assert bert.is_dir()
     assert read_skeleton(every_feed, 1 << 30) == onnx.load(every_feed)
@@ -51,7 +51,7 @@ def test_a_whole_file_reads_as_onnx_reads_it(tmp_path: Path, every_feed: Path) -
     "data", [b"\x07", b"\x3a\x05abc", b"\x08", b"\x3a\x02\x2a\x7f", b"\x3a\xff\xff"]
 )
 def test_damage_is_a_decode_error(tmp_path: Path, data: bytes) -> None:
-    """Whatever is cut short, wherever it lies."""
+    """Truncated or malformed bytes raise a DecodeError, wherever they lie."""
     path = tmp_path / "m.onnx"
     path.write_bytes(data)
     with pytest.raises(DecodeError):
@@ -60,7 +60,7 @@ def test_damage_is_a_decode_error(tmp_path: Path, data: bytes) -> None:
 
 @pytest.mark.parametrize("head", [b"\x3a", b"\x08", b"", b"\x3a\x90\x4e\x2a"])
 def test_a_number_without_an_end_is_refused_at_once(tmp_path: Path, head: bytes) -> None:
-    """A megabyte of it would take a minute to add up."""
+    """An endless varint of a megabyte would otherwise take a minute to add up."""
     path = tmp_path / "m.onnx"
     path.write_bytes(head + b"\xff" * 10_000)
     with pytest.raises(DecodeError, match="a number of more than 10 bytes"):
@@ -68,7 +68,7 @@ def test_a_number_without_an_end_is_refused_at_once(tmp_path: Path, head: bytes)
 
 
 def test_no_bytes_are_an_empty_model(tmp_path: Path) -> None:
-    """As protobuf has it."""
+    """An empty file is an empty model, as in protobuf."""
     path = tmp_path / "m.onnx"
     path.touch()
     assert read_skeleton(path, 0) == onnx.ModelProto()

@@ -74,7 +74,7 @@ def test_nothing_slow_is_fused(tmp_path: Path) -> None:
 
 
 def test_other_sums_stay(tmp_path: Path) -> None:
-    """Nor is a bias touched that something else uses, too."""
+    """A bias that another node also uses is left as it is."""
     model = layer()
     shared = next(iter(node for node in model.graph if node.outputs[0].name == "biased"))
     shared.replace_input_with(1, model.graph.initializers["bias"])

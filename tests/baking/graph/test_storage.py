@@ -53,7 +53,7 @@ def test_a_narrow_checkpoint_gives_the_same_vectors_in_half_the_bytes(
     assert tensors[name].data_type == kind
     same, expected = baked(tmp_path / "wide", wide)
     assert vectors.tobytes() == expected.tobytes()
-    # What holds the very values is stored so, wherever they come from.
+    # Values that 16 bits hold exactly are stored so, whatever type they came in.
     assert same.stat().st_size == pytest.approx(found.stat().st_size, abs=2000)
 
 

@@ -43,7 +43,7 @@ def damaged(found: onnx.ModelProto, old: bytes, new: bytes) -> onnx.ModelProto:
 
 
 def test_a_whole_model_passes() -> None:
-    """Whether its weights are there or not, and whether types are stated or not."""
+    """A valid model passes with or without its weights, and with or without stated types."""
     found = model()
     validate(found, Path("m.onnx"))
     found.graph.initializer[0].ClearField("float_data")
@@ -64,7 +64,7 @@ def test_a_whole_model_passes() -> None:
     ids=["output", "name in a branch", "metadata", "description"],
 )
 def test_a_string_is_utf8(change: Callable[[onnx.ModelProto], object]) -> None:
-    """Wherever it stands; the field is named and the rest of the string is shown."""
+    """Invalid UTF-8 is refused wherever it stands; the message has the field and the string."""
     found = model()
     change(found)
     found = damaged(found, b"zzzz", b"z\xffzz")
@@ -83,7 +83,7 @@ def test_a_string_is_utf8(change: Callable[[onnx.ModelProto], object]) -> None:
     ],
 )
 def test_nodes_are_what_onnx_says(old: bytes, new: bytes, says: str) -> None:
-    """An unknown operator or attribute, a type that is none, a name that nothing or two give."""
+    """Unknown operators, attributes and types are refused, and names that no or two nodes give."""
     with pytest.raises(InputError, match=says) as caught:
         validate(damaged(model(), old, new), Path("m.onnx"))
     assert str(caught.value).isprintable()

@@ -13,7 +13,7 @@ from polybake.baking.graph.weights import stored_weights
 
 
 def test_weights_are_those_that_onnx_reads(every_feed: Path) -> None:
-    """Of a file in two parts, with a head before its graph."""
+    """Weights of a two-part file with a head before its graph are those that onnx loads."""
     whole = {one.name: one for one in onnx.load(every_feed).graph.initializer}
     with stored_weights(every_feed) as weights:
         assert [*weights] == [*whole]
@@ -25,7 +25,7 @@ def test_weights_are_those_that_onnx_reads(every_feed: Path) -> None:
 
 
 def test_damage_is_a_decode_error(tmp_path: Path) -> None:
-    """A graph that would end behind its file."""
+    """A graph that claims to end beyond its file is refused."""
     (tmp_path / "m.onnx").write_bytes(b"\x3a\x05abc")
     with pytest.raises(DecodeError), stored_weights(tmp_path / "m.onnx"):
         pass

@@ -1,4 +1,4 @@
-"""Vectors beside others of the same texts."""
+"""Vectors compared with other vectors of the same texts."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def case(name: str, *rows: tuple[float, float]) -> Case:
 
 
 def test_each_text_is_compared_with_itself() -> None:
-    """By the case's name, whatever else either side has; a zero vector has no direction."""
+    """Cases are matched by name, extra ones are ignored, and a zero vector has no cosine."""
     exact = [
         case("a", (1, 0), (0, 2)),
         case("b", (3, 4)),

@@ -1,4 +1,4 @@
-"""Whose fault it is that a vector depends on its batch or on padding."""
+"""A vector that depends on its batch or on padding: the encoder or a step is blamed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ GOLDEN = [case("long", 20), *(case(str(size), size) for size in range(2, 10)), c
 
 
 def measured(fault: Callable[[int, int, str | None], float]) -> dict[str, float]:
-    """Of a model whose vectors differ by what ``fault`` gives for rows, width and prompt."""
+    """The invariance of a model whose vectors move by ``fault`` of rows, width and prompt."""
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[np.ndarray]:
         width = max(length, *map(len, rows))
@@ -102,7 +102,7 @@ def test_neighbours_and_padding_are_told_apart() -> None:
 
 
 def test_the_shortest_texts_go_together() -> None:
-    """Seven of them, with no prompt of their own."""
+    """The batch holds the seven shortest texts that have no prompt of their own."""
     seen = []
     measured(lambda rows, width, prompt: seen.append((rows, width, prompt)) or 0.0)
     assert set(seen) == {(1, size, who) for size in range(2, 9) for who in (None, "a")} | {
@@ -118,7 +118,7 @@ def test_every_prompt_that_feeds_a_value_is_measured() -> None:
 
 @pytest.mark.parametrize("alone", [True, False])
 def test_nan_is_never_taken_for_equal(alone: bool) -> None:
-    """Wherever it stands: in each text alone, or only among others."""
+    """NaN is a difference, whether a text gives it alone or only among others."""
     found = measured(lambda rows, _width, _prompt: np.nan if (rows == 1) is alone else 0.0)
     assert all(np.isnan(one) for one in found.values())
     with pytest.raises(CheckFailed, match=r"gives NaN or infinity .*the encoder alone does, too"):
@@ -128,7 +128,7 @@ def test_nan_is_never_taken_for_equal(alone: bool) -> None:
 
 
 def test_a_graph_gives_one_vector_a_text(tmp_path: Path) -> None:
-    """One that drops or joins texts is refused by numbers."""
+    """A graph that drops or joins texts is refused with both counts."""
     body = BODY.replace("pooler_output = Div (total, count)", SUMMED)
     source = open_source(write_encoder(tmp_path / "model", encoder(body=body, outputs=POOLED)))
     with pytest.raises(CheckFailed, match=r"gives \d vectors for \d texts; nothing was written"):

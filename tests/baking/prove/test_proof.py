@@ -1,4 +1,4 @@
-"""What a bake proves: that every fault of a step stops it, and is said to be whose it is."""
+"""A bake's proof: every fault of a step stops it, and the message says whose fault it is."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ RANGES = np.tile(np.float32([[-2.0], [2.0]]), 12)
 
 
 class WrongLevels(Quantize):
-    """Its NumPy form gives every integer one more."""
+    """A step whose NumPy form turns the lowest bit of every integer."""
 
     def formula(self, x: Floats) -> NDArray[np.int8 | np.uint8]:
         return super().formula(x) ^ 1
 
 
 class WrongScale(Scale):
-    """Its NumPy form is another one, but for calls with a prompt."""
+    """A step whose NumPy form differs for calls with a prompt."""
 
     def numpy(self, state: Arrays) -> Arrays:
         wrong = state.prompt_length is not None and state.prompt_length.item() > 0
@@ -112,5 +112,5 @@ def test_names_the_first_stage_at_fault(results: list[NDArray[np.float64]], show
 
 
 def test_an_encoder_without_steps() -> None:
-    """Where no step is there to blame, the encoder draws random numbers."""
+    """An encoder without steps that differs from itself draws random numbers."""
     assert at_fault([X], []).endswith("export it without random numbers")

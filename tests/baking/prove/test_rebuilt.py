@@ -48,7 +48,7 @@ def baked(path: Path, **options: Any) -> BakeReport:
 
 
 def test_it_is_refused_unless_asked_for(tmp_path: Path) -> None:
-    """With the reason and the setting, which other sources refuse."""
+    """A quantized source is refused with the setting that allows it; other sources refuse it."""
     path = tiny(tmp_path)
     quantized = quantize_dynamic(path, path.parent / "q.onnx")
     with pytest.raises(InputError, match=r"quantized dynamically in 8 places.* dequantize = true"):
@@ -62,7 +62,7 @@ def test_it_is_refused_unless_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"per_channel": True, "signed": False}], ids=str)
 def test_the_vectors_are_the_float_graphs(options: dict[str, Any], tmp_path: Path) -> None:
-    """As another graph has them, whose weights NumPy widened; no neighbour changes a vector."""
+    """The rebuilt graph equals a float graph with the same weights, and no neighbour counts."""
     check(tiny(tmp_path), options, products=12, tables=2)
 
 
@@ -97,7 +97,7 @@ def check(path: Path, options: dict[str, Any], products: int, tables: int) -> Ba
 
 
 def test_the_commands_take_it(tmp_path: Path) -> None:
-    """As a flag and as a key that init writes; and int8 makes the file small again."""
+    """A flag and a key of polybake.toml ask for it, and int8 makes the file small again."""
     path = tiny(tmp_path)
     quantize_dynamic(path, path.parent / "q.onnx")
     options = ("--name", "tiny", "--dequantize")
@@ -115,7 +115,7 @@ def test_the_commands_take_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["QDQ", "QOperator"])
 def test_scales_that_are_constants_stay(form: str, tmp_path: Path) -> None:
-    """A text's vector is its own in every batch then; other spellings of sums would move it."""
+    """Static scales keep a text's vector its own in every batch; rewritten sums would move it."""
     path = tiny(tmp_path)
     report = baked(calibrated(path, path.parent / "q.onnx", form))
     kinds = {node.op_type for node in onnx.load(report.path).graph.node}

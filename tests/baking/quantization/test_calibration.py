@@ -6,7 +6,7 @@ from polybake.baking.quantization.calibration import Statistics
 
 
 def test_statistics_are_those_of_all_rows_together() -> None:
-    """Moments about any center, from sums alone."""
+    """Sums alone give the moments of all rows about any centre."""
     random = np.random.default_rng(0)
     x = random.normal(3, 2, (5, 7, 4)).astype(np.float32)
     statistics = Statistics(4)
@@ -25,7 +25,7 @@ def test_statistics_are_those_of_all_rows_together() -> None:
 
 
 def test_moments_of_inputs_that_hardly_vary() -> None:
-    """Far from 0, what they differ by is not lost in the squares of what they are."""
+    """Small differences between inputs far from 0 are not lost among large squares."""
     random = np.random.default_rng(0)
     x = (1000 + random.normal(0, 0.01, (40, 50, 16))).astype(np.float32)
     statistics = Statistics(16)

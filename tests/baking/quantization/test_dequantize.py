@@ -73,7 +73,7 @@ def rebuilt(path: Path) -> tuple[ort.InferenceSession, onnx.ModelProto, Rebuilt]
 def test_is_the_float_graph_with_the_integers_weights(
     opset: int, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """What ONNX Runtime quantized, however it did: in float32, and no text changes another's."""
+    """A rebuilt graph computes in float32 with the integers' weights, and no text moves another."""
     path = quantize_dynamic(network(tmp_path, opset), tmp_path / "q.onnx", **options)
     weights = widened(path)
     weights["g"] = weights.get("g", weights.get("g_Transposed", np.zeros(0)))
@@ -86,7 +86,7 @@ def test_is_the_float_graph_with_the_integers_weights(
     alone = np.concatenate([session.run(None, {"ids": IDS[row : row + 1]})[0] for row in (0, 1)])
     assert np.abs(together - alone).max() < 1e-6
     dynamic = ort.InferenceSession(path.read_bytes()).run(None, {"ids": IDS})[0]
-    # How far depends on the processor: without VNNI, sums of two products saturate at 16 bits.
+    # The distance depends on the processor: without VNNI, sums of two products saturate.
     assert np.abs(dynamic - together).max() > 1e-4
 
 
@@ -140,7 +140,7 @@ FUSED = {
 
 @pytest.mark.parametrize("body", FUSED.values(), ids=FUSED)
 def test_spellings(body: str) -> None:
-    """As optimizers write it, and with what is quantized moved before it is multiplied."""
+    """Optimizers write quantized products in several ways, and all of them are recognised."""
     model = graph(
         body, ("integers", INTEGERS), ("scales", SCALES), ("zeros", ZEROS), ("bias", BIAS)
     )

@@ -88,7 +88,7 @@ def test_products_are_narrow_and_the_rest_is_not(kind: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_texts_vector_is_its_own(kind: str, tmp_path: Path) -> None:
-    """Alone, among others and under padding: within the file's own tolerance, and near float32."""
+    """A vector is the same alone, in a batch and padded, within the tolerance, and near float32."""
     embedder = Embedder(baked(tmp_path, kind).path)
     rows = embedder.runner.ids(texts())
     together = embedder.runner.vectors(rows, length=90)
@@ -129,7 +129,7 @@ def test_there_is_room_for_rounding_at_every_node(kind: str, tmp_path: Path) -> 
 
 
 def test_sums_may_leave_float16s_range(tmp_path: Path) -> None:
-    """T5's residuals do; they are float32, as what a norm squares is."""
+    """Residual sums and the squares of norms are float32, because T5's leave float16's range."""
     weights = drawn_weights("t5")
     changes = {"shared.weight": weights["shared.weight"]}
     changes["shared.weight"][:, 0] = 6e4
@@ -191,7 +191,7 @@ def test_what_is_exposed_stays_float32(tmp_path: Path) -> None:
 def test_encoders_of_routes_are_narrow_within_their_branches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a branch gives is float32 again, whichever is taken."""
+    """Every branch gives float32, whichever is taken."""
     monkeypatch.setattr("polybake.baking.quantization.products._SMALLEST", 1)
     source = open_source(write_two_encoders(tmp_path / "model"))
     steps = resolve(source.recipe, base=tmp_path, source=source)
@@ -214,7 +214,7 @@ def test_encoders_of_routes_are_narrow_within_their_branches(
 
 @pytest.mark.parametrize("opset", [14, 21])
 def test_exports_of_other_tools(opset: int, tmp_path: Path) -> None:
-    """Whose nodes are another's, and whose constants are nodes."""
+    """Graphs of other exporters, whose constants are nodes, are narrowed too."""
     folder = tmp_path / "onnx"
     folder.mkdir()
     weight, rows = np.random.default_rng(2).normal(0, 0.1, (2, 128, 128)).astype(np.float32)
@@ -265,7 +265,7 @@ def formula(table: np.ndarray, weight: np.ndarray, ids: list[int]) -> np.ndarray
 
 
 def test_integers_are_granted_what_their_floats_are(tmp_path: Path) -> None:
-    """Where float16 moves a value over the edge of two steps, both are right."""
+    """Both integers are right if float16 moves a value over the edge between them."""
     ranges = np.stack([np.full(128, -0.3), np.full(128, 0.3)]).astype(np.float32)
     np.save(tmp_path / "ranges.npy", ranges)
     specs = [*STEPS, {"step": "quantize", "precision": "int8", "ranges": "ranges.npy"}]

@@ -29,7 +29,7 @@ INT8 = Lowering(precision="int8")
 
 
 def weights(config: dict[str, Any] = WIDE) -> dict[str, Any]:
-    """Of a spread that keeps 128 inputs within GELU's range."""
+    """Weights so small that 128 inputs stay within GELU's range."""
     found = bert_weights(config)
     return {n: a * 0.3 if a.ndim == 2 and "dense" in n else a for n, a in found.items()}
 
@@ -48,7 +48,7 @@ def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def test_nodes_say_what_they_are_for(tmp_path: Path) -> None:
-    """A profile knows them by their names alone, in the module of the product that they replace."""
+    """Added nodes are named after the module of their product, so that a profile is readable."""
     graph = onnx.load(baked(tmp_path, Lowering("int8")).path).graph
     names = [node.name for node in graph.node]
     added = [name for name in names if "/int8/" in name]
@@ -81,8 +81,8 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
     assert head.manifest.precision == "int8"
 
 
-#: Of two layers, and of embeddings of another size; of DeBERTa the weights that positions share
-#: with tokens in part are not.
+#: Products in int8: those of two layers, and a projection of embeddings where there is one.
+#: DeBERTa has fewer, as weights that positions share in part with tokens stay float32.
 PRODUCTS = dict.fromkeys(DRAWN, 8) | {"albert": 9, "electra": 9, "deberta-v2": 6}
 
 
@@ -115,7 +115,7 @@ def test_inputs_that_are_large_in_every_text_are_divided(
 
 @pytest.mark.parametrize("kind", ["bert", "qwen3"])
 def test_no_vector_depends_on_its_neighbours(kind: str, tmp_path: Path) -> None:
-    """Alone, among others, under padding: the same within float32's rounding."""
+    """A text's vector stays within float32's rounding alone, among others and under padding."""
     embedder = Embedder(bake_drawn(tmp_path, kind, INT8).path)
     random = np.random.default_rng(1)
     texts = [" ".join(random.choice(VOCABULARY[5:], size)) for size in random.integers(1, 60, 40)]
@@ -132,7 +132,7 @@ def test_it_is_the_same_file_at_each_bake(tmp_path: Path) -> None:
 
 
 def test_own_texts_calibrate(tmp_path: Path) -> None:
-    """They change the scales, and nothing of them is in the file."""
+    """A user's texts change the scales, and nothing of them is in the file."""
     own = Lowering(precision="int8", calibration=["the boat", "a river of water"])
     with_texts, without = (
         baked(tmp_path / "a", own),

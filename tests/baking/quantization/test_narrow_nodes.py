@@ -1,4 +1,4 @@
-"""Which nodes are narrow, on graphs of a few nodes."""
+"""The choice of narrow nodes, on graphs of a few nodes."""
 
 import numpy as np
 import onnx
@@ -60,7 +60,7 @@ def narrow(body: str, **constants: object) -> list[str]:
     ],
 )
 def test_narrow(body: str, constants: dict[str, object], expected: list[str]) -> None:
-    """Products of a large weight or of two that come of such, and what follows them alone."""
+    """Products of large weights, products of two such, and what only follows them are narrow."""
     assert narrow(body, **constants) == expected
 
 

@@ -1,4 +1,4 @@
-"""Which products are found, and what goes together."""
+"""The products that are quantized, and how they are grouped."""
 
 import numpy as np
 import onnx
@@ -58,7 +58,7 @@ def test_a_weight_that_groups_share_in_part_is_left_out() -> None:
 
 
 def test_the_vector_that_is_added_behind_is_the_bias() -> None:
-    """Where nobody else sees the product without it."""
+    """A vector added to a product is its bias where nothing else reads the product."""
     (first,), (second,) = groups(graph())[1].layers
     assert [product.end.op_type for product in (first, second)] == ["Add", "MatMul"]
     assert first.shift().shape == (128,)

@@ -40,7 +40,7 @@ def gelu(x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("how", [round_symmetric, round_gelu])
 def test_each_row_is_rounded_by_its_own_range(how: Round) -> None:
-    """By half a step at most, whatever the other rows hold."""
+    """A row is off by half a step of its own range at most, whatever the other rows hold."""
     x = np.random.default_rng(0).normal(size=(6, 50)).astype(np.float32)
     x *= np.array([[0.001], [1], [30], [1000], [1], [5]], np.float32)
     if how is round_gelu:

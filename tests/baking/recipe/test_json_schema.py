@@ -18,7 +18,7 @@ MODEL = '[model]\nname = "m"\nsource = "m"\noutput = "m.onnx"\n'
 
 @pytest.fixture(scope="module")
 def schema() -> Draft202012Validator:
-    """The schema, which is one itself."""
+    """The schema of polybake.toml, which is itself a valid JSON Schema."""
     Draft202012Validator.check_schema(settings_schema())
     return Draft202012Validator(settings_schema())
 
@@ -29,7 +29,7 @@ def table(step: str) -> str:
 
 
 def test_it_takes_what_the_documentation_shows(schema: Draft202012Validator) -> None:
-    """A whole file, and routes."""
+    """A whole file and a table of routes from the documentation are valid."""
     blocks = re.findall(r"^```toml\n(.*?)^```", SETTINGS.read_text("utf-8"), re.DOTALL | re.M)
     assert len(blocks) > 1
     for block in blocks:
@@ -51,7 +51,7 @@ def test_it_takes_what_the_documentation_shows(schema: Draft202012Validator) -> 
     ],
 )
 def test_it_takes_steps(schema: Draft202012Validator, step: str) -> None:
-    """With numbers, with names of files, and with the folder of a saved module."""
+    """Steps with numbers, with file names and with a saved module's folder are valid."""
     schema.validate(tomllib.loads(table(step)))
 
 
@@ -69,7 +69,7 @@ def test_it_takes_steps(schema: Draft202012Validator, step: str) -> None:
     ],
 )
 def test_it_refuses_what_a_bake_refuses(schema: Draft202012Validator, step: str) -> None:
-    """Unknown steps, keys and modes, what is missing, and what stands beside a source."""
+    """Unknown steps, keys and modes, missing keys, and keys beside a source are refused."""
     assert not schema.is_valid(tomllib.loads(table(step)))
 
 

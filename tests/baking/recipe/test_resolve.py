@@ -1,4 +1,4 @@
-"""From specifications, as polybake.toml has them, to steps."""
+"""The step tables of polybake.toml become steps."""
 
 from __future__ import annotations
 

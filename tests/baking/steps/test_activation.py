@@ -16,7 +16,7 @@ SOFTMAX = Activation(function="softmax")
 
 
 def test_softmax_of_each_row_by_itself(run_step, opset: int) -> None:
-    """Each number is its power of e beside those of its row, at every opset."""
+    """Each number becomes its share of the row's powers of e, at every opset."""
     powers = [[math.exp(value) for value in row] for row in X.tolist()]
     expected = np.array([[power / sum(row) for power in row] for row in powers])
     assert run_step(SOFTMAX, X, MASK, opset) == pytest.approx(expected, abs=1e-6)
@@ -24,7 +24,7 @@ def test_softmax_of_each_row_by_itself(run_step, opset: int) -> None:
 
 
 def test_softmax_of_each_token(run_step, opset: int) -> None:
-    """Where each token has a row, that row alone counts."""
+    """Softmax of token embeddings is taken over each token's own row."""
     x = np.stack([X, 2 * X])
     found = run_step(SOFTMAX, x, np.ones((2, 4), np.int64), opset)
     assert found.sum(axis=-1) == pytest.approx(np.ones((2, 4)), abs=1e-6)
@@ -40,7 +40,7 @@ def test_softmax_of_large_numbers(run_step) -> None:
 
 
 def test_each_element_by_itself(run_step, opset: int) -> None:
-    """Other functions are those of dense layers."""
+    """The other functions are those of dense layers."""
     expected = np.array([[1 / (1 + math.exp(-value)) for value in row] for row in X.tolist()])
     sigmoid = Activation(function="sigmoid")
     assert run_step(sigmoid, X, MASK, opset) == pytest.approx(expected, abs=1e-6)

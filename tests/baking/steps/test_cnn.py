@@ -68,7 +68,7 @@ def test_names_weights_that_do_not_fit(run_step, weights: dict, shown: str) -> N
 
 
 def test_stands_before_the_pooling(run_step) -> None:
-    """One vector a text has no tokens to convolve."""
+    """A pooled text has no tokens left to convolve."""
     with pytest.raises(InputError, match="put it before the step that pools"):
         run_step(STEP, X[:, 0], MASK)
 

@@ -51,7 +51,7 @@ def test_opsets(run_step, opset: int) -> None:
 
 
 def test_residual_adds_the_input(run_step, opset: int) -> None:
-    """With equal sizes the embedding itself is added, after the activation."""
+    """A residual of equal size adds the embedding itself, after the activation."""
     square = RANDOM.normal(size=(7, 7)).astype(np.float32)
     step = Dense(weight=square, residual="identity")
     wanted = np.tanh(np.einsum("bi,oi->bo", X.astype(np.float64), square)) + X
@@ -60,7 +60,7 @@ def test_residual_adds_the_input(run_step, opset: int) -> None:
 
 
 def test_residual_projects_the_input(run_step, opset: int) -> None:
-    """With other sizes the embedding's projection is added, after the activation."""
+    """A residual of another size adds the embedding's projection, after the activation."""
     projection = RANDOM.normal(size=(5, 7)).astype(np.float32)
     step = Dense(weight=WEIGHT, bias=BIAS, residual="projection", residual_weight=projection)
     wanted = expected(BIAS, "tanh") + np.einsum("bi,oi->bo", X.astype(np.float64), projection)
@@ -69,7 +69,7 @@ def test_residual_projects_the_input(run_step, opset: int) -> None:
 
 
 def test_default_activation_is_tanh() -> None:
-    """Without an activation sentence-transformers applies tanh."""
+    """A layer that names no activation applies tanh, as in sentence-transformers."""
     assert Dense(weight=WEIGHT).activation == "tanh"
 
 

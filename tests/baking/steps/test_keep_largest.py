@@ -14,7 +14,7 @@ MASK = np.ones((3, 2), np.int64)
 
 
 def test_the_others_become_0(run_step, opset: int) -> None:
-    """What is furthest from 0 stays, where it stands; of equal ones the first."""
+    """The elements furthest from 0 stay in place; among equal ones the first wins."""
     expected = np.array([[0, -3, 2, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, -0.25]], np.float32)
     step = KeepLargest(count=2)
     assert (run_step(step, X, MASK, opset) == expected).all()
@@ -22,13 +22,13 @@ def test_the_others_become_0(run_step, opset: int) -> None:
 
 
 def test_more_than_there_are_is_refused(run_step) -> None:
-    """With the number that there are."""
+    """The message holds the count and the number of elements."""
     with pytest.raises(InputError, match="the count is 6 and the embedding has 5 elements"):
         run_step(KeepLargest(count=6), X, MASK)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "2"])
 def test_the_count_is_a_whole_number(count: object) -> None:
-    """Above 0."""
+    """The count is a whole number above 0."""
     with pytest.raises(ValidationError):
         KeepLargest(count=count)

@@ -20,7 +20,7 @@ MASK = np.ones((3, 2), np.int64)
 
 
 def normal(eps: float) -> np.ndarray:
-    """Each row by its mean and population variance."""
+    """The rows normalised by their mean and population variance."""
     return np.array(
         [
             [(v - statistics.fmean(row)) / math.sqrt(statistics.pvariance(row) + eps) for v in row]
@@ -38,7 +38,7 @@ def test_scales_and_shifts(run_step, opset: int) -> None:
 
 
 def test_without_parameters(run_step, opset: int) -> None:
-    """Without weight and bias the normal form itself is given; eps counts."""
+    """A norm without weight and bias gives the normal form itself; eps counts."""
     step = LayerNorm(eps=0.01)
     assert run_step(step, X, MASK, opset) == pytest.approx(normal(0.01), abs=1e-5)
     assert step.formula(X.astype(np.float64)) == pytest.approx(normal(0.01), abs=1e-9)

@@ -16,7 +16,7 @@ EXPECTED = np.stack([X[0, 0], np.zeros(5), X[2, 0]])
 
 
 def test_later_steps_do_not_see_the_tokens(run_steps, opset: int) -> None:
-    """Ids that are named are padding for the pooling after it; all of them left out give zeros."""
+    """Tokens of the named ids are padding for the pooling; a text of nothing else gives zeros."""
     steps = [LeaveOut(ids=(1, 3)), Pool(mode="mean")]
     given = state = State(X, IDS, MASK)
     assert run_steps(steps, given, opset) == pytest.approx(EXPECTED, abs=1e-6)
@@ -34,7 +34,7 @@ def test_refuses_what_is_no_list_of_ids(ids: object) -> None:
 
 
 def test_names_its_place(run_steps) -> None:
-    """Behind the pooling there are no tokens to leave out."""
+    """The step is refused behind the pooling, where there are no tokens left."""
     with pytest.raises(InputError, match=r"leave_out takes token embeddings .*\[batch,5\]; put it"):
         run_steps([Pool(mode="mean"), LeaveOut(ids=(1,))], State(X, IDS, MASK), 18)
 

@@ -11,7 +11,7 @@ from polybake.steps import LeaveOutEnds, Pool, State, Unpad
 
 X = np.random.default_rng(3).normal(size=(4, 5, 2)).astype(np.float32)
 IDS = np.arange(20).reshape(4, 5)
-#: Padded at either side, whole, and too short for what is left out.
+#: Rows padded on the right and on the left, one whole, one shorter than what is left out.
 MASK = np.array([[1, 1, 1, 1, 0], [0, 1, 1, 1, 1], [1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
 GIVEN = State(X, IDS, MASK)
 
@@ -37,12 +37,12 @@ def test_counts_from_both_ends(
 
 @pytest.mark.parametrize("given", [{"first": -1}, {"last": 1.5}, {"last": "1"}, {"ends": 1}])
 def test_refuses_what_is_no_number_of_tokens(given: dict[str, object]) -> None:
-    """Negative ones, parts of one, texts, and other keys are refused."""
+    """Negative numbers, fractions, texts and other keys are refused."""
     with pytest.raises(ValidationError):
         LeaveOutEnds(**given)
 
 
 def test_names_its_place(run_steps) -> None:
-    """Behind the pooling there are no tokens to leave out."""
+    """The step is refused behind the pooling, where there are no tokens left."""
     with pytest.raises(InputError, match="leave_out_ends takes token embeddings"):
         run_steps([Pool(mode="mean"), LeaveOutEnds(first=1)], GIVEN)

@@ -51,7 +51,7 @@ def test_names_weights_that_do_not_fit(run_step) -> None:
 
 
 def test_stands_before_the_pooling(run_step) -> None:
-    """One vector a text has no tokens to run over."""
+    """A pooled text has no tokens left to run over."""
     with pytest.raises(InputError, match="put it before the step that pools"):
         run_step(step(), X[:, 0], MASK)
 

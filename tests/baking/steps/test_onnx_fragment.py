@@ -74,7 +74,7 @@ def test_computes_what_the_file_does(run_step, opset: int) -> None:
 
 @pytest.mark.parametrize("own", [11, 26])
 def test_operators_that_only_learned_types_go_anywhere(run_step, opset: int, own: int) -> None:
-    """What means the same in both opsets is not converted, so it can also go back."""
+    """Operators with one meaning in both opsets are not converted, so older opsets work, too."""
     more = "h = MatMul (x, w)  a = Add (h, h)  r = Relu (a)  y = Div (r, two)"
     two = np.array(2, np.float32)
     moved = step(more, opset=own, weights={"w": WEIGHT, "two": two})
@@ -83,7 +83,7 @@ def test_operators_that_only_learned_types_go_anywhere(run_step, opset: int, own
 
 @pytest.mark.parametrize("own", SOFTMAX)
 def test_takes_the_graph_s_opset(run_step, own: int) -> None:
-    """What an operator is called with changes from opset to opset; the numbers do not."""
+    """Inputs and attributes of operators change from opset to opset; the numbers do not."""
     expected = np.exp(X) / np.exp(X).sum(axis=1, keepdims=True)
     softmax = step(SOFTMAX[own], opset=own, outputs="float[N, 7] y")
     for opset in (own, 13, 18, 22):

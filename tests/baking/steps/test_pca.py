@@ -31,7 +31,7 @@ def test_names_both_sizes(run_step) -> None:
 
 
 def test_refuses_transposed_components() -> None:
-    """Components are rows."""
+    """The rows of the array are the components."""
     with pytest.raises(ValidationError, match="takes 4 elements and the mean has 7"):
         Pca(mean=MEAN, components=COMPONENTS.T)
 

@@ -74,9 +74,10 @@ def after_two(mode: str, tokens: np.ndarray) -> object:
 
 @pytest.mark.parametrize("mode", FORMULAS)
 def test_leaves_out_a_prompt(run_step, mode: str, opset: int) -> None:
-    """Its tokens are the first of each text, not of the row; weights keep counting them.
+    """A prompt's tokens are the first of each text, not of the row; weights keep counting them.
 
-    Where a prompt leaves nothing, cls takes the text's first token as sentence-transformers does.
+    Where a prompt leaves nothing, cls takes the text's first token as sentence-transformers
+    does.
     """
     step = Pool(mode=mode, include_prompt=False)
     rest = np.array([after_two(mode, tokens) for tokens in TEXTS])

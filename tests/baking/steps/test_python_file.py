@@ -179,7 +179,7 @@ def test_names_what_the_function_did(body: str, shown: str, tmp_path: Path) -> N
     ],
 )
 def test_names_what_the_reference_did(returned: str, shown: str, tmp_path: Path) -> None:
-    """So is a reference that fails or gives other rows."""
+    """A reference that fails, or gives other rows, is named with what it did."""
     text = f"def step(op, embedding): return op.Identity(embedding)\n\
 def reference(embedding): return {returned}\n"
     with pytest.raises(InputError, match=shown):

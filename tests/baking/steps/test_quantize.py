@@ -104,7 +104,7 @@ def test_bits_fill_their_bytes(run_step) -> None:
 
 
 def test_takes_vectors_only(run_step) -> None:
-    """Token embeddings are refused."""
+    """Token embeddings are refused: only vectors of texts are quantized."""
     with pytest.raises(InputError, match="put it after a step that pools"):
         run_step(Quantize(precision="ubinary"), np.stack([X, X]), np.ones((2, 5), np.int64))
 

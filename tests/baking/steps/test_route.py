@@ -42,7 +42,7 @@ def route(*names: str, **given: object) -> Route:
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_takes_the_steps_of_the_number(run_step, count: int) -> None:
-    """Of two, three or four routes the one of that number alone is run."""
+    """Only the route of the given number runs, among two, three or four."""
     step = route(*list(ROUTES)[:count])
     for number, (_, expected) in enumerate(list(ROUTES.values())[:count]):
         assert run_step(step, X, MASK, route=number) == pytest.approx(expected, abs=1e-6)
@@ -91,7 +91,7 @@ def test_what_a_route_tells_reaches_the_steps_behind_it(run_steps) -> None:
 
 
 def test_says_what_its_steps_are() -> None:
-    """It pools where one of its steps does, and reads what they read beside its own number."""
+    """A route step pools where one of its steps does, and reads their inputs and its own number."""
     without = Pool(mode="mean", include_prompt=False)
     step = Route(routes={"a": (without,), "b": (Pool(mode="cls"),)}, default="b")
     assert step.pools
@@ -101,7 +101,7 @@ def test_says_what_its_steps_are() -> None:
 
 
 def test_a_prompt_takes_the_route_of_its_name() -> None:
-    """Another name's route is given; every other prompt, and none, takes the default."""
+    """A prompt takes the route of its name or the one set for it; all others the default."""
     step = route("unit", "as it is", default="as it is", prompts={"passage": "unit"})
     numbers = {name: step.number(name) for name in ("unit", "as it is", "passage", "other", None)}
     assert numbers == {"unit": 0, "as it is": 1, "passage": 0, "other": 1, None: 1}
@@ -115,7 +115,7 @@ def test_refuses_other_sizes(run_step) -> None:
 
 
 def test_names_the_step_that_does_not_fit(run_step) -> None:
-    """The message begins with its place in its route."""
+    """The message begins with the step's place in its route."""
     step = Route(routes={"a": (Normalize(), Pool(mode="mean")), "b": ()}, default="a")
     with pytest.raises(InputError, match=r"^routes\.a\[1\]: pool needs token embeddings"):
         run_step(step, X, MASK, route=0)

@@ -17,7 +17,7 @@ GIVEN = State(X, IDS, MASK, sought=SOUGHT)
 
 
 def by_hand(row: int, most: int) -> np.ndarray:
-    """Of the first token and those that are sought, span by span."""
+    """The probabilities of a row's spans, by begin and length; the first token is no answer."""
     (first,) = np.flatnonzero(MASK[row])[:1]
     (places,) = np.nonzero(SOUGHT[row])
     legal = [int(first), *map(int, places)]
@@ -33,7 +33,7 @@ def by_hand(row: int, most: int) -> np.ndarray:
 
 @pytest.mark.parametrize("most", [1, 2, 9])
 def test_multiplies_beginnings_and_ends(run_steps, opset: int, most: int) -> None:
-    """Only within the text that is sought, of no more tokens than asked, or of the first token."""
+    """A span lies in the sought text and has at most ``most`` tokens, or is the first token."""
     steps = [Spans(most=most), Unpad()]
     expected = np.concatenate([by_hand(row, most) for row in range(3)])
     assert run_steps(steps, GIVEN, opset) == pytest.approx(expected, abs=1e-6)
@@ -47,13 +47,13 @@ def test_multiplies_beginnings_and_ends(run_steps, opset: int, most: int) -> Non
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, 513, "15"])
 def test_refuses_what_is_no_length(most: object) -> None:
-    """None, parts of one, one that nobody answers, and texts are refused."""
+    """Zero, negatives, fractions, lengths above 512 and texts are refused."""
     with pytest.raises(ValidationError):
         Spans(most=most)
 
 
 def test_names_what_does_not_fit(run_steps) -> None:
-    """Numbers of another count, and rows of single texts."""
+    """Rows of more than two numbers, and rows of single texts, are refused by name."""
     three = np.concatenate([X, X[..., :1]], axis=2)
     with pytest.raises(InputError, match="spans: a beginning and an end takes 2 elements"):
         run_steps([Spans()], GIVEN.becomes(three))

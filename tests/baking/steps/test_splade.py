@@ -19,7 +19,7 @@ GIVEN = State(X, np.zeros_like(MASK), MASK)
 @pytest.mark.parametrize("activation", ["relu", "log1p_relu"])
 @pytest.mark.parametrize("pooling", ["max", "sum"])
 def test_pools_weights_of_tokens(run_steps, opset: int, pooling: str, activation: str) -> None:
-    """Padding counts nothing, and a text without tokens has none."""
+    """Padding has no weight, and a text without tokens gives zeros."""
 
     def weight(x: float) -> float:
         once = math.log1p(max(x, 0.0))
@@ -38,13 +38,13 @@ def test_pools_weights_of_tokens(run_steps, opset: int, pooling: str, activation
 
 
 def test_refuses_what_is_pooled(run_steps) -> None:
-    """Behind a pooling there are no tokens left."""
+    """The step is refused behind a pooling, where there are no tokens left."""
     with pytest.raises(InputError, match="splade takes token embeddings"):
         run_steps([Splade()], GIVEN.becomes(X[:, 0]))
 
 
 @pytest.mark.parametrize("settings", [{"pooling": "mean"}, {"activation": "gelu"}])
 def test_other_settings_are_refused(settings: dict[str, str]) -> None:
-    """By the names that there are."""
+    """An unknown pooling or activation is refused with the names that exist."""
     with pytest.raises(ValidationError, match="Input should be"):
         Splade(**settings)

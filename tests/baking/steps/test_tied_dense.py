@@ -18,7 +18,7 @@ IDS = np.array([[3, 0, 6]])
 
 @pytest.mark.parametrize(("weight", "tables"), [(TABLE, 1), (OTHER, 2)], ids=["tied", "other"])
 def test_the_table_is_there_once(weight: np.ndarray, tables: int) -> None:
-    """What is no such table gets one of its own; both compute the layer."""
+    """A weight equal to the table shares it, any other is stored itself; both compute the layer."""
     step = TiedDense(weight=weight, bias=BIAS, activation="identity")
     graph = ir.Graph([], [], nodes=[], opset_imports={"": 18}, name="step")
     builder = GraphBuilder(graph)

@@ -24,7 +24,7 @@ def test_keeps_the_first_elements(run_step, opset: int) -> None:
 
 
 def test_renormalizes(run_step, opset: int) -> None:
-    """On request what is left is divided by its own length, at every opset."""
+    """With renormalize the cut vector is divided by its own length, at every opset."""
     left = np.array([row[:4] for row in X.tolist()])
     expected = left / np.sqrt((left**2).sum(axis=1, keepdims=True))
     step = Truncate(dimension=4, renormalize=True)

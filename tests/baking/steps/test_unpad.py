@@ -15,7 +15,7 @@ GIVEN = State(X, IDS, MASK)
 
 
 def test_keeps_the_rows_that_count(run_steps, opset: int) -> None:
-    """Text after text; what was left out before does not count."""
+    """Rows come text after text, without those that an earlier step left out."""
     steps = [LeaveOut(ids=(1,)), Unpad()]
     expected = np.stack([X[0, 0], X[0, 2], X[1, 1]])
     assert (run_steps(steps, GIVEN, opset) == expected).all()
@@ -28,6 +28,6 @@ def test_keeps_the_rows_that_count(run_steps, opset: int) -> None:
 
 
 def test_refuses_what_is_pooled(run_steps) -> None:
-    """There is one row a text already."""
+    """A pooled model has one row a text already."""
     with pytest.raises(InputError, match="unpad takes token embeddings"):
         run_steps([Unpad()], GIVEN.becomes(X[:, 0]))

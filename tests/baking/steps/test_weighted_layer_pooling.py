@@ -42,7 +42,7 @@ def test_names_the_numbers_that_do_not_fit() -> None:
 
 
 def test_loses_no_step_before_it() -> None:
-    """It begins anew with the hidden states, so it comes first."""
+    """The step starts from the hidden states, so no step may stand before it."""
     with pytest.raises(InputError, match="what stands before it is lost; put it first"):
         in_a_graph(WeightedLayerPooling(weights=WEIGHTS, layer_start=1), given="s2")
 

@@ -27,7 +27,7 @@ def baked(source: Path, out: Path, **settings: object) -> Path:
 
 
 def test_the_model_is_found_and_baked(tmp_path: Path) -> None:
-    """Rows are of no answer, then of each token of the context; types say where it stands."""
+    """The first row is no answer, the others are tokens of the context, which types mark."""
     assert task_of(open_source(write_spans(tmp_path / "model"))).name == "answer"
     head = read_head(write_answerer(tmp_path / "tiny-answer.onnx"))
     contract = head.manifest.contract
@@ -50,7 +50,7 @@ def test_the_model_is_found_and_baked(tmp_path: Path) -> None:
 
 
 def test_long_contexts_go_in_parts(tmp_path: Path) -> None:
-    """Each beside the question; answers stand where they do in the whole."""
+    """Each part stands beside the question, and answers keep their place in the whole context."""
     head = read_head(write_answerer(tmp_path / "tiny-answer.onnx"))
     case = next(case for case in head.fixture.cases if case.id == "plain")
     (context,) = case.call["contexts"]
@@ -69,7 +69,7 @@ CHUNKS = [
 
 
 def test_spans_are_of_whole_words() -> None:
-    """A word's tokens give it the best of their scores; what ends behind the text is none."""
+    """A word takes its tokens' best scores; a span that ends behind the text is none."""
     rows = np.array([[0.4, 0, 0], [0.1, 0.2, 0.05], [0.15, 0.3, 0], [0.25, 0.0, 9], [0, 9, 9]])
     found = best_spans([(CHUNKS, rows)], no_answer=False)
     assert found[:3] == [Span(0.3, 0, 4), Span(0.25, 3, 4), Span(0.2, 0, 2)]
@@ -78,7 +78,7 @@ def test_spans_are_of_whole_words() -> None:
 
 
 def test_no_answer_is_what_every_part_says() -> None:
-    """The least of the parts' scores, among the others."""
+    """The score of no answer is the least of all parts', ranked among the others."""
     one = np.array([[0.4, 0], [0.3, 0], [0.1, 0], [0.2, 0], [0, 0]])
     other = np.array([[0.25, 0], [0.1, 0], [0.35, 0]])
     parts = [(CHUNKS, one), (CHUNKS[1:], other)]
@@ -88,14 +88,14 @@ def test_no_answer_is_what_every_part_says() -> None:
 
 
 def test_the_longest_answer_is_the_users(tmp_path: Path) -> None:
-    """The step's own setting."""
+    """The user sets the longest answer in the step."""
     steps = [{"step": "head"}, {"step": "spans", "most": 4}, {"step": "unpad"}]
     out = baked(write_spans(tmp_path / "m"), tmp_path / "tiny.onnx", steps=steps)
     assert read_head(out).manifest.contract.output.dimension == 4
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    """Another head."""
+    """A model with another head is refused."""
     with pytest.raises(
         InputError, match=r"not trained to answer questions; .*ForQuestionAnswering"
     ):

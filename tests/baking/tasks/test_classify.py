@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_it_is_found(folder: Path) -> None:
-    """By the architecture that config.json names, unless the steps make something else of it."""
+    """The architecture in config.json names the task, unless the user's steps make embeddings."""
     assert task_of(open_source(folder)).name == "classify"
     change_json(folder / "config.json", architectures=["BertModel"])
     assert task_of(open_source(folder)).name == "embed"
@@ -86,7 +86,7 @@ def test_steps_of_ones_own_make_embeddings(folder: Path, tmp_path: Path) -> None
 def test_wrong_labels_are_refused(
     folder: Path, tmp_path: Path, changes: dict[str, object], message: str
 ) -> None:
-    """By name, with the remedy, and nothing is written."""
+    """Labels that are missing, repeated or empty are named with the remedy; nothing is written."""
     change_json(folder / "config.json", **changes)
     with pytest.raises(InputError, match=message):
         polybake.bake(folder, tmp_path / "m.onnx", name="m")
@@ -102,7 +102,7 @@ HEAD = [
 
 
 def test_a_head_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its layer comes from files, and its labels are named beside it."""
+    """The head's layer comes from files, and its labels are named beside it."""
     random = np.random.default_rng(2)
     weight = random.normal(size=(3, CONFIG["hidden_size"])).astype(np.float32)
     bias = random.normal(size=3).astype(np.float32)
@@ -139,7 +139,7 @@ def test_prompts_are_refused(folder: Path, tmp_path: Path) -> None:
 
 
 def test_an_unknown_task_is_refused(folder: Path, tmp_path: Path) -> None:
-    """With those that there are."""
+    """The message lists the tasks that exist."""
     with pytest.raises(
         InputError,
         match="unknown task 'label'; choose one of: rerank, zero-shot, classify, tag, ",

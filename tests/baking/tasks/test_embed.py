@@ -1,4 +1,4 @@
-"""Embedders: which checkpoints are none, unless the user says how they pool."""
+"""Embedders: checkpoints of other tasks are refused, unless the user says how they pool."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POOL = [{"step": "pool", "mode": "mean"}]
 def test_what_was_trained_for_something_else_is_refused(
     tmp_path: Path, architecture: str, purpose: str
 ) -> None:
-    """By its name, where nothing says how it is pooled; `init` and `bake` assume no mean."""
+    """A generator's checkpoint is refused by its class, unless the user gives a pooling."""
     folder = write_bert(tmp_path / "model")
     change_json(folder / "config.json", architectures=[architecture])
     message = f"{architecture} was trained to {purpose}, and no task does that"
@@ -51,7 +51,7 @@ def test_an_encoder_is_pooled_as_assumed(tmp_path: Path, architecture: str) -> N
 
 
 def test_modules_say_how_it_is_pooled(tmp_path: Path) -> None:
-    """Whatever config.json names, as in Qwen3-Embedding."""
+    """modules.json decides, even where config.json names a generator, as in Qwen3-Embedding."""
     pooling = ("Pooling", {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True})
     folder = write_sentence_transformers(tmp_path / "model", pooling)
     change_json(folder / "config.json", architectures=["Qwen3ForCausalLM"])
@@ -60,7 +60,7 @@ def test_modules_say_how_it_is_pooled(tmp_path: Path) -> None:
 
 
 def test_a_masked_language_model_needs_a_word(tmp_path: Path) -> None:
-    """It may weigh tokens, or be an encoder whose steps are to be listed."""
+    """A masked language model may weigh tokens or encode, so the user says which."""
     folder = write_splade(tmp_path / "model")
     for name in ("modules.json", "config_sentence_transformers.json"):
         (folder / name).unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from polybake.errors import InputError
 
 
 def test_rows_and_answers_are_in_the_file(tmp_path: Path) -> None:
-    """As many rows as the answer says; queries have nine, documents some less than tokens."""
+    """The answer tells each text's rows: nine for queries, for documents some fewer than tokens."""
     polybake.bake(write_colbert(tmp_path / "m"), tmp_path / "tiny.onnx", name="tiny")
     head = read_head(tmp_path / "tiny.onnx")
     contract = head.manifest.contract
@@ -45,7 +45,7 @@ def test_rows_and_answers_are_in_the_file(tmp_path: Path) -> None:
 
 
 def test_rows_do_not_depend_on_batches(tmp_path: Path) -> None:
-    """Those of many texts, in batches of similar length, are those of each text alone."""
+    """Rows of many texts, batched by length, equal those of each text alone."""
     polybake.bake(write_colbert(tmp_path / "m"), tmp_path / "tiny.onnx", name="tiny")
     runner = polybake.Embedder(tmp_path / "tiny.onnx").runner
     rows = runner.ids([word * (place % 9 + 1) for place in range(99) for word in ("a.", "the ")])
@@ -65,14 +65,14 @@ def test_other_precisions(precision: str, tmp_path: Path) -> None:
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:
-    """It has no projection."""
+    """A model without the projection is refused."""
     table = {"name": "tiny", "source": write_bert(tmp_path / "m"), "output": tmp_path / "tiny.onnx"}
     with pytest.raises(InputError, match="gives no vector for each token"):
         bake_config(Config.model_validate({"model": {**table, "task": "multi-vector"}}))
 
 
 def test_relevance_is_the_sum_of_the_largest_products() -> None:
-    """Of a document without rows it is 0."""
+    """A document without rows has relevance 0."""
     query = np.array([[1, 0], [0.5, 0.5]], np.float32)
     document = np.array([[0, 1], [0.5, 0], [-1, -1]], np.float32)
     assert max_sim(query, document) == pytest.approx(0.5 + 0.5)

@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_one_label_is_a_reranker(folder: Path) -> None:
-    """Unless the user says that it classifies."""
+    """A model with one label is a reranker, unless the user says that it classifies."""
     assert task_of(open_source(folder)).name == "rerank"
     assert task_of(open_source(folder), "classify").name == "classify"
 
@@ -78,21 +78,21 @@ def test_equal_scores_keep_the_order_of_the_documents() -> None:
 def test_the_activation_is_the_models_own(
     folder: Path, tmp_path: Path, settings: dict[str, object], steps: str
 ) -> None:
-    """As sentence-transformers wrote it before version 6."""
+    """The activation is read from both places where sentence-transformers has written it."""
     change_json(folder / "config.json", **settings)
     report = polybake.bake(folder, tmp_path / "m.onnx", name="m")
     assert steps in report.manifest.steps[-1]
 
 
 def test_an_activation_that_is_not_known_is_refused(folder: Path) -> None:
-    """It names a class that would have to be imported."""
+    """An unknown activation names a class that would have to be imported."""
     change_json(folder / "config.json", sentence_transformers={"activation_fn": "mine.Step"})
     with pytest.raises(InputError, match=r"activation_fn: unknown class 'mine\.Step'"):
         open_source(folder)
 
 
 def test_a_regression_must_be_named(folder: Path, tmp_path: Path) -> None:
-    """Its number may be of a text, as it is, or of a pair, behind CrossEncoder's sigmoid."""
+    """The number may rate a text as it is, or a pair behind CrossEncoder's sigmoid."""
     change_json(folder / "config.json", problem_type="regression")
     message = 'problem_type is regression.*task = "rerank".*task = "classify"'
     with pytest.raises(InputError, match=message):
@@ -105,21 +105,21 @@ def test_a_regression_must_be_named(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_regression_of_a_cross_encoder_is_a_reranker(folder: Path) -> None:
-    """The library scores pairs with it, whatever its problem_type."""
+    """sentence-transformers scores pairs with such a model, whatever its problem_type."""
     marks = {"activation_fn": "torch.nn.modules.activation.Sigmoid", "version": "5.1.0"}
     change_json(folder / "config.json", problem_type="regression", sentence_transformers=marks)
     assert task_of(open_source(folder)).name == "rerank"
 
 
 def test_several_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
-    """A reranker has one of a pair."""
+    """A reranker gives one number for a pair."""
     steps = [{"step": "pool", "mode": "cls"}]
     with pytest.raises(InputError, match="the steps give 12 numbers of a pair, expected one"):
         polybake.bake(folder, tmp_path / "m.onnx", name="m", task="rerank", steps=steps)
 
 
 def test_types_are_fed_where_the_tokenizer_gives_them(folder: Path, tmp_path: Path) -> None:
-    """tokenizer_config.json may say that it gives none."""
+    """tokenizer_config.json may say that the tokenizer gives no types."""
     change_json(folder / "tokenizer_config.json", model_input_names=["input_ids", "attention_mask"])
     report = polybake.bake(folder, tmp_path / "m.onnx", name="m")
     assert [one.feed for one in report.manifest.contract.inputs] == ["input_ids", "attention_mask"]

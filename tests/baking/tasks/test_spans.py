@@ -1,4 +1,4 @@
-"""What labels say of words, and the spans that they make."""
+"""The labels of words, and the spans that they make."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def found_in(labels: Sequence[str], words: Sequence[str]) -> list[tuple[str, int
     ],
 )
 def test_words_make_spans(words: str, expected: list[tuple[str, int, int]]) -> None:
-    """Neighbours of one name, unless one begins or ends between them."""
+    """Neighbouring words of one name make a span, unless a label begins or ends between them."""
     labels = ["O", "B-P", "I-P", "L-P", "U-P", "I-L", "N"]
     assert found_in(labels, words.split()) == expected
 
 
 def test_ways_to_aggregate() -> None:
-    """The first token's scores, the mean, and those of the token that is surest."""
+    """A word takes its first token's scores, the mean, or those of its surest token."""
     rows = np.array([[0.6, 0.3, 0.1], [0.0, 0.9, 0.1], [0.5, 0.4, 0.1]])
     assert [*AGGREGATIONS] == ["first", "mean", "max"]
     assert aggregated(rows, "first").tolist() == [0.6, 0.3, 0.1]

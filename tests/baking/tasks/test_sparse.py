@@ -25,7 +25,7 @@ def baked(source: Path, out: Path, task: str | None = None) -> Path:
 
 
 def test_folders_of_the_library(tmp_path: Path) -> None:
-    """Vectors are kept without their zeros, answers name the heaviest tokens."""
+    """Vectors are stored without their zeros, and answers name the heaviest tokens."""
     head = read_head(baked(write_splade(tmp_path / "m"), tmp_path / "tiny.onnx"))
     contract = head.manifest.contract
     assert (contract.task, contract.output.name) == ("sparse", "sparse_embedding")
@@ -43,7 +43,7 @@ def test_folders_of_the_library(tmp_path: Path) -> None:
 
 
 def test_a_masked_language_model(tmp_path: Path) -> None:
-    """Embeds where nothing else is asked for, and weighs tokens where that is."""
+    """A masked language model embeds by default, and weighs tokens where the task asks for it."""
     config = CONFIG | {"architectures": ["BertForMaskedLM"]}
     source = write_bert(tmp_path / "m", config, masked_lm_weights())
     sparse = read_head(baked(source, tmp_path / "sparse.onnx", task="sparse"))
@@ -54,13 +54,13 @@ def test_a_masked_language_model(tmp_path: Path) -> None:
 
 
 def test_a_model_without_the_head_is_refused(tmp_path: Path) -> None:
-    """With what is needed."""
+    """The message says which head a sparse model needs."""
     with pytest.raises(InputError, match=r"not trained to weigh tokens; .* ends in ForMaskedLM"):
         baked(write_bert(tmp_path / "m"), tmp_path / "tiny.onnx", task="sparse")
 
 
 def test_fewer_elements_may_be_kept(tmp_path: Path) -> None:
-    """As many as config_sentence_transformers.json says."""
+    """max_active_dims of config_sentence_transformers.json limits the elements of a vector."""
     source = write_splade(tmp_path / "m", max_active_dims=3)
     for case in read_head(baked(source, tmp_path / "tiny.onnx")).fixture.cases:
         assert (np.count_nonzero(decode_vectors(case.embeddings), axis=1) <= 3).all()
@@ -68,7 +68,7 @@ def test_fewer_elements_may_be_kept(tmp_path: Path) -> None:
 
 
 def test_equal_weights_keep_the_order_of_the_ids() -> None:
-    """Those of 0 are no tokens of the text."""
+    """Equal weights stay in the order of their ids, and tokens of weight 0 are left out."""
     found = np.array([[0.0, 1.0, 2.0, 0.0, 1.0]], np.float32)
     answer = Sparse().answer(Found(found))
     assert answer == [

@@ -52,7 +52,7 @@ def test_the_model_is_found_and_baked(tmp_path: Path) -> None:
 
 
 def test_long_texts_go_in_parts(tmp_path: Path) -> None:
-    """Their last words have labels, too: every character of a plain text is in a part."""
+    """The last words have labels, too: every character of a plain text is in a part."""
     head = read_head(write_tagger(tmp_path / "tiny-tag.onnx"))
     case = next(case for case in head.fixture.cases if case.id == "plain")
     (text,) = case.call["texts"]
@@ -87,7 +87,7 @@ def test_windows_share_their_words() -> None:
 
 
 def test_pieces_share_their_words() -> None:
-    """A word belongs to the piece in which it begins, and one that is longer than that to each."""
+    """A word belongs to the piece where it begins; one longer than a piece belongs to each."""
     text = "abcdefgh"
     pieces = [
         Chunk(0, 5, 3, (Word(0, 1, 0, 1), Word(1, 3, 1, 1), Word(3, 5, 2, 1)), inner=0),
@@ -112,7 +112,7 @@ def test_pieces_share_their_words() -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    """Another head, and a label that stands twice."""
+    """Another head, a label that stands twice and labels that say nothing are refused."""
     with pytest.raises(InputError, match=r"not trained to tag words; .*ForTokenClassification"):
         baked(write_bert(tmp_path / "m"), tmp_path / "a.onnx", task="tag")
     twice = write_labelled_tokens(tmp_path / "o", ("O", "A", "A"))

@@ -1,4 +1,4 @@
-"""Where a task is known, as docs/adding-a-task.md says."""
+"""Each task is known only in the places that docs/adding-a-task.md lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CORE = {"python/polybake/baking/tasks/__init__.py", "python/polybake/baking/task
 
 
 def test_a_task_is_one_file_and_a_folder_a_language() -> None:
-    """Nothing else in the core or in the templates names it."""
+    """No other file of the core or the templates names a task."""
     files = [*(ROOT / "python/polybake").rglob("*.py"), *(ROOT / "templates").rglob("*")]
     naming = {
         path.relative_to(ROOT).as_posix()

@@ -17,7 +17,7 @@ from polybake.errors import InputError
 
 
 def test_a_label_of_entailment_is_found(tmp_path: Path) -> None:
-    """Whatever its case and its ending."""
+    """Labels such as "Entails" count, whatever their case and ending."""
     assert (
         task_of(open_source(write_labelled(tmp_path / "a", "NEUTRAL", "Entails"))).name
         == "zero-shot"
@@ -40,7 +40,7 @@ def test_a_label_of_entailment_is_found(tmp_path: Path) -> None:
 def test_contradiction_is_found_by_its_name(
     tmp_path: Path, labels: tuple[str, ...], places: str
 ) -> None:
-    """Of two labels it is the other one, whatever its name."""
+    """A model of two labels may call the other one by any name."""
     report = polybake.bake(
         write_labelled(tmp_path / "model", *labels), tmp_path / "m.onnx", name="m"
     )
@@ -77,7 +77,7 @@ def test_each_text_is_paired_with_each_label(tmp_path: Path) -> None:
 
 
 def test_golden_cases_ask_for_one_label_and_for_several(tmp_path: Path) -> None:
-    """One label alone, several of which one is right, and several that may all be."""
+    """Cases have one label alone, several with one right, and several that may all be right."""
     cases = read_head(write_zero_shot(tmp_path / "tiny-zero-shot.onnx")).fixture.cases
     calls = [case.call for case in cases if case.call is not None]
     asked = {(len(call["labels"]), call["multi_label"]) for call in calls}
@@ -85,7 +85,7 @@ def test_golden_cases_ask_for_one_label_and_for_several(tmp_path: Path) -> None:
 
 
 def test_one_label_is_weighed_against_its_contradiction() -> None:
-    """Beside no other label it would always be 1; source: transformers' pipeline."""
+    """A softmax over one label alone would always be 1. Source: transformers' pipeline."""
     call = {"labels": ["sailing"], "multi_label": False}
     answer = ZeroShot().answer(Found(np.log([[1, 3], [4, 1]]).astype(np.float32), call))
     assert [labels[0]["label"] for labels in answer] == ["sailing"] * 2
@@ -93,7 +93,7 @@ def test_one_label_is_weighed_against_its_contradiction() -> None:
 
 
 def test_numbers_of_any_size_have_scores() -> None:
-    """Nothing overflows."""
+    """Large and small numbers do not overflow."""
     found = np.array([[9000, 1], [8000, 0], [-9000, 0]] * 2, np.float32)
     for labels in (["a"], ["a", "b", "c"]):
         for multi_label in (False, True):
@@ -103,7 +103,7 @@ def test_numbers_of_any_size_have_scores() -> None:
 
 
 def test_labels_without_entailment_are_refused(tmp_path: Path) -> None:
-    """They are named, with what would do."""
+    """The message lists the labels and says what would do."""
     folder = write_labelled(tmp_path / "model", "joy", "anger")
     message = "its labels are joy, anger, and one that begins with entail is needed"
     with pytest.raises(InputError, match=message):
@@ -111,7 +111,7 @@ def test_labels_without_entailment_are_refused(tmp_path: Path) -> None:
 
 
 def test_other_steps_must_end_in_two_numbers(tmp_path: Path) -> None:
-    """Of entailment and contradiction."""
+    """The two numbers are those of entailment and of contradiction."""
     folder = write_labelled(tmp_path / "model", "joy", "entailment", "anger")
     steps = [{"step": "head"}]
     with pytest.raises(InputError, match="the steps give 3 numbers of a pair, expected two"):

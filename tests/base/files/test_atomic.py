@@ -64,7 +64,7 @@ def test_a_folder_of_that_name_is_named(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_named(tmp_path: Path) -> None:
-    """What fails while the file is written names the file, and removes the half of it."""
+    """An error while writing names the file, and the half-written file is removed."""
     with (
         pytest.raises(InputError, match=r"x: cannot be written \(No space left on device\); ch"),
         replacing(tmp_path / "x"),
@@ -99,7 +99,7 @@ def test_a_made_folder_can_be_read_by_others(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_there_is_kept(tmp_path: Path) -> None:
-    """Nothing is mixed with what somebody else put there."""
+    """An existing folder is refused, so that its files are not mixed with new ones."""
     with (
         pytest.raises(InputError, match="exists already; remove it, or choose another place"),
         creating(tmp_path),

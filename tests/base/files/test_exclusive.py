@@ -1,4 +1,4 @@
-"""One process at a time."""
+"""Only one process at a time works in a folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polybake.errors import InputError
 
 
 def test_a_second_one_is_refused(tmp_path: Path) -> None:
-    """Until the first one ends, however that happens."""
+    """The folder is free again once the first process ends, also by an error."""
     folder = tmp_path / "new" / "folder"
     with (
         exclusive(folder),
@@ -26,7 +26,7 @@ def test_a_second_one_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    """Here a file has its name."""
+    """A file with the folder's name is in the way."""
     (tmp_path / "file").touch()
     with (
         pytest.raises(InputError, match=r"file: cannot be made \(File exists\); choose another"),

@@ -1,4 +1,4 @@
-"""What a fit says of the arrays that it wrote."""
+"""The record that a fit writes of its arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WRITTEN = {"arrays": {"mean.npy": [3]}, "model": {"steps": ["pool(mode=mean)"]}}
 
 
 def test_an_array_knows_the_steps_before_it(tmp_path: Path) -> None:
-    """One that the record does not name is another's."""
+    """Only arrays that the record names have known steps before them."""
     (tmp_path / RECORD).write_text(json.dumps(WRITTEN))
     assert arrays_of(tmp_path) == {"mean.npy"}
     assert steps_before(tmp_path / "mean.npy") == ("pool(mode=mean)",)
@@ -22,7 +22,7 @@ def test_an_array_knows_the_steps_before_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '"a"', '{"arrays": 3}', "{}"])
 def test_without_a_record_nothing_is_known(content: str | None, tmp_path: Path) -> None:
-    """Arrays come from anywhere."""
+    """Arrays without a record may come from anywhere."""
     if content is not None:
         (tmp_path / RECORD).write_text(content)
     assert arrays_of(tmp_path) == set()

@@ -1,4 +1,4 @@
-"""What names a repository of the hub."""
+"""References to repositories of the hub."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def test_refuses_what_names_none(text: str) -> None:
 
 
 def test_paths_are_no_references() -> None:
-    """Only what begins with hub: is one."""
+    """Text that does not begin with hub: is a path."""
     for text in ("models/hub:a", "/hub:a/b", "hub/a", "Hub:a/b"):
         assert parse_source(text) == Path(text)

@@ -62,7 +62,7 @@ def test_a_message_is_bounded_and_printable(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [None, False, 0, 0.0, "", [], {}])
 def test_a_key_that_says_nothing_is_no_error(value: object, tmp_path: Path) -> None:
-    """Unknown or not; so is a key that is passed over, and one by its other name."""
+    """Empty values are no error, nor are ignored keys and keys by their other name."""
     read(tmp_path, mask=value, scaling={"short": value}, dropout=0.1, size=1, n_size=2)
 
 
@@ -75,7 +75,7 @@ def test_allowed_keys_are_met(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["mask", "dropout", "size"])
 def test_a_key_that_needs_no_permission_is_refused(key: str, tmp_path: Path) -> None:
-    """One that no file has, that is passed over, or that is computed."""
+    """An allowed key that no file has, or that is known anyway, is refused."""
     folder = read(tmp_path, key, dropout=0.1, size=2)
     with pytest.raises(InputError, match=rf"allow_unknown: no file .* '{key}'; leave it out"):
         folder.allowed.check_all_met()

@@ -30,7 +30,7 @@ def test_reads_files_by_name(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    """Its defaults are taken, or it is named with what to do, where it is needed."""
+    """Missing optional files have defaults; a missing required file is named with the remedy."""
     folder = ModelFolder.at(tmp_path)
     assert folder.read("nothing", Settings) == Settings()
     with pytest.raises(InputError, match="has no nothing; download the whole model again"):
@@ -58,7 +58,7 @@ def test_names_a_value_of_the_wrong_type(content: str, shown: str, tmp_path: Pat
 
 
 def test_identifier_is_the_same_on_every_machine(tmp_path: Path) -> None:
-    """It is a snapshot's repository, also from one of its folders, and else the folder's name."""
+    """A snapshot is known by its repository, any other folder by its own name."""
     inner = tmp_path / "models--owner--a--b" / "snapshots" / "1" / "onnx"
     inner.mkdir(parents=True)
     assert ModelFolder.at(inner).identifier == ModelFolder.at(inner.parent).identifier
@@ -105,7 +105,7 @@ def snapshot_of(cache: Path, *places: Path) -> ModelFolder:
 
 @pytest.mark.parametrize(("name", "revision"), [("c0ffee" + "0" * 34, True), ("main", False)])
 def test_a_snapshot_has_a_revision(name: str, revision: bool, tmp_path: Path) -> None:
-    """Its commit, where its name is one, also from a folder within it."""
+    """The revision is the commit in the snapshot's path, also for folders within it."""
     snapshot = tmp_path / "models--owner--name" / "snapshots" / name
     (snapshot / "inner").mkdir(parents=True)
     for folder in (ModelFolder.at(snapshot), ModelFolder.at(snapshot / "inner")):
@@ -157,7 +157,7 @@ def test_names_what_is_not_json(content: bytes, tmp_path: Path) -> None:
 
 
 def test_licence_is_one_short_word(tmp_path: Path) -> None:
-    """What does not look like a licence's name is not taken for one."""
+    """Code, long texts and lists are not taken for a licence's name."""
     for line, expected in (
         ("license: apache-2.0", "apache-2.0"),
         ('license: "mit"', "mit"),

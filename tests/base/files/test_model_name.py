@@ -1,4 +1,4 @@
-"""A model's name, made of its source's own."""
+"""A model's name is made from its source's name."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def test_a_folder_gives_all_of_its_name(tmp_path: Path, source: str, name: str) 
 
 
 def test_a_file_gives_its_name_without_the_suffix(tmp_path: Path) -> None:
-    """Which is the only one."""
+    """Only the last suffix is dropped: bge-v1.5.onnx is bge-v1-5."""
     (tmp_path / "bge-v1.5.onnx").touch()
     assert model_name(tmp_path / "bge-v1.5.onnx") == "bge-v1-5"
 
 
 def test_a_repository_gives_its_name() -> None:
-    """The same as its folder would, without owner and revision."""
+    """The owner and the revision of a repository are left out, as for its folder."""
     assert model_name(HubReference("BAAI", "bge-small-en-v1.5", "main")) == "bge-small-en-v1-5"

@@ -20,11 +20,11 @@ def test_result_is_legal_xml_and_steers_no_terminal(text: str) -> None:
 
 
 def test_escapes_are_readable() -> None:
-    """What is escaped can be recognised, and printable text is left as it is."""
+    """Escapes can be recognised, and printable text is left as it is."""
     assert printable("a\n\x1b[31mé\ud800") == "a\\n\\x1b[31mé\\ud800"
 
 
 def test_no_backticks_end_a_code_span() -> None:
-    """It begins and ends with more of them than the text has in a row."""
+    """A code span is fenced by more backticks than its text has in a row."""
     assert code_span("plain @name") == "`plain @name`"
     assert code_span("a ``b` \n") == "``` a ``b` \\n ```"

@@ -31,7 +31,7 @@ def test_it_is_gone_after_its_block() -> None:
 
 
 def test_a_removal_that_is_cut_short_is_made_up_for(tmp_path: Path) -> None:
-    """As by a signal, whose handler raises wherever the program is."""
+    """A signal that interrupts the removal of a scratch folder leaves nothing behind."""
     done = subprocess.run(
         [sys.executable, "-c", CUT_SHORT],
         env=os.environ | {"TMPDIR": str(tmp_path)},

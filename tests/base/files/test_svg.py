@@ -41,7 +41,7 @@ def test_a_picture_stands_on_its_ground() -> None:
 
 @pytest.mark.parametrize("text", ["a < b & c", '</text><script x="1">', "new\nline \x00 \u202e"])
 def test_text_is_no_markup(text: str) -> None:
-    """It is one element with no child, whatever comes from outside."""
+    """Any text is one element without children."""
     element = ET.fromstring(PAINT.text(1.25, 2, text, 'font-size="18"', paint="quiet"))  # noqa: S314
     assert (element.tag, list(element)) == ("text", [])
     assert {"class": "quiet", "x": "1.2", "y": "2.0", "font-size": "18"}.items() <= (

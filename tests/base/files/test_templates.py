@@ -12,14 +12,14 @@ from polybake.generation.languages import LANGUAGES
 
 
 def test_they_are_shipped() -> None:
-    """Of each language, of the card, of the report and of Triton."""
+    """The package has the templates of every language, the card, the report and Triton."""
     assert {*LANGUAGES, "card", "report", "triton"} <= {
         one.name for one in templates_folder().iterdir()
     }
 
 
 def test_the_first_folder_comes_first(tmp_path: Path) -> None:
-    """What the second has is found, and nothing outside of both."""
+    """A user's template wins over the shipped one; files outside of both folders are not read."""
     for name in ("own", "shipped"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "both.txt").write_text(name)
@@ -44,7 +44,7 @@ def test_what_is_written(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
-    """Never an empty text in a client."""
+    """A misspelt variable must never become an empty text in a client."""
     (tmp_path / "t").write_text("{{ missing }}")
     with pytest.raises(UndefinedError, match="missing"):
         template_environment(tmp_path).get_template("t").render()

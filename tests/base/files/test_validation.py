@@ -45,7 +45,7 @@ class Whole(BaseModel):
     ],
 )
 def test_first_fault(value: dict[str, Any], shown: str) -> None:
-    """Each names its key, unless it is one of the whole, and a value short enough to read."""
+    """A fault names its key, unless it is one of the whole, and shows a short value."""
     with pytest.raises(ValidationError) as caught:
         Whole.model_validate(value)
     found = first_fault(caught.value)
@@ -54,6 +54,6 @@ def test_first_fault(value: dict[str, Any], shown: str) -> None:
 
 
 def test_key_path() -> None:
-    """Numbers are indices."""
+    """A number in a key path is an index."""
     assert key_path(("steps", 2, "mode")) == "steps[2].mode"
     assert key_path(()) == ""

@@ -123,7 +123,7 @@ def test_long_vectors_are_judged_by_their_norm() -> None:
 
 
 def test_the_worst_difference_is_named() -> None:
-    """Of several differences, the one furthest beyond its row's limit is reported."""
+    """The element furthest beyond its row's limit is reported, not the largest difference."""
     golden = np.concatenate([unit_row(1, 1), 100 * unit_row(1, 1)]).astype(np.float32)
     found = golden.copy()
     found[0, 1] += np.float32(5e-5)
@@ -158,7 +158,7 @@ def test_is_relative_to_the_length_of_the_row() -> None:
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_scores_are_relative_to_themselves_from_1_on(size: int) -> None:
-    """One that is nearly 0 may be the difference of large numbers."""
+    """A score near 0 may be the difference of large numbers, so it is compared absolutely."""
     score = np.full((1, size), 1e-6)
     assert np.isclose(relative_difference(score + 1e-7, score), 1e-7)
     large = np.full((1, size), 100.0) / np.sqrt(size)
@@ -173,7 +173,7 @@ def test_no_size_of_float32_is_beyond_judging(scale: float) -> None:
 
 
 def test_takes_the_largest_of_all_rows() -> None:
-    """One element of one row is enough."""
+    """One different element of one row decides."""
     expected = np.repeat(LONG_ROW, 3, axis=0)
     found = expected.copy()
     found[1, 0] -= 1.0
@@ -181,12 +181,12 @@ def test_takes_the_largest_of_all_rows() -> None:
 
 
 def test_a_zero_row_is_compared_absolutely() -> None:
-    """Where nothing is expected, the difference itself counts."""
+    """The difference itself counts if the expected row is zero."""
     assert relative_difference(LONG_ROW * 0.1, LONG_ROW * 0) == 0.4
 
 
 def test_probabilities_are_compared_absolutely() -> None:
-    """A small one means little; no row at all does not differ."""
+    """Small probabilities are compared absolutely; arrays without rows do not differ."""
     small = np.full((1, 5), 1e-4, np.float32)
     assert np.isclose(relative_difference(small * 1.1, small, probabilities=True), 1e-5, rtol=1e-3)
     assert relative_difference(LONG_ROW[:0], LONG_ROW[:0]) == 0.0

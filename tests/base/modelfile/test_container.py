@@ -73,7 +73,7 @@ def test_what_stands_behind_the_tail_is_noticed(changed) -> None:
 
 
 def test_a_fixture_of_another_format_is_named_when_it_is_read(changed) -> None:
-    """Whoever needs no golden cases can still use the file."""
+    """The file stays usable for readers that need no golden cases."""
     whole = changed(lambda data: data)
     with pytest.raises(InputError, match=r"polybake\.fixture is damaged; bake the model again"):
         _ = dataclasses.replace(read_head(whole), fixture_json=b'{"format": 2}').fixture
@@ -95,7 +95,7 @@ def test_a_changed_graph_is_a_verdict(changed) -> None:
 
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes_never_crash_the_reader(data: bytes) -> None:
-    """Whatever the bytes, the reader answers with an InputError."""
+    """The reader answers any bytes with an InputError."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ SPARSE = np.array([[0, 0, 1.5, 0, 0], [0, 0, 0, 0, -2]], np.float32)
 
 
 def test_zeros_are_left_out_where_most_are() -> None:
-    """A place takes as many bytes as an element."""
+    """Storing places pays off where most elements are zero, as a place costs four bytes."""
     encoded = encode_vectors(SPARSE)
     assert encoded.places == base64.b64encode(np.array([2, 9], "<i4").tobytes()).decode()
     assert (decode_vectors(encoded) == SPARSE).all()
@@ -23,7 +23,7 @@ def test_zeros_are_left_out_where_most_are() -> None:
 
 
 def test_nothing_but_zeros() -> None:
-    """There is no place to name."""
+    """A vector of zeros stores no place at all."""
     encoded = encode_vectors(np.zeros((2, 3), np.float32))
     assert (encoded.places, encoded.data) == ("", "")
     assert (decode_vectors(encoded) == 0).all()
@@ -41,7 +41,7 @@ def test_nothing_but_zeros() -> None:
     ],
 )
 def test_damaged_vectors_are_refused(changes: dict[str, str], message: str) -> None:
-    """By what is wrong with them."""
+    """The message says what is wrong with places or data."""
     damaged = encode_vectors(SPARSE).model_dump() | changes
     with pytest.raises(ValueError, match=message):
         decode_vectors(Vectors.model_validate(damaged))

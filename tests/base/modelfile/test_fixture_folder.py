@@ -50,7 +50,7 @@ def test_small_vectors_stay_inline(tmp_path: Path) -> None:
 
 
 def test_large_vectors_lie_beside(tmp_path: Path) -> None:
-    """Above 1 MB of vectors they lie in vectors.f32, exactly, and come back inline."""
+    """Vectors above 1 MB lie in vectors.f32, exactly, and come back inline."""
     large = fixture(70_000)
     write_fixture(large, tmp_path)
     raw = np.frombuffer((tmp_path / "vectors.f32").read_bytes(), "<f4").reshape(4, 70_000)

@@ -19,7 +19,7 @@ CASES = json.loads((HEADS / "heads.json").read_text(encoding="ascii"))["heads"]
     "case", [case for case in CASES if case["readers"] == "all"], ids=lambda case: case["id"]
 )
 def test_the_core_says_what_every_reader_says(case: dict[str, str]) -> None:
-    """The same verdict and the same words, as the files are shared by all languages."""
+    """The verdict and the words are those of every language, which share these files."""
     path = HEADS / f"{case['id']}.onnx"
     if case["message"] is None:
         assert read_head(path).manifest.name == "heads-of-files"

@@ -51,7 +51,7 @@ def test_the_canonical_contract_is_sorted_ascii_json() -> None:
     [{"max_length": 9}, {"pad_id": 1}, {"pad_side": "left"}, {"prompts": {"q": "q "}}],
 )
 def test_the_fingerprint_covers_the_contract(change: dict[str, object]) -> None:
-    """Whatever changes how the graph is fed changes the fingerprint."""
+    """Any change to what the graph is fed changes the fingerprint."""
     assert fingerprint("t", "k", contract()) != fingerprint("t", "k", contract(**change))
 
 

@@ -7,14 +7,14 @@ from polybake.base.modelfile.rows import packed, unpacked
 
 
 def test_what_is_packed_comes_out_again() -> None:
-    """Of every id and type; a row of single texts is its ids."""
+    """Ids and types survive packing, and a row of single texts packs to its ids."""
     assert packed([0, 9, 3], [0, 1, 2], 10) == [0, 19, 23]
     assert unpacked([0, 19, 23], 10) == ((0, 9, 3), (0, 1, 2))
     assert packed([4, 5], [0, 0], 10) == [4, 5]
 
 
 def test_a_case_gives_the_rows_of_its_graph() -> None:
-    """With types where it has them."""
+    """The rows of a case include its token types, if it has any."""
     case = Case(
         id="a", why="", texts=(("b", "c"),), input_ids=((1, 2),), embeddings=Vectors(shape=(1, 1))
     )

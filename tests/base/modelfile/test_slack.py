@@ -22,7 +22,7 @@ def test_steps_may_differ_by_their_slack() -> None:
 
 
 def test_a_difference_of_int8_does_not_wrap() -> None:
-    """From one end of int8 to the other are 255 steps."""
+    """The two ends of int8 are 255 steps apart."""
     apart = differences(np.array([[-128]], np.int8), np.array([[127]], np.int8), packed_bits=False)
     assert apart.tolist() == [[255.0]]
 
@@ -46,7 +46,7 @@ def test_bits_are_counted() -> None:
 
 
 def test_floats_differ_by_their_distance() -> None:
-    """Of float32 the difference is taken in float64."""
+    """The difference of float32 values is computed in float64."""
     golden, found = np.float32([[1.0]]), np.float32([[1.1]])
     expected = float(np.float64(found[0, 0]) - 1.0)
     assert differences(golden, found, packed_bits=False).tolist() == [[expected]]

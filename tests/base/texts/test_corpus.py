@@ -1,4 +1,4 @@
-"""Which kind of file a corpus is."""
+"""The suffix of a corpus decides how it is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from polybake.errors import InputError, RequirementMissing
     ("name", "kind"), [("a.txt", "TextLines"), ("a.JSONL", "JsonLines"), ("a.csv", "CsvFile")]
 )
 def test_the_suffix_says_it(name: str, kind: str, tmp_path: Path) -> None:
-    """In either case."""
+    """Suffixes count in upper and lower case."""
     (tmp_path / name).touch()
     assert type(open_corpus(tmp_path / name)).__name__ == kind
 
@@ -30,7 +30,7 @@ def test_an_unknown_kind_names_the_choices(name: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
-    """A corpus is read more than once; and a folder or none at all not even once."""
+    """A corpus is read more than once, so pipes are refused, as are folders and missing files."""
     os.mkfifo(tmp_path / "pipe.txt")
     (tmp_path / "folder.txt").mkdir()
     for name in ("pipe.txt", "folder.txt"):
@@ -41,7 +41,7 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package a Parquet file is an error that names the extra, and other kinds."""
+    """A missing package is an error that names the extra, and the formats that need none."""
     monkeypatch.delitem(sys.modules, "polybake.base.texts.parquet_file", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "texts.parquet").touch()

@@ -1,4 +1,4 @@
-"""Comma-separated values."""
+"""Corpora of comma-separated values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def corpus(folder: Path, content: str) -> CsvFile:
 
 
 def test_every_value_is_a_text(tmp_path: Path) -> None:
-    """Also one over several lines; a row stands where it begins."""
+    """A value may span several lines; the row is counted by its first one."""
     content = '\ufeffid,text\r\n007,"a, ""b""\nc"\r\n8,\r\n9,d'
     (read,) = corpus(tmp_path, content).windows()
     assert read.texts == ['a, "b"\nc', "", "d"]
@@ -26,7 +26,7 @@ def test_every_value_is_a_text(tmp_path: Path) -> None:
 
 
 def test_its_columns_are_texts(tmp_path: Path) -> None:
-    """So no identifier loses its zeros."""
+    """Columns stay texts, so that no identifier loses its leading zeros."""
     pytest.importorskip("pyarrow")
     read = corpus(tmp_path, "id,text\n007,a\n")
     schema = read.schema()
@@ -48,6 +48,6 @@ def test_its_columns_are_texts(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_table_is_named(content: str, message: str, tmp_path: Path) -> None:
-    """By its line, with the remedy."""
+    """The message holds the line and the remedy."""
     with pytest.raises(InputError, match=rf"texts\.csv: {message}"):
         list(corpus(tmp_path, content).windows())

@@ -1,4 +1,4 @@
-"""One JSON object a line."""
+"""Corpora with one JSON object a line."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_rows_stay_as_they_are_written(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_line_is_named(line: str, message: str, tmp_path: Path) -> None:
-    """With what was expected."""
+    """The message holds the line's number and what was expected."""
     with pytest.raises(InputError, match=rf"texts\.jsonl: {message}"):
         list(corpus(tmp_path, '{"text": "fine"}', line, '{"text": "fine"}').windows())
 
 
 def test_the_columns_are_those_of_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of types that hold them all, in the order in which they first occur."""
+    """Columns come in the order of their first row, with types that hold every value."""
     pyarrow = pytest.importorskip("pyarrow")
     monkeypatch.setattr(window, "MOST_ROWS", 2)
     rows = [
@@ -68,7 +68,7 @@ def test_the_columns_are_those_of_all_rows(tmp_path: Path, monkeypatch: pytest.M
 def test_values_of_several_types_are_refused(
     value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where each window has one type."""
+    """A key with two types is refused, even if each window has only one of them."""
     pytest.importorskip("pyarrow")
     lines = ['{"text": "a", "n": 1}', f'{{"text": "b", "n": {value}}}']
     for rows in (1, 2):

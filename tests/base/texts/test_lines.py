@@ -16,18 +16,18 @@ def read(content: bytes) -> list[str]:
 
 
 def test_only_line_breaks_end_a_line() -> None:
-    """Neither U+2028, a form feed nor a lone carriage return does; the last line needs no break."""
+    """U+2028, form feeds and lone carriage returns end no line; the last line needs no break."""
     content = "one\n\n zwei \u2028\f Wörter\r\na\rb".encode()
     assert read(content) == ["one", "", " zwei \u2028\f Wörter", "a\rb"]
 
 
 def test_a_byte_order_mark_is_no_text() -> None:
-    """At the beginning only."""
+    """A byte order mark is dropped at the beginning of a file, and kept elsewhere."""
     assert read("\ufeffone\n\ufefftwo".encode()) == ["one", "\ufefftwo"]
 
 
 def test_what_is_not_unicode_is_named_by_its_line() -> None:
-    """With the first byte that cannot be."""
+    """The message holds the line and its first invalid byte."""
     with pytest.raises(
         InputError, match=r"texts\.txt: line 2 is not valid Unicode \(byte 3 of it is 0xff\); give"
     ):

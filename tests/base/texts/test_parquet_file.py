@@ -25,7 +25,7 @@ def corpus(folder: Path, table: Any, column: str = "text", **settings: Any) -> A
 
 
 def test_rows_come_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Across row groups and windows, with their other columns where these are asked for."""
+    """Rows keep their order across row groups and windows, and other columns come on request."""
     monkeypatch.setattr(window, "MOST_ROWS", 4)
     rows = [{"id": i, "text": None if i == 5 else f"t{i}"} for i in range(11)]
     read = corpus(tmp_path, pyarrow.Table.from_pylist(rows), row_group_size=7)
@@ -39,7 +39,7 @@ def test_rows_come_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("kind", ["large_string", "string_view", "dictionary"])
 def test_texts_of_every_type(kind: str, tmp_path: Path) -> None:
-    """Such as the categories of pandas."""
+    """Large strings, string views and dictionaries, such as pandas' categories, are texts too."""
     types = {"dictionary": pyarrow.dictionary(pyarrow.int32(), pyarrow.string())}
     column = pyarrow.array(["a", "b", "a"]).cast(types.get(kind) or getattr(pyarrow, kind)())
     (read,) = corpus(tmp_path, pyarrow.table({"text": column})).windows()
@@ -47,7 +47,7 @@ def test_texts_of_every_type(kind: str, tmp_path: Path) -> None:
 
 
 def test_large_rows_come_in_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the other columns hold is counted by the file's own sizes."""
+    """The sizes of other columns count, too, when rows are put into batches."""
     from polybake.base.texts import parquet_file
 
     monkeypatch.setattr(parquet_file, "_BATCH_BYTES", 10_000)
@@ -63,7 +63,7 @@ def test_large_rows_come_in_small_batches(tmp_path: Path, monkeypatch: pytest.Mo
 def test_memory_does_not_grow_with_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row_groups: int
 ) -> None:
-    """Neither with its row groups nor with the size of one."""
+    """Memory stays bounded with one row group and with many."""
     from polybake.base.texts import parquet_file
 
     monkeypatch.setattr(parquet_file, "_BATCH_BYTES", 2**20)
@@ -91,7 +91,7 @@ def test_json_has_no_form_for_it(value: object, tmp_path: Path) -> None:
 
 
 def test_what_is_not_unicode_is_named_by_its_row(tmp_path: Path) -> None:
-    """As the file's writer did not look."""
+    """A Parquet writer may have checked nothing, so the reader names the row."""
     wrong = pyarrow.array([b"fine", b"\xff\xfe"], pyarrow.binary()).view(pyarrow.string())
     read = corpus(tmp_path, pyarrow.table({"text": wrong}))
     with pytest.raises(InputError, match="row 2: column 'text' is not valid Unicode; repair"):

@@ -20,7 +20,7 @@ def shown(total: int | None, *, terminal: bool) -> str:
 
 
 def test_plain_lines_where_there_is_no_terminal() -> None:
-    """Each tenth is one line, without control characters."""
+    """Each tenth of the work is one line, without control characters."""
     lines = shown(70, terminal=False).splitlines()
     assert lines == [f"embedding texts: {7 * done} of 70" for done in range(1, 11)]
 
@@ -34,7 +34,7 @@ def test_a_bar_on_a_terminal() -> None:
 
 
 def test_a_stream_shows_what_is_done() -> None:
-    """Its end is not known; a line comes when as much again is done."""
+    """A stream has no known end, so a line comes whenever the work done has doubled."""
     lines = shown(None, terminal=False).splitlines()
     assert lines == [f"embedding texts: {7 * n}" for n in (1, 2, 4, 8)]
     assert "embedding texts: 70" in shown(None, terminal=True)

@@ -1,4 +1,4 @@
-"""One text a line."""
+"""Corpora with one text a line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_rows_have_one_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And called so in messages."""
+    """Standard input has no second pass, and messages call it by that name."""
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"one\ntwo")))
     corpus = open_corpus(Path("-"))
     assert (corpus.once, corpus.name) == (True, "standard input")

@@ -23,7 +23,7 @@ def digest(*texts: str | None) -> str:
 
 
 def test_the_digest_is_of_each_text() -> None:
-    """Where one ends counts, too, and an empty text is not one that is missing."""
+    """The digest tells where texts end, and an empty text from a missing one."""
     assert digest("ab", "c") == digest("ab", "c")
     others = [("a", "bc"), ("abc",), ("c", "ab"), ("ab", "c", ""), ("ab", "C"), ("ab1:c",)]
     assert len({digest(*texts) for texts in [("ab", "c"), *others]}) == len(others) + 1

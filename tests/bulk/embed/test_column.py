@@ -21,7 +21,7 @@ from polybake.bulk.embed.column import Column  # noqa: E402
 
 TEXTS = [letter * count for count in range(1, 11) for letter in ("a", "b c ", "", "d, e.")]
 
-#: One that says that it is UTF-8, and is not.
+#: A column that claims to be UTF-8 and is not.
 DAMAGED = pa.Array.from_buffers(
     pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff")]
 )
@@ -32,7 +32,7 @@ DAMAGED = pa.Array.from_buffers(
     [(Prompt(), "document"), (Prompt("query"), "query"), (Prompt(role="query"), "query")],
 )
 def test_each_row_has_its_vector(every_feed_default: Path, prompt: Prompt, name: str) -> None:
-    """By the prompt asked for; and the record says by which model."""
+    """The prompt asked for is used, and the column's record names the model."""
     table = pa.table({"text": TEXTS, "id": range(len(TEXTS))})
     found = Column(ModelFile.read(every_feed_default, prompt)).added_to(table)
     assert found.drop_columns("embedding") == table
@@ -49,7 +49,7 @@ def test_each_row_has_its_vector(every_feed_default: Path, prompt: Prompt, name:
 
 @pytest.mark.parametrize("rows", [[], pa.array([], pa.string())])
 def test_no_rows_have_no_vectors(every_feed: Path, rows: object) -> None:
-    """The column is there, of the same type."""
+    """A table without rows gets the column, of the same type."""
     found = Column(ModelFile.read(every_feed, Prompt())).added_to(pa.table({"text": rows}))
     assert found.schema.field("embedding").type == pa.list_(pa.float32(), 7)
     assert found.num_rows == 0
@@ -66,7 +66,7 @@ def test_no_rows_have_no_vectors(every_feed: Path, rows: object) -> None:
     ],
 )
 def test_a_wrong_table_is_refused(every_feed: Path, table: pa.Table, message: str) -> None:
-    """By what is wrong with it."""
+    """The message says which column or value is wrong."""
     with pytest.raises(InputError, match=message):
         Column(ModelFile.read(every_feed, Prompt())).added_to(table)
 

@@ -1,4 +1,4 @@
-"""From a corpus to a file of vectors."""
+"""A corpus becomes a file of vectors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def texts(tmp_path: Path) -> Path:
 
 
 def run(model: Path, texts: Path, out: str, prompt: Prompt = Prompt(), **more: Any) -> str:  # noqa: B008
-    """What is shown."""
+    """The text that a run shows."""
     stream = io.StringIO()
     console = Console(file=stream)
     arguments = {"prompt": prompt, "machine": Machine(), "console": console} | more
@@ -51,7 +51,7 @@ def by_hand(texts: list[str], before: str, value: int) -> np.ndarray:
 
 
 def test_each_row_gets_its_vector(every_feed: Path, texts: Path) -> None:
-    """In their order, also the empty text's; and the record says what they came from."""
+    """Vectors keep the order of the texts, also empty ones, and a record names the model."""
     run(every_feed, texts, "out.npy")
     assert np.load(texts.with_name("out.npy")) == pytest.approx(by_hand(TEXTS, "", 0), abs=1e-6)
     record = json.loads(texts.with_name("out.npy.json").read_text())
@@ -77,7 +77,7 @@ def test_each_row_gets_its_vector(every_feed: Path, texts: Path) -> None:
 def test_the_prompt_counts(
     every_feed_default: Path, texts: Path, prompt: Prompt, name: str, before: str, value: int
 ) -> None:
-    """In the text, in the graph and in the record."""
+    """A prompt changes the text, the graph's input and the record."""
     run(every_feed_default, texts, "out.npy", prompt)
     found = np.load(texts.with_name("out.npy"))
     assert found == pytest.approx(by_hand(TEXTS, before, value), abs=1e-6)
@@ -86,7 +86,7 @@ def test_the_prompt_counts(
 
 
 def test_threads_change_no_bit(every_feed: Path, texts: Path) -> None:
-    """Of any vector."""
+    """Files made with one thread and with all of them are equal, byte for byte."""
     for threads in (1, processors()):
         run(every_feed, texts, f"{threads}.npy", machine=Machine(threads=threads))
     one, all_of_them = (texts.with_name(f"{n}.npy").read_bytes() for n in (1, processors()))
@@ -94,14 +94,14 @@ def test_threads_change_no_bit(every_feed: Path, texts: Path) -> None:
 
 
 def test_integers_stay_integers(every_feed_int8: Path, texts: Path) -> None:
-    """Of the model's dtype."""
+    """Vectors of an int8 model are written as int8."""
     run(every_feed_int8, texts, "out.npy")
     assert np.load(texts.with_name("out.npy")).dtype == np.int8
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".jsonl", ".parquet"])
 def test_no_rows_give_a_file_without_rows(every_feed: Path, tmp_path: Path, suffix: str) -> None:
-    """Of every kind, and no folder of parts."""
+    """An empty corpus gives an empty file of each format, and leaves no folder of parts."""
     pytest.importorskip("pyarrow")
     (tmp_path / "texts.txt").touch()
     run(every_feed, tmp_path / "texts.txt", f"out{suffix}")
@@ -132,7 +132,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> list[int]:
 
 @pytest.mark.parametrize("suffix", [".npy", ".jsonl", ".parquet"])
 def test_the_same_call_goes_on(every_feed: Path, texts: Path, suffix: str) -> None:
-    """To the same bytes, and what is there already is not embedded again."""
+    """A second call embeds only what is missing, and the file is the same, byte for byte."""
     pytest.importorskip("pyarrow")
     run(every_feed, texts, f"whole{suffix}")
     with pytest.MonkeyPatch.context() as patch:
@@ -150,7 +150,7 @@ def test_the_same_call_goes_on(every_feed: Path, texts: Path, suffix: str) -> No
 
 
 def test_what_is_kept_is_told(every_feed: Path, texts: Path) -> None:
-    """As the run ends, however it does; a folder's name is no markup."""
+    """A run that ends early says where its parts are; a folder's name is not read as markup."""
     with pytest.MonkeyPatch.context() as patch:
         stop_after(patch, 2)
         stream = io.StringIO()
@@ -162,7 +162,7 @@ def test_what_is_kept_is_told(every_feed: Path, texts: Path) -> None:
 def test_another_job_s_parts_are_refused(
     every_feed: Path, every_feed_default: Path, texts: Path
 ) -> None:
-    """Another model, prompt or text; --force begins anew."""
+    """Parts of another model, prompt or text are refused; --force begins anew."""
     with pytest.MonkeyPatch.context() as patch:
         stop_after(patch, 3)
         with pytest.raises(Stopped):
@@ -182,7 +182,7 @@ def test_another_job_s_parts_are_refused(
 
 @pytest.mark.parametrize("lines", [3, 99])
 def test_a_file_that_changes_is_refused(every_feed: Path, tmp_path: Path, lines: int) -> None:
-    """Rows in are rows out; one that grows for ever ends, too."""
+    """Every row read has one row written, and reading a file that grows for ever ends."""
     texts, through = tmp_path / "texts.txt", TextSource.sha256
     texts.write_text("a\n" * 32)
 
@@ -199,7 +199,7 @@ def test_a_file_that_changes_is_refused(every_feed: Path, tmp_path: Path, lines:
 
 
 def test_what_is_no_number_is_named(every_feed: Path, texts: Path) -> None:
-    """By its row; a store would never find it again."""
+    """NaN is refused with its row, as a vector store would never find it again."""
 
     def damaged(_: Runner, rows: Any, **more: Any) -> Any:  # noqa: ARG001
         vectors = np.zeros((len(rows), 7), np.float32)
@@ -225,7 +225,7 @@ def test_a_record_that_was_left_alone_is_replaced(every_feed: Path, texts: Path)
 
 
 def test_the_texts_are_never_overwritten(every_feed: Path, tmp_path: Path) -> None:
-    """Neither by their name nor by a link."""
+    """An output that is the file of texts is refused, by name and through a link."""
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "a"}\n')
     (tmp_path / "link.jsonl").symlink_to(path)

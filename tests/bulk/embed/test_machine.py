@@ -1,4 +1,4 @@
-"""What embeds."""
+"""The device and the threads that embed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from polybake.runtime.processors import processors
 
 
 def test_threads_are_batches_side_by_side(every_feed: Path) -> None:
-    """So that the vectors are the same on any number of processors."""
+    """Each batch has one thread, so that vectors do not depend on the number of processors."""
     for threads in (None, 1, processors()):
         runner = Machine(threads=threads).open(every_feed).runner
         assert runner.at_once == (threads or processors())
@@ -22,13 +22,13 @@ def test_threads_are_batches_side_by_side(every_feed: Path) -> None:
 
 @pytest.mark.parametrize("threads", [0, -1, 10**6])
 def test_threads_beyond_the_processors_are_refused(every_feed: Path, threads: int) -> None:
-    """With those that there are."""
+    """The message says how many threads the machine allows."""
     with pytest.raises(InputError, match=f"--threads {threads}: expected 1 to {processors()}, the"):
         Machine(threads=threads).open(every_feed)
 
 
 def test_another_device_is_not_replaced(every_feed: Path) -> None:
-    """Neither one that is unknown nor one that is not here falls back to the CPU."""
+    """A device that is unknown or missing never falls back to the CPU."""
     with pytest.raises(InputError, match="unknown device 'tpu'; choose one of: cpu, cuda"):
         Machine("tpu").open(every_feed)
     if "CUDAExecutionProvider" not in ort.get_available_providers():

@@ -1,4 +1,4 @@
-"""What travels to workers is no model, and each process opens one once."""
+"""Workers get a reference to the model, and each process opens the file once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def arrived(travelling: bytes) -> ModelFile:
 
 
 def test_the_model_is_opened_once_in_a_process(every_feed: Path, tmp_path: Path) -> None:
-    """However often what travels arrives: afterwards the file is not even read."""
+    """The reference may arrive any number of times; the file is not read again."""
     model = Path(shutil.copy(every_feed, tmp_path / "model.onnx"))
     travelling = pickle.dumps(ModelFile.read(model, Prompt("query")))
     session = arrived(travelling).runner().session
@@ -36,7 +36,7 @@ def test_the_model_is_opened_once_in_a_process(every_feed: Path, tmp_path: Path)
 def test_a_worker_with_another_file_says_so(
     every_feed: Path, every_feed_default: Path, tmp_path: Path
 ) -> None:
-    """With both fingerprints, also where it had the right one open under that name."""
+    """Another file of that name is refused with both fingerprints, even if a right one was open."""
     model = Path(shutil.copy(every_feed, tmp_path / "model.onnx"))
     travelling = pickle.dumps(ModelFile.read(model, Prompt()))
     shutil.copy(every_feed_default, model)
@@ -51,7 +51,7 @@ def test_a_worker_with_another_file_says_so(
 def test_a_wrong_model_or_prompt_is_refused_on_the_driver(
     every_feed: Path, tiny_rerank: Path
 ) -> None:
-    """Not by a worker, hours later."""
+    """The driver finds the mistake at once, instead of a worker hours later."""
     with pytest.raises(InputError, match="unknown prompt 'x'; choose one of: query, document"):
         ModelFile.read(every_feed, Prompt("x"))
     with pytest.raises(InputError, match="is made for the task 'rerank', expected 'embed'"):

@@ -1,4 +1,4 @@
-"""What outlives the process that made it."""
+"""The folder of parts outlives the process that made it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_the_folder_says_what_it_is(out: Path) -> None:
-    """To a person who finds it, and to the next run."""
+    """job.json explains the folder to a person, and tells the next run what it belongs to."""
     folder = out.with_name("out.npy.parts")
     job = json.loads((folder / "job.json").read_text())
     assert job["about"] == (
@@ -43,7 +43,7 @@ def test_the_folder_says_what_it_is(out: Path) -> None:
 
 
 def test_the_same_job_goes_on(out: Path) -> None:
-    """With what is there; the whole then takes its place, and the folder goes."""
+    """Existing parts are used; then the whole file takes the place of their folder."""
     parts = Parts(out)
     with parts.opened(JOB):
         there = [parts.has(number, window) for number, window in enumerate(WINDOWS)]
@@ -57,7 +57,7 @@ def test_the_same_job_goes_on(out: Path) -> None:
 
 
 def test_half_a_part_is_none(out: Path) -> None:
-    """What a process left that was killed while it wrote is thrown away."""
+    """A part that a killed process left half written is thrown away."""
     folder = out.with_name("out.npy.parts")
     for name in (".000002-00.npy.x.tmp", ".job.json.x.tmp", ".whole.npy.x.tmp"):
         (folder / name).write_bytes(b"half")
@@ -74,7 +74,7 @@ def test_half_a_part_is_none(out: Path) -> None:
     ],
 )
 def test_another_job_is_refused(out: Path, change: dict[str, Any], message: str) -> None:
-    """By what differs, and nothing is lost; with force it begins anew."""
+    """The message says what differs and the parts stay; with force they are made anew."""
     with (
         pytest.raises(InputError, match=rf"parts: holds parts of another job: {message}.*--force"),
         Parts(out).opened(JOB | change),
@@ -90,7 +90,7 @@ def test_another_job_is_refused(out: Path, change: dict[str, Any], message: str)
 
 
 def test_other_texts_are_refused(out: Path) -> None:
-    """Force keeps the parts before them."""
+    """The first part of other texts is named; with force the parts before it stay."""
     parts = Parts(out)
     other = ObjectWindow(["other"], [2])
     with parts.opened(JOB):
@@ -105,7 +105,7 @@ def test_other_texts_are_refused(out: Path) -> None:
 
 
 def test_fewer_texts_are_refused(out: Path) -> None:
-    """Than parts were made of."""
+    """A corpus with fewer texts than the parts hold is refused; with force it goes on."""
     parts = Parts(out)
     with parts.opened(JOB), pytest.raises(InputError, match="they hold more texts than there are"):
         parts.ended(1)
@@ -115,7 +115,7 @@ def test_fewer_texts_are_refused(out: Path) -> None:
 
 
 def test_a_folder_of_others_stays(tmp_path: Path) -> None:
-    """Also with force."""
+    """A folder with files of somebody else is never touched, not even with force."""
     folder = tmp_path / "out.npy.parts"
     folder.mkdir()
     (folder / "mine.txt").touch()

@@ -1,4 +1,4 @@
-"""What is done is known by looking, and what is not is refused before any work is sent."""
+"""Finished files are recognised, and impossible jobs are refused before any work is sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow")
 
 @pytest.fixture
 def job(every_feed: Path, tmp_path: Path) -> FileJob:
-    """Of two texts."""
+    """A job of two texts."""
     (tmp_path / "texts.txt").write_text("one\ntwo\n")
     model = ModelFile.read(every_feed, Prompt())
     (made,) = jobs([tmp_path / "texts.txt"], tmp_path / "out", model, column="text", force=False)
@@ -25,7 +25,7 @@ def job(every_feed: Path, tmp_path: Path) -> FileJob:
 
 
 def test_a_file_that_is_done_is_left_alone(job: FileJob) -> None:
-    """Also by who would replace what is otherwise."""
+    """A finished file is not written again, even with force."""
     assert job.run() == Embedded(job.texts, job.out, 2, skipped=False)
     written = job.out.stat().st_mtime_ns
     for again in (job, replace(job, force=True)):
@@ -34,7 +34,7 @@ def test_a_file_that_is_done_is_left_alone(job: FileJob) -> None:
 
 
 def test_other_vectors_are_refused_unless_they_may_be_replaced(job: FileJob) -> None:
-    """By what is different: the prompt, the texts, the file itself."""
+    """The message says what differs: the prompt, the texts or the file itself."""
     job.run()
     queries = replace(job, model=replace(job.model, prompt=Prompt("query")))
     assert 'holds something else: model.prompt was null, and is "query"' in str(queries.run())
@@ -47,7 +47,7 @@ def test_other_vectors_are_refused_unless_they_may_be_replaced(job: FileJob) -> 
 
 
 def test_a_worker_with_another_model_writes_nothing(job: FileJob, every_feed_default: Path) -> None:
-    """It names the fingerprints of both."""
+    """The message names the fingerprints of both files."""
     other = replace(job.model, path=every_feed_default)
     found = replace(job, model=other).run()
     assert isinstance(found, InputError)
@@ -68,7 +68,7 @@ def test_files_that_cannot_be_are_refused_at_once(job: FileJob, tmp_path: Path) 
 
 
 def test_all_errors_are_counted() -> None:
-    """The first of them is shown."""
+    """The message counts the errors and shows the first one."""
     done = Embedded(Path(), Path(), 1, skipped=False)
     with pytest.raises(InputError, match=r"^first \(and 1 more of 3 files\)$"):
         finished([InputError("first"), done, InputError("second")])

@@ -12,7 +12,7 @@ from polybake.errors import InputError
 
 
 def test_lines(tmp_path: Path) -> None:
-    """One text a line; empty lines are left out, and only line breaks end a line."""
+    """Each line is a text; empty lines are left out, and only line breaks end a line."""
     path = tmp_path / "texts.txt"
     path.write_bytes("one\n\n zwei \u2028 Wörter\r\nthree".encode())
     assert list(Corpus(path)) == ["one", " zwei \u2028 Wörter", "three"]
@@ -68,7 +68,7 @@ def test_names_a_damaged_parquet_file(tmp_path: Path) -> None:
 
 
 def test_two_columns_of_one_name(tmp_path: Path) -> None:
-    """Which of them is meant cannot be said, so the file is refused."""
+    """A file with two text columns of one name is ambiguous, and refused."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pyarrow.Table.from_arrays([pyarrow.array(["one"])] * 2, names=["text", "text"])
@@ -82,12 +82,12 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
     [("a.jsonl", '{"text": "one"}\n{"text": null}\n{"text": ""}\n'), ("a.csv", 'text\none\n""\n')],
 )
 def test_other_kinds(name: str, content: str, tmp_path: Path) -> None:
-    """Every kind that can be embedded; empty and missing texts are left out here."""
+    """Every format that can be embedded can be fitted; empty and missing texts are left out."""
     (tmp_path / name).write_text(content)
     assert list(Corpus(tmp_path / name)) == ["one"]
 
 
 def test_standard_input_is_refused() -> None:
-    """It could be read only once."""
+    """Standard input could be read only once."""
     with pytest.raises(InputError, match="read more than once to fit arrays to them; give a file"):
         list(Corpus(Path("-")))

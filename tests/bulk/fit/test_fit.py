@@ -1,4 +1,4 @@
-"""From a corpus to arrays, and from these to baked steps."""
+"""A corpus becomes arrays, and these become baked steps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def bake_with(folder: Path, *steps: dict[str, Any]) -> Path:
 
 
 def embeddings(model: Path, corpus: Corpus) -> np.ndarray:
-    """Float64, each text's vector."""
+    """The vector of each text, in float64."""
     return Embedder(model).embed(corpus).astype(np.float64)
 
 

@@ -28,7 +28,7 @@ def test_mean_covariance_and_ranges(moments: Moments) -> None:
 
 
 def test_principal_components(moments: Moments) -> None:
-    """They are the right singular vectors of the centred array, signed by the largest element."""
+    """Components are right singular vectors of the centred array, signed by the largest element."""
     centred = X.astype(np.float64) - X.astype(np.float64).mean(axis=0)
     _, singular, rows = np.linalg.svd(centred, full_matrices=False)
     variances, components = moments.principal()

@@ -33,7 +33,7 @@ def vectors_of(rows: list[dict[str, Any]]) -> np.ndarray:
 def test_a_batch_of_each_format_is_a_table_with_vectors(
     every_feed_default: Path, batch_format: str
 ) -> None:
-    """With the other columns, by the prompt asked for."""
+    """Other columns stay, and the prompt of the role is used."""
     batch = ray_data.block.BlockAccessor.for_block(ROWS).to_batch_format(batch_format)
     found = Embed(every_feed_default, role="query")(batch)
     assert found.schema.field("embedding").type == pa.list_(pa.float32(), 7)
@@ -43,7 +43,7 @@ def test_a_batch_of_each_format_is_a_table_with_vectors(
 
 
 def test_a_fingerprint_that_is_not_the_files_is_refused(every_feed: Path) -> None:
-    """An actor has nothing else to know the file by."""
+    """An actor knows the right file by its fingerprint alone."""
     found = read_head(every_feed).manifest.fingerprint
     Embed(every_feed, fingerprint=found)
     with pytest.raises(InputError, match=f"has the fingerprint {found} here, expected 0a1b"):
@@ -52,7 +52,7 @@ def test_a_fingerprint_that_is_not_the_files_is_refused(every_feed: Path) -> Non
 
 @pytest.mark.usefixtures("cluster")
 def test_no_row_is_lost_when_a_worker_is_killed(every_feed: Path, tmp_path: Path) -> None:
-    """Nor is one there twice, and their order is that of the data."""
+    """Every row occurs once, in the order of the data."""
     killed = tmp_path / "killed"
 
     class Killed(Embed):
@@ -75,7 +75,7 @@ def test_no_row_is_lost_when_a_worker_is_killed(every_feed: Path, tmp_path: Path
 
 @pytest.mark.usefixtures("cluster")
 def test_actors_embed_and_files_keep_the_record(every_feed: Path, tmp_path: Path) -> None:
-    """Given as a class, with what its constructor takes; Ray writes the column's metadata."""
+    """Embed works as an actor class, and Ray writes its record into the files."""
     fingerprint = read_head(every_feed).manifest.fingerprint
     ray_data.from_arrow([ROWS.slice(0, 20), ROWS.slice(20)]).map_batches(
         Embed,

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.usefixtures("cluster")
 def test_what_a_killed_worker_began_another_ends(every_feed: Path, tmp_path: Path) -> None:
-    """Nothing is lost, nothing is there twice, and a second run embeds nothing."""
+    """Every row is there exactly once, and a second run embeds nothing."""
     files, out = write_files(tmp_path), tmp_path / "out"
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(embed_files, files, out, every_feed)
@@ -37,7 +37,7 @@ def test_what_a_killed_worker_began_another_ends(every_feed: Path, tmp_path: Pat
 
 @pytest.mark.usefixtures("cluster")
 def test_an_error_of_one_file_is_no_error_of_the_others(every_feed: Path, tmp_path: Path) -> None:
-    """They are embedded, and the one is named."""
+    """The other files are embedded, and the failing one is named."""
     (good,) = write_files(tmp_path, 1)
     (tmp_path / "bad.jsonl").write_text('{"text": null}\n')
     with pytest.raises(InputError, match=r"bad.jsonl: line 1: 'text' is null"):
@@ -48,7 +48,7 @@ def test_an_error_of_one_file_is_no_error_of_the_others(every_feed: Path, tmp_pa
 def test_ray_is_not_started(
     every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where it runs, and what it sends, is its user's affair."""
+    """The user starts Ray, and decides where it runs and what it sends."""
     import ray
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)

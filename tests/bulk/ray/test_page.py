@@ -1,4 +1,4 @@
-"""docs/bulk.md says what works."""
+"""The programs of docs/bulk.md work."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ pytestmark = pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("code", programs("polybake.ray"))
 def test_a_program_of_the_page_runs(code: str, every_feed: Path, tmp_path: Path) -> None:
-    """But for its folder."""
+    """Each program runs as printed, except that its folder is replaced."""
     run(code, every_feed, tmp_path)

@@ -18,7 +18,7 @@ os.environ["PYSPARK_PYTHON"] = sys.executable  # else executors take the first p
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Batches of 16 rows, so that a partition has several."""
+    """A session with batches of 16 rows, so that a partition has several."""
     if not shutil.which("java"):
         pytest.skip("Java is missing, which Spark needs")
     from pyspark.sql import SparkSession

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 def test_what_a_killed_worker_began_another_ends(
     spark: SparkSession, every_feed: Path, tmp_path: Path
 ) -> None:
-    """Nothing is lost, nothing is there twice, and a second run embeds nothing."""
+    """Every row is there exactly once, and a second run embeds nothing."""
     files, out = write_files(tmp_path), tmp_path / "out"
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(embed_files, spark, files, out, every_feed)
@@ -43,7 +43,7 @@ def test_what_a_killed_worker_began_another_ends(
 def test_an_error_of_one_file_is_no_error_of_the_others(
     spark: SparkSession, every_feed: Path, tmp_path: Path
 ) -> None:
-    """They are embedded, and the one is named."""
+    """The other files are embedded, and the failing one is named."""
     (good,) = write_files(tmp_path, 1)
     (tmp_path / "bad.jsonl").write_text('{"text": null}\n')
     with pytest.raises(InputError, match=r"bad.jsonl: line 1: 'text' is null"):

@@ -39,7 +39,7 @@ EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
 def test_each_row_has_its_vector(
     spark: SparkSession, every_feed_default: Path, tmp_path: Path
 ) -> None:
-    """In the order of the partitions, by the prompt asked for, and files say by which model."""
+    """Rows keep their order, the role's prompt is used, and files name the model."""
     frame = spark.createDataFrame([*enumerate(TEXTS)], ["id", "text"])
     embedded = embed(frame, every_feed_default, role="query")
     rows = embedded.collect()
@@ -57,14 +57,14 @@ def test_each_row_has_its_vector(
 def test_integers_stay_integers(
     spark: SparkSession, precision: str, request: pytest.FixtureRequest
 ) -> None:
-    """Those of uint8, too, of which Spark has none."""
+    """Integers keep their values, also those of uint8, a type that Spark lacks."""
     model = request.getfixturevalue(f"every_feed_{precision}")
     rows = embed(spark.createDataFrame([(text,) for text in TEXTS], ["text"]), model).collect()
     assert [row.embedding for row in rows] == polybake.Embedder(model).embed(TEXTS).tolist()
 
 
 def test_a_wrong_frame_is_refused(spark: SparkSession, every_feed: Path) -> None:
-    """At once where its columns say it, else by the worker that finds it."""
+    """Wrong columns are refused at once, and a wrong value by the worker that meets it."""
     frame = spark.createDataFrame([(1, "a", None)], "id int, embedding string, text string")
     with pytest.raises(InputError, match="has a column 'embedding' already"):
         embed(frame, every_feed)
@@ -94,7 +94,7 @@ def test_a_model_that_replaces_another_needs_a_name_of_its_own(
 def test_an_executor_with_another_file_says_so(
     spark: SparkSession, every_feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With both fingerprints; here the driver is the one that is mistaken."""
+    """The message holds both fingerprints. In this test the driver's is the wrong one."""
     found = ModelFile.read(every_feed, Prompt())
     mistaken = replace(found, manifest=found.manifest.model_copy(update={"fingerprint": "0a1b"}))
     monkeypatch.setattr(ModelFile, "read", lambda *_: mistaken)
@@ -113,7 +113,7 @@ def failure(frame: Any) -> str:
 
 
 def test_no_row_is_lost_when_an_executor_is_killed(spark: SparkSession, every_feed: Path) -> None:
-    """Nor is one there twice."""
+    """Every row occurs exactly once."""
     texts = [f"{row % 997}" for row in range(4_000)]
     frame = spark.createDataFrame([*enumerate(texts)], ["id", "text"]).repartition(8)
     embedded = embed(frame, every_feed)
@@ -127,7 +127,7 @@ def test_no_row_is_lost_when_an_executor_is_killed(spark: SparkSession, every_fe
 
 
 def kill_an_executor(spark: SparkSession) -> None:
-    """When some tasks of a stage are done, and others are not."""
+    """Kill an executor while some tasks of a stage are done and others are not."""
     tracker = spark.sparkContext.statusTracker()
     for _ in range(12_000):
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]

@@ -1,4 +1,4 @@
-"""docs/bulk.md says what works."""
+"""The programs of docs/bulk.md work."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ pytestmark = pytest.mark.slow
 def test_a_program_of_the_page_runs(
     code: str, spark: SparkSession, every_feed: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """But for its folder, in the session of a notebook or of spark-submit."""
-    # Executors that come later want the file, too.
+    """Each program runs in an existing session, as in a notebook, with its folder replaced."""
+    # Executors that start later need the file, too, so its folder stays for the session.
     run(code, every_feed, tmp_path_factory.mktemp("page"), spark=spark)

@@ -35,7 +35,7 @@ def baked(folder: Path, **settings: object) -> BakedTokenizer:
     ],
 )
 def test_a_word_becomes_a_token(settings: dict[str, object], tmp_path: Path) -> None:
-    """It is found inside a word, and no part of one."""
+    """An added token is found inside a word, and never split."""
     assert baked(tmp_path).encode(["xboats"]) != [[2, X, BOAT, VOCABULARY.index("s"), 3]]
     assert baked(tmp_path, **settings).encode(["xboats"]) == [
         [2, X, BOAT, VOCABULARY.index("s"), 3]
@@ -60,7 +60,7 @@ def test_added_tokens_json_adds_beside_no_decoder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["additional_special_tokens", "extra_special_tokens"])
 def test_refuses_a_token_without_an_id(key: str, tmp_path: Path) -> None:
-    """Its id would depend on what was added before it."""
+    """The id of such a token would depend on what was added before it."""
     with pytest.raises(InputError, match=rf"{key} has the token '<q>', .*save the tokenizer again"):
         baked(tmp_path, **{key: ["<q>"]})
 

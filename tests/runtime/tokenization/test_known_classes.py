@@ -1,4 +1,4 @@
-"""Which of transformers' tokenizer classes a folder gets."""
+"""The class of transformers' tokenizers that a folder gets."""
 
 from __future__ import annotations
 

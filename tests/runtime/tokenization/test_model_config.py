@@ -1,4 +1,4 @@
-"""How far a model's positions reach."""
+"""The limit that a model's positions set."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def tokenizer(processor: object) -> Tokenizer:
 @pytest.mark.parametrize("truncate", ["longest_first", "only_second"])
 @pytest.mark.parametrize("limit", [6, 7, 12])
 def test_joins_as_the_library(processor: object, side: str, truncate: str, limit: int) -> None:
-    """Ids and types of pairs of every length, where either text or both are too long."""
+    """Ids and types equal the library's for pairs of every length, cut on either side or both."""
     whole = tokenizer(processor)
     pair = pair_of(whole, side).model_copy(update={"truncate": truncate})
     whole.enable_truncation(limit, strategy=truncate, direction=side)
@@ -59,7 +59,7 @@ def baked(processor: object) -> BakedTokenizer:
 
 
 def test_types_say_where_answers_are_sought() -> None:
-    """Two more for the tokens of the second text, and for no others."""
+    """Only tokens of the second text have their type raised by two."""
     _, pair = for_pairs(baked(BERT), "only_second", sought=True)
     assert [piece.type_id for piece in pair.pieces] == [0, 0, 0, 3, 1]
     _, pair = for_pairs(baked(ROBERTA), "only_second", sought=True)
@@ -69,7 +69,7 @@ def test_types_say_where_answers_are_sought() -> None:
 
 
 def test_a_tokenizer_that_joins_otherwise_is_refused() -> None:
-    """One that puts the second text first is none that a row can be cut for."""
+    """A tokenizer that puts the second text first gives rows that cannot be cut."""
     turned = processors.TemplateProcessing(single="$A", pair="$B $A", special_tokens=[])
     with pytest.raises(InputError, match="does not join two texts, expected a post-processor"):
         pair_of(tokenizer(turned), "right")

@@ -22,7 +22,7 @@ def baked(folder: Path, *added: AddedToken) -> BakedTokenizer:
 
 
 def test_a_token_that_texts_cannot_hold_becomes_one(tmp_path: Path) -> None:
-    """Its id stays, and nothing else changes."""
+    """The prefix keeps its id as a token, and nothing else changes."""
     before = baked(tmp_path, AddedToken("[Q] ", normalized=True))
     after = with_prefix_tokens(before, ["[Q] "])
     number = after.id_of("[Q] ")
@@ -33,7 +33,7 @@ def test_a_token_that_texts_cannot_hold_becomes_one(tmp_path: Path) -> None:
 
 
 def test_an_unknown_prefix_stays_text(tmp_path: Path) -> None:
-    """No table has a row for it."""
+    """A prefix without an id stays text, as no table has a row for it."""
     before = baked(tmp_path)
     after = with_prefix_tokens(before, ["[unused0] ", "query: ", ""])
     texts = ["[unused0] the boat", "query: the boat"]

@@ -1,4 +1,4 @@
-"""What transformers' own classes make anew."""
+"""The parts of tokenizer.json that transformers' own classes replace."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def byte_pairs(prefix: bool = False, dropout: float | None = None) -> Tokenizer:
     ],
 )
 def test_bert_s_normalizer_is_its_own(stored: dict[str, object] | None, tmp_path: Path) -> None:
-    """Whatever tokenizer.json has; the generic class keeps that."""
+    """BERT's class replaces the normalizer in tokenizer.json; the generic class keeps it."""
     write_tokenizer(tmp_path)
     data = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
     write_json(tmp_path / "tokenizer.json", data | {"normalizer": stored})
@@ -94,7 +94,7 @@ def test_special_tokens_must_be_those_of_tokenizer_json(key: str, tmp_path: Path
     ],
 )
 def test_post_processor_must_be_there(kind: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
-    """Without one the library would make it, and texts would have other ids."""
+    """A missing post_processor is refused, as the library would make one that changes ids."""
     write(tmp_path, kind, tokenizer)
     assert baked(tmp_path).count("a") > 1
     change_json(tmp_path / "tokenizer.json", post_processor=None)
@@ -143,19 +143,19 @@ def test_settings_must_be_those_of_tokenizer_json(
 
 
 def test_null_is_false(tmp_path: Path) -> None:
-    """Transformers saves Qwen's so."""
+    """Transformers saves null for false in Qwen's settings."""
     write(tmp_path, "Qwen2Tokenizer", byte_pairs(), add_prefix_space=None)
     assert baked(tmp_path).encode(["ab"]) == [[4]]
 
 
 def test_another_class_s_model_is_kept(tmp_path: Path) -> None:
-    """An older folder names a class that its tokenizer.json is none of."""
+    """An older folder may name a class that does not fit its tokenizer.json."""
     write(tmp_path, "XLMRobertaTokenizer", pieces(), tokenizer_class="BertTokenizer")
     assert json.loads(baked(tmp_path).json)["normalizer"] == {"type": "NFC"}
 
 
 def test_drops_no_merges(tmp_path: Path) -> None:
-    """Classes make their model without dropout; where it would stay it is refused."""
+    """Classes make their model without dropout; a dropout that would stay is refused."""
     write(tmp_path, "RobertaTokenizer", byte_pairs(dropout=0.5))
     assert json.loads(baked(tmp_path).json)["model"]["dropout"] is None
     change_json(tmp_path / "tokenizer_config.json", tokenizer_class="TokenizersBackend")

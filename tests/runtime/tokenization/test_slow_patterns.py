@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 _REST = r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 
-#: What models in use have.
+#: Patterns of models in use.
 KNOWN = [
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     rf"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+{_REST}",
@@ -30,7 +30,7 @@ KNOWN = [
 
 
 def test_patterns_in_use_get_through() -> None:
-    """None of them takes a second."""
+    """No pattern of a model in use takes a second."""
     assert slow_pattern(KNOWN) is None
 
 
@@ -50,7 +50,7 @@ def test_patterns_in_use_get_through() -> None:
     ],
 )
 def test_finds_repetitions_of_repetitions(pattern: str) -> None:
-    """The first one is found, whatever stands before it in the pattern, and among others."""
+    """The first slow pattern of several is found, wherever its repetition stands."""
     assert slow_pattern([r"\s+", pattern, r"(b+)+$"]) == pattern
 
 
@@ -67,7 +67,7 @@ _REPLACE = '"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""'
     ],
 )
 def test_refuses_a_tokenizer_with_one(place: str, part: str, tmp_path: Path) -> None:
-    """It would end a client at some text; the file, the pattern and the remedy are named."""
+    """Such a pattern can hang a client; the file, the pattern and the remedy are named."""
     write_tokenizer(tmp_path)
     path = tmp_path / "tokenizer.json"
     path.write_text(path.read_text().replace(f'"{place}": ', f'"{place}": {part}, "was": '))
@@ -78,7 +78,7 @@ def test_refuses_a_tokenizer_with_one(place: str, part: str, tmp_path: Path) -> 
 def test_searches_nothing_in_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever stands in a model's folder runs none of its files."""
+    """The search runs no file of the folder in which it is started."""
     (tmp_path / "tokenizers.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     monkeypatch.chdir(tmp_path)
     assert slow_pattern([r"\s+"]) is None

@@ -45,7 +45,7 @@ def test_limit_replaces_the_shipped_one(folder: Path) -> None:
 
 
 def test_counts_beyond_the_limit(folder: Path) -> None:
-    """Counting does not cut."""
+    """Counting includes the tokens that encoding would cut."""
     assert baked(folder, 6).count("the water " * 9) == 20
 
 
@@ -87,7 +87,7 @@ def test_truncates_on_the_left(folder: Path) -> None:
 
 
 def test_cuts_the_end_where_that_is_wanted(folder: Path) -> None:
-    """Whatever the configuration says; a tokenizer without a limit has none to turn."""
+    """cut_right cuts the end despite truncation_side; an unlimited tokenizer stays as it is."""
     change_json(folder / "tokenizer_config.json", truncation_side="left")
     left = baked(folder, limit=6)
     whole = left.bare(["the river water boat the river"])[0].ids
@@ -105,7 +105,7 @@ def test_pads_as_configured(folder: Path) -> None:
 
 
 def test_finds_a_pad_token_elsewhere(folder: Path) -> None:
-    """Without a configured one it is special_tokens_map's, tokenizer.json's, or config.json's."""
+    """A missing pad token is sought in special_tokens_map, tokenizer.json and config.json."""
     change_json(folder / "tokenizer_config.json", pad_token=None)
     assert baked(folder).pad_id == 0
     change_json(folder / "tokenizer.json", padding=None)
@@ -128,7 +128,7 @@ def test_finds_a_pad_token_elsewhere(folder: Path) -> None:
     ],
 )
 def test_limit_is_the_smaller_one(limits: dict[str, float], expected: int, folder: Path) -> None:
-    """Without max_seq_length the smaller of tokenizer's and model's limit holds."""
+    """If max_seq_length is missing, the smaller of tokenizer's and model's limit holds."""
     change_json(folder / "tokenizer_config.json", model_max_length=limits.get("model_max_length"))
     positions = limits["max_position_embeddings"]
     write_json(folder / "config.json", {"max_position_embeddings": positions})
@@ -217,7 +217,7 @@ def test_lowercase_comes_first(
 
 
 def test_an_added_token_of_megabytes_is_refused(folder: Path) -> None:
-    """Before tokenizers takes gigabytes for it."""
+    """The tokenizers library would take gigabytes for such a token."""
     data = json.loads((folder / "tokenizer.json").read_text())
     data["added_tokens"].append({**data["added_tokens"][0], "id": 40, "content": "a" * 50_000_000})
     (folder / "tokenizer.json").write_text(json.dumps(data))
@@ -226,7 +226,7 @@ def test_an_added_token_of_megabytes_is_refused(folder: Path) -> None:
 
 
 def test_a_tokenizer_of_another_version_is_an_error_of_input() -> None:
-    """Whoever wrote it into the file."""
+    """A tokenizer that tokenizers cannot read is wrong input, whoever wrote it into the file."""
     tokenizer = BakedTokenizer('{"post_processor": []}', 8, 0, "right")
     for ask in (lambda: tokenizer.encode(["a"]), lambda: tokenizer.count("a")):
         with pytest.raises(InputError, match="the tokenizer cannot be read by tokenizers"):

@@ -74,7 +74,7 @@ def test_names_a_value_of_the_wrong_type(key: str, value: object, tmp_path: Path
 
 
 def test_special_tokens_map_has_no_say_beside_added_tokens(tmp_path: Path) -> None:
-    """It wins over tokenizer_config.json, unless that lists its added tokens."""
+    """The map wins over tokenizer_config.json, unless that lists its added tokens."""
     write_json(tmp_path / "special_tokens_map.json", {"pad_token": "[UNK]"})
     assert baked(tmp_path).pad_id == 1
     assert baked(tmp_path, added_tokens_decoder={}).pad_id == 0
@@ -92,7 +92,7 @@ def test_special_tokens_map_has_no_say_beside_added_tokens(tmp_path: Path) -> No
 def test_truncates_as_tokenizer_json_does(
     settings: dict[str, object], expected: str, tmp_path: Path
 ) -> None:
-    """Without truncation_side its direction counts."""
+    """If truncation_side is missing, the direction in tokenizer.json counts."""
     baked(tmp_path)
     data = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
     change_json(tmp_path / "tokenizer.json", truncation=data["truncation"] | {"direction": "Left"})
@@ -102,7 +102,7 @@ def test_truncates_as_tokenizer_json_does(
 
 
 def test_keys_that_are_not_known_are_refused(tmp_path: Path) -> None:
-    """All of them; those of decoding, of loading and of tokens of the model's own are known."""
+    """All unknown keys are named; those of decoding, loading and own tokens are known."""
     known = {
         "clean_up_tokenization_spaces": True,
         "special_tokens_map_file": "x",

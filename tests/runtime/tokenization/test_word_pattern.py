@@ -29,7 +29,7 @@ def test_matches_nothing_else(other: str) -> None:
 
 
 def test_takes_the_longest_word() -> None:
-    """Of two words that stand at a place the longer one matches."""
+    """The longer of two words that begin at one place matches."""
     assert removed(any_of(["a", "ab"]), "xabx") == ["x", "x"]
 
 

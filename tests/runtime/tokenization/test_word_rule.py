@@ -1,4 +1,4 @@
-"""Where words end, by what a tokenizer is made of."""
+"""The rule by which a tokenizer's words end."""
 
 from __future__ import annotations
 

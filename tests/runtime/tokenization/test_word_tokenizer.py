@@ -19,7 +19,10 @@ SPACES = " \t\n\u0085\u3000\x1c\u00a0\u2028"
 
 
 def ids_by_rule(words: Words, text: str) -> list[int]:
-    """Source: sentence-transformers ``WhitespaceTokenizer.tokenize``, one lookup at a time."""
+    """The ids of a text, one lookup at a time.
+
+    Source: sentence-transformers ``WhitespaceTokenizer.tokenize``.
+    """
     ids = {word: number for number, word in enumerate(words.vocabulary)}
     found = []
     for word in (text.lower() if words.lowercase else text).split():
@@ -52,7 +55,7 @@ def texts_of(words: Words, seed: int) -> list[str]:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_gives_the_ids_of_the_rules(seed: int, lowercase: bool) -> None:
-    """As they stand, without punctuation, in lower case, or not at all: words are found alike."""
+    """A word is tried as it stands, without punctuation and in lower case, as in the library."""
     source = np.random.default_rng(100 + seed)
     names = [drawn(source) for _ in range(70)]
     words = Words(tuple(names[:60]), frozenset(names[60:]), lowercase)
@@ -81,12 +84,12 @@ def test_the_limit_counts_known_words() -> None:
 
 
 def test_the_last_of_equal_words_counts() -> None:
-    """A word that stands twice has its last place."""
+    """A word that stands twice has the id of its last place."""
     assert bake_word_tokenizer(HERE, Words(("a", "b", "a"))).encode(["a b"]) == [[2, 1]]
 
 
 def test_refuses_the_empty_word() -> None:
-    """It would be every punctuation mark."""
+    """The empty word would match every punctuation mark."""
     with pytest.raises(InputError, match="the vocabulary has the empty word"):
         bake_word_tokenizer(HERE, Words(("", "a")))
 

@@ -71,7 +71,7 @@ def test_tokens_of_chunks_are_those_of_the_text(name: str, text: str) -> None:
     ],
 )
 def test_where_words_end(name: str, text: str, expected: list[str]) -> None:
-    """At gaps, and where the tokenizer ends them; accents and removed characters stay within."""
+    """Words end at gaps and where the tokenizer ends them; accents and dropped characters stay."""
     tokenizer, rule = TOKENIZERS[name]
     assert words_of(text, chunks(tokenizer, text, LONG, rule)) == expected
 
@@ -83,7 +83,7 @@ def test_long_gaps_take_no_time(text: str) -> None:
 
 
 def test_tokens_of_gaps_belong_to_no_word() -> None:
-    """Unless the tokenizer begins a word with them, as it does with a single space."""
+    """A gap's token belongs to a word only if the tokenizer begins the word with it."""
     text = "a\n\n b  "
     first, second = chunks(byte_level(), text, LONG, "gaps")
     assert first == Chunk(0, 1, 1, (Word(0, 1, 0, 1),))
@@ -93,7 +93,7 @@ def test_tokens_of_gaps_belong_to_no_word() -> None:
 
 
 def test_a_chunk_that_is_too_long_is_cut() -> None:
-    """Into pieces that fit, with context unless each is a word, whatever the tokenizer cuts."""
+    """Its pieces fit, with context unless each is a word, however the tokenizer cuts."""
     found = chunks(wordpiece(max_length=18), f"a {LETTERS[:9] + ',' * 16} b", 16, "continuation")
     assert [(chunk.start, chunk.end, chunk.inner) for chunk in found] == [
         (0, 1, None),
@@ -109,7 +109,7 @@ def test_a_chunk_that_is_too_long_is_cut() -> None:
 
 
 def test_a_character_cannot_be_cut() -> None:
-    """One that has more tokens than there is room is a piece."""
+    """A character with more tokens than there is room is a piece by itself."""
     found = chunks(byte_level(), "a\U0001f680", 2, "gpt2")
     assert [(chunk.start, chunk.tokens) for chunk in found] == [(0, 1), (1, 4)]
 
@@ -120,7 +120,7 @@ def test_a_character_cannot_be_cut() -> None:
     st.integers(4, 40),
 )
 def test_pieces_make_up_their_chunk(name: str, text: str, room: int) -> None:
-    """Of what they give, and each has fewer tokens than there is room."""
+    """Pieces together are the chunk, and each has fewer tokens than there is room."""
     tokenizer, rule = TOKENIZERS[name]
     found = chunks(tokenizer, text, room, rule)
     cut = [chunk.first for chunk in found] + [chunk.end for chunk in found[-1:]]

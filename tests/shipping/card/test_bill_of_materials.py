@@ -25,7 +25,7 @@ def changed(head: FileHead, **values: object) -> FileHead:
 
 
 def stated(head: FileHead) -> FileHead:
-    """One whose file says all that a file can say."""
+    """A head whose file says all that a file can say."""
     return changed(
         head,
         description="a description",
@@ -37,7 +37,7 @@ def stated(head: FileHead) -> FileHead:
 
 @pytest.mark.parametrize("full", [False, True])
 def test_cyclonedx_takes_it(head: FileHead, full: bool) -> None:
-    """By the schema that the standard's own library carries, which knows no further keys."""
+    """The bill is valid by the strict schema of CycloneDX's own library."""
     reason = "cyclonedx-python-lib[validation] is not installed"
     validation = pytest.importorskip("cyclonedx.validation.json", reason=reason)
     schema = pytest.importorskip("cyclonedx.schema", reason=reason)
@@ -73,7 +73,7 @@ def test_what_the_file_does_not_say_is_left_out(head: FileHead) -> None:
 
 
 def test_a_licence_without_an_spdx_name_keeps_its_own(head: FileHead) -> None:
-    """A name of the hub's that SPDX does not know is no id."""
+    """A licence of the hub that SPDX does not know is given by name, not by id."""
     source = Provenance(identifier="a-folder", licence="gemma")
     bill = json.loads(bill_of_materials(changed(head, source=source), DIGEST))
     assert bill["components"][0]["licenses"] == [{"license": {"name": "gemma"}}]

@@ -14,7 +14,7 @@ from polybake.shipping.export.golden_cases import reproduced
 
 
 def test_the_largest_difference_is_given(every_feed: Path) -> None:
-    """Of all cases, not of the last one."""
+    """The difference is the largest of all cases, not that of the last one."""
     head = read_head(every_feed)
     last = head.fixture.cases[-1]
     found = reproduced(

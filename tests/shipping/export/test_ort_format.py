@@ -18,7 +18,7 @@ from support.commandline import polybake
 
 
 def opened(path: Path) -> ort.InferenceSession:
-    """As a user opens it: no option but the path."""
+    """Open a file as a user does, with no option but the path."""
     return ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
 
 
@@ -28,7 +28,7 @@ def opened(path: Path) -> ort.InferenceSession:
 def test_the_vectors_and_the_metadata_stay(
     model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Of whatever dtype and task; the manifest is read by the runtime's own metadata."""
+    """Vectors of every dtype and task stay, and the runtime reads the manifest as metadata."""
     path = request.getfixturevalue(model)
     made = tmp_path / "model.ort"
     assert export_ort(path, made) <= 1e-5
@@ -44,7 +44,7 @@ def test_the_vectors_and_the_metadata_stay(
 
 
 def test_what_runs_is_the_fused_graph(tmp_path: Path, tiny_rerank: Path) -> None:
-    """The format is no longer fused when it is opened, so that must have happened before."""
+    """The format is not optimised when it is opened, so the graph must be fused before."""
     made = tmp_path / "model.ort"
     export_ort(tiny_rerank, made)
     assert b"LayerNormalization" in made.read_bytes()  # SkipLayerNormalization, of com.microsoft

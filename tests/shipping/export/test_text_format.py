@@ -13,6 +13,6 @@ from polybake.shipping.export.text_format import text_literal
     [("plain", '"plain"'), ('a"b\\c\n', '"a\\042b\\134c\\012"'), ("ü", '"\\303\\274"')],
 )
 def test_a_name_stays_inside_its_quotes(value: str, text: str) -> None:
-    """Whatever a graph calls its inputs, it is one string."""
+    """Any name of an input is one string, whatever it contains."""
     assert text_literal(value) == text
     assert CUnescape(text[1:-1]).decode() == value

@@ -28,7 +28,7 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def repository(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of a model that takes every feed, a prompt's number among them."""
+    """The model repository of a file that takes every feed, a prompt's number among them."""
     folder = tmp_path_factory.mktemp("every") / "models"
     export_triton(every_feed, folder)
     return folder
@@ -45,7 +45,7 @@ def parsed(config: Path) -> Any:
 
 
 def test_the_file_travels_unchanged(every_feed: Path, repository: Path) -> None:
-    """Its manifest and its digests with it; the tokenizer lies beside the step that reads it."""
+    """The model file is copied whole, and the tokenizer lies beside the step that reads it."""
     assert sorted(path.name for path in repository.iterdir()) == [
         "every-feed",
         "every-feed_encoder",
@@ -58,7 +58,7 @@ def test_the_file_travels_unchanged(every_feed: Path, repository: Path) -> None:
 
 
 def test_tritons_schema_takes_every_configuration(every_feed: Path, repository: Path) -> None:
-    """Names, dtypes and dims as the graph has them; what one model gives is what the next takes."""
+    """Names, dtypes and dims are the graph's, and each model takes what the one before it gives."""
     ensemble = parsed(repository / "every-feed/config.pbtxt")
     tokenize = parsed(repository / "every-feed_tokenize/config.pbtxt")
     encoder = parsed(repository / "every-feed_encoder/config.pbtxt")
@@ -82,7 +82,7 @@ def test_tritons_schema_takes_every_configuration(every_feed: Path, repository: 
 
 
 def test_batches_are_tritons_where_every_input_has_them(classifier: Path, tmp_path: Path) -> None:
-    """Dims are then those of one row, and labels are those of Triton's classification."""
+    """Dims are those of one row, and labels serve Triton's classification."""
     export_triton(classifier, tmp_path / "models")
     (folder,) = (tmp_path / "models").glob("*_encoder")
     encoder = parsed(folder / "config.pbtxt")
@@ -104,7 +104,7 @@ def test_a_folder_that_is_there_is_kept(every_feed: Path, repository: Path) -> N
 def test_another_task_is_refused(
     model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """By its name, with what to do instead, and nothing is written."""
+    """The message names the tasks that Triton runs and what else to use; nothing is written."""
     with pytest.raises(InputError, match=r"Triton runs whole: embed, classify; use polybake serve"):
         export_triton(request.getfixturevalue(model), tmp_path / "models")
     assert list(tmp_path.iterdir()) == []
@@ -113,7 +113,7 @@ def test_another_task_is_refused(
 def test_tokenising_that_pads_wrongly_is_not_written(
     every_feed_left: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is judged is the repository's own code, not ours."""
+    """The code in the repository itself is run and judged."""
     templates = tmp_path / "templates"
     shutil.copytree(exporting._templates(), templates)
     rows = templates / "text_rows.py"
@@ -136,7 +136,7 @@ def vectors(answer: dict[str, Any]) -> np.ndarray:
 def test_tritons_server_gives_the_vectors(
     every_feed: Path, repository: Path, tmp_path: Path
 ) -> None:
-    """Ensemble, prompts and errors by the real server; the graph by ONNX Runtime in Python."""
+    """The real server runs ensemble, prompts and errors; Python and ONNX Runtime run the graph."""
     embedder = Embedder(every_feed)
     with triton(repository, tmp_path) as server:
         text = bytes_input("TEXT", TEXTS, [3])
@@ -152,7 +152,7 @@ def test_tritons_server_gives_the_vectors(
 
 
 def test_tritons_server_gives_labels(classifier: Path, tmp_path: Path) -> None:
-    """In batches, as scores, and by its own classification extension as labels."""
+    """The server gives scores in batches, and labels by its classification extension."""
     (tmp_path / "work").mkdir()
     export_triton(classifier, tmp_path / "models")
     name = read_head(classifier).manifest.name

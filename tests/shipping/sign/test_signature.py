@@ -40,7 +40,7 @@ def model_signing(*arguments: object) -> None:
 
 
 def test_the_library_s_own_command_line_verifies_ours(signed: tuple[Path, Path, Path]) -> None:
-    """Whoever has no polybake checks the file by OpenSSF's tool."""
+    """A file can be checked without polybake, by OpenSSF's tool."""
     model, signature, public = signed
     model_signing("verify", "key", model, "--signature", signature, "--public_key", public)
 
@@ -61,7 +61,7 @@ def test_a_link_is_what_it_leads_to(signed: tuple[Path, Path, Path], tmp_path: P
 
 
 def test_neither_model_nor_key_is_written_over(every_feed: Path, tmp_path: Path) -> None:
-    """By a name that was given twice."""
+    """An output that is the key, or a link to the model, is refused."""
     private, _ = write_keys(tmp_path)
     (tmp_path / "link.sig").symlink_to(every_feed)
     for signature in (private, tmp_path / "link.sig"):
@@ -88,7 +88,7 @@ def test_another_key_is_named(signed: tuple[Path, Path, Path], tmp_path: Path) -
 
 
 def test_a_borrowed_hint_does_not_help(signed: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    """Who signs by a key of their own and says that it is ours is refused by the mathematics."""
+    """A signature by another key is refused, even if it claims to be made by ours."""
     model, signature, public = signed
     stranger, _ = write_keys(tmp_path, "stranger")
     forged = tmp_path / "forged.sig"
@@ -102,7 +102,7 @@ def test_a_borrowed_hint_does_not_help(signed: tuple[Path, Path, Path], tmp_path
 
 @pytest.mark.parametrize("text", ["", "{}", "no JSON", "[]", '{"verificationMaterial": {}}'])
 def test_a_damaged_signature_is_named(signed: tuple[Path, Path, Path], text: str) -> None:
-    """Whatever the library makes of it, the message is one line with the remedy."""
+    """Any damage gives one line with the remedy, whatever the library makes of it."""
     model, signature, public = signed
     signature.write_text(text)
     with pytest.raises(CheckFailed, match=r"sig: is damaged, or no signature; copy it again"):
@@ -112,7 +112,7 @@ def test_a_damaged_signature_is_named(signed: tuple[Path, Path, Path], text: str
 def test_keys_that_cannot_be_used_are_named(
     signed: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
-    """A key of the other kind, an encrypted one, none at all; and no signature is left behind."""
+    """Keys of the wrong kind, encrypted and missing ones are named; no signature is left behind."""
     model, signature, public = signed
     locked, _ = write_keys(tmp_path, "locked", password=b"secret")
     new = tmp_path / "new.sig"
@@ -128,7 +128,7 @@ def test_keys_that_cannot_be_used_are_named(
 
 
 def test_nobody_is_asked(every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a key of one's own, neither signing nor verifying looks for Sigstore's services."""
+    """Neither signing nor verifying with a key of one's own contacts Sigstore's services."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("the network was asked")

@@ -1,4 +1,4 @@
-"""What the benchmark's tests share."""
+"""Fixtures that the benchmark's tests share."""
 
 from __future__ import annotations
 

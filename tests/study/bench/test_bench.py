@@ -1,4 +1,4 @@
-"""All of it, on tiny models."""
+"""A whole benchmark, on tiny models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORKLOADS = [
 
 
 def test_models_threads_and_clients(every_feed: Path, bits: Path, tmp_path: Path) -> None:
-    """A row for each, in the order in which they were given, and clients last."""
+    """Each model, thread count and client has a row, in the order given, with clients last."""
     write_plain_client(tmp_path / "plain")
     found = bench(
         [every_feed, bits, every_feed],
@@ -54,7 +54,7 @@ def test_models_threads_and_clients(every_feed: Path, bits: Path, tmp_path: Path
 
 
 def test_files_of_one_name_go_by_their_paths(every_feed: Path, tmp_path: Path) -> None:
-    """So that nobody takes one for the other."""
+    """Two files of one name are told apart by their paths."""
     other = Path(shutil.copy(every_feed, tmp_path))
     found = bench([every_feed, other], WORKLOADS[:1], rounds=1)
     assert [one.name for one in found.models] == [str(every_feed), str(other)]
@@ -62,7 +62,7 @@ def test_files_of_one_name_go_by_their_paths(every_feed: Path, tmp_path: Path) -
 
 
 def test_a_client_that_cannot_start_is_a_row(every_feed: Path, tmp_path: Path) -> None:
-    """The others are measured."""
+    """A client that cannot start has a row, and the others are measured."""
     folder = write_plain_client(tmp_path / "plain")
     file = folder / "harness.json"
     file.write_text(file.read_text().replace("support.plain_client", "no_such_module"))
@@ -72,7 +72,7 @@ def test_a_client_that_cannot_start_is_a_row(every_feed: Path, tmp_path: Path) -
 
 
 def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: Path) -> None:
-    """What they are given is another kind of work."""
+    """Pairs are another kind of work, so these models are never compared with others."""
     reranker = write_reranker(tmp_path / "tiny-reranker.onnx")
     (workload,) = bench([reranker], WORKLOADS[:1], rounds=1).workloads
     assert [(row.model, row.texts) for row in workload.rows] == [("tiny-reranker", 3)]
@@ -81,7 +81,7 @@ def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: 
 
 
 def test_more_threads_than_processors(every_feed: Path) -> None:
-    """The most that there can be is named."""
+    """The message says how many threads there can be."""
     with pytest.raises(InputError, match=f"expected 1 to {processors()}"):
         bench([every_feed], WORKLOADS, threads=[processors() + 1], rounds=1)
 
@@ -90,6 +90,6 @@ def test_more_threads_than_processors(every_feed: Path) -> None:
     "CUDAExecutionProvider" in ort.get_available_providers(), reason="there may be a GPU here"
 )
 def test_a_device_that_is_not_there(every_feed: Path) -> None:
-    """Nothing is measured on another one in its place."""
+    """A missing device is never replaced by another one."""
     with pytest.raises(RequirementMissing, match="CUDAExecutionProvider is not available"):
         bench([every_feed], WORKLOADS, device="cuda", rounds=1)

@@ -14,7 +14,7 @@ def headings(page: str) -> list[str]:
 
 
 def test_has_every_chart() -> None:
-    """A chart for each workload, the files, the batches, the parts."""
+    """The page has a chart for each workload, the files, the batches and the parts."""
     page = report(sample_figures())
     assert headings(page) == [
         "1,000 texts",
@@ -31,12 +31,12 @@ def test_has_every_chart() -> None:
 
 
 def test_one_model_has_nothing_to_compare() -> None:
-    """Precision and size are told beside those of others."""
+    """A single model has no chart of precision and size."""
     assert "Precision and size" not in headings(report(sample_figures(second=None)))
 
 
 def test_a_client_that_failed_is_told() -> None:
-    """Above the charts."""
+    """The failure stands above the charts."""
     page = report(sample_figures(message="row 3, element 0: difference 2"))
     assert '<p class="fail">FAIL exact in node: fail: row 3, element 0: difference 2' in page
 

@@ -11,7 +11,7 @@ from support.hostile import HOSTILE
 
 
 def elements(drawing: str, tag: str) -> list[ET.Element]:
-    """Those of the tag, but for the ground."""
+    """The elements of a tag, except the ground."""
     found = ET.fromstring(drawing).iter(f"{{http://www.w3.org/2000/svg}}{tag}")  # noqa: S314
     return [one for one in found if one.get("class") != "ground"]
 
@@ -40,7 +40,7 @@ def test_several_values_are_marks_on_a_line() -> None:
 
 
 def test_parts_fill_the_bar() -> None:
-    """Side by side to its end; small ones have no figure, but a title."""
+    """Parts stand side by side to the bar's end; small ones have a title instead of a figure."""
     drawing = stacked([("m", {"a": 0.5, "b": 0.47, "c": 0.03})])
     widths = numbers(drawing, "rect", "width")
     assert widths == pytest.approx([270, 253.8, 16.2], abs=0.1)
@@ -63,7 +63,7 @@ def test_a_logarithmic_axis() -> None:
 
 
 def test_an_axis_of_its_own_range() -> None:
-    """From round number to round number, and a line to the lowest."""
+    """Axes run between round numbers, and y may begin near its lowest value."""
     points = [[Point(90.9, 1.0, 1.0, "a")], [Point(24.3, 0.998, 0.9944, "b")]]
     drawing = plot(points, "MB", "cosine", y_from=0.9944, y_to=1.0)
     words = [one.text for one in elements(drawing, "text")]
@@ -72,7 +72,7 @@ def test_an_axis_of_its_own_range() -> None:
 
 
 def test_hostile_names_are_text() -> None:
-    """Whole in a title, short beside the bar."""
+    """Names with markup or control characters are shown as text."""
     for drawing in (
         bars([Bar(HOSTILE, 9, [1.0], HOSTILE)]),
         stacked([(HOSTILE, {HOSTILE: 1.0})]),

@@ -1,4 +1,4 @@
-"""Models and clients in turns."""
+"""Models and clients are timed in turns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SINGLE = Workload("single", "one of them", TEXTS, single=True)
 
 
 def test_rows_of_threads(every_feed: Path) -> None:
-    """Each has its own times, and the ratio is that of the medians."""
+    """Each row has its own times, and its ratio is that of the medians."""
     candidates = [Candidate("m", Embedder(every_feed, threads=n), n) for n in (1, 1)]
     told: list[str] = []
     found = compare(ALL, candidates, 3, told.append)
@@ -42,7 +42,7 @@ def test_rows_of_threads(every_feed: Path) -> None:
 def test_a_client_that_fails_has_no_figures(
     every_feed: Path, tmp_path: Path, fault: str, status: Status
 ) -> None:
-    """Before it is timed, or as it is; the others go on, and it is asked nothing more."""
+    """A client may fail before or while it is timed; it is asked no more, and the others go on."""
     embedder = Embedder(every_feed)
     candidates = [Candidate("m", embedder)]
     for language, planted in (("right", "none"), ("wrong", fault)):

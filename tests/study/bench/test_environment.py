@@ -1,4 +1,4 @@
-"""Where something was measured."""
+"""The machine on which something was measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from polybake.study.bench.environment import environment
 
 
 def test_names_what_decides_the_speed() -> None:
-    """The processor and the versions."""
+    """The processor and the versions of the packages are named."""
     found = environment()
     assert found.cpu
     assert found.processors == processors()

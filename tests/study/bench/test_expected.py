@@ -1,4 +1,4 @@
-"""What clients must give."""
+"""The vectors that clients must give."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXTS = ["one", "", "two words", "a", "b c"]
 
 
 def test_the_models_own_vectors(every_feed: Path) -> None:
-    """With their ids, in the order of the texts."""
+    """Vectors and ids are the model's own, in the order of the texts."""
     embedder = Embedder(every_feed)
     golden = expected(embedder, "own", TEXTS)
     assert np.array_equal(golden.vectors, embedder.embed(TEXTS))
@@ -24,7 +24,7 @@ def test_the_models_own_vectors(every_feed: Path) -> None:
 
 
 def test_integers_may_differ_at_an_edge(bits: Path) -> None:
-    """There is slack for each element, and hardly anywhere is it more than none."""
+    """Each element has its slack, and hardly any has more than none."""
     golden = expected(Embedder(bits), "own", TEXTS)
     assert golden.slack is not None
     assert golden.slack.packed_bits
@@ -33,7 +33,7 @@ def test_integers_may_differ_at_an_edge(bits: Path) -> None:
 
 
 def test_how_much_is_what_the_file_says(bits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file whose clients may lie further off has more edges."""
+    """A wider tolerance in the file means more elements with slack."""
     embedder = Embedder(bits)
     wide = {"cpu": Tolerance(max_abs=0.2, one_minus_cosine=0.1)}
     fixture = embedder.head.fixture.model_copy(update={"tolerances": wide})

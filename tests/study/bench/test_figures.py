@@ -1,4 +1,4 @@
-"""What is computed from samples."""
+"""Figures that are computed from samples."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def test_speed_is_over_the_median() -> None:
 
 
 def test_latency_is_of_single_calls() -> None:
-    """Percentiles, in seconds."""
+    """Latency is given in percentiles of calls, in seconds."""
     latency = sample_figures().workloads[1].rows[0].latency
     assert latency == pytest.approx({"p50": 0.0025, "p90": 0.0037, "p99": 0.00397})
 
 
 def test_shares_are_parts_of_the_whole() -> None:
-    """They sum to 1."""
+    """The shares of all parts sum to 1."""
     parts = sample_figures().models[0].parts[0]
     shares = [parts.share(part) for part in parts.seconds]
     assert sum(shares) == pytest.approx(1)
@@ -33,7 +33,7 @@ def test_shares_are_parts_of_the_whole() -> None:
 
 
 def test_a_client_with_other_vectors_is_a_verdict() -> None:
-    """Exit code 1, and no figure."""
+    """A client with wrong vectors has no figure, and the exit code is 1."""
     assert sample_figures().exit_code() == 0
     failed = sample_figures(message="row 3: difference 2")
     assert failed.exit_code() == 1
@@ -41,7 +41,7 @@ def test_a_client_with_other_vectors_is_a_verdict() -> None:
 
 
 def test_json_reads_back() -> None:
-    """What is computed stands in it, too."""
+    """The JSON also holds computed figures, and can be read back."""
     figures = sample_figures()
     written = json.dumps(figures.model_dump(mode="json"), allow_nan=False)
     assert Figures.model_validate_json(written) == figures

@@ -1,4 +1,4 @@
-"""Where the time goes, from profiles by hand and from one of ONNX Runtime."""
+"""The share of each part of a model, from profiles by hand and one of ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ X, HEADS = [2, 9, 384], [2, 12, 9, 32]
     ],
 )
 def test_a_node_belongs_to_one_part(event: dict[str, Any], part: str) -> None:
-    """By its operator, by whether its factors are weights, by its module."""
+    """Operator, module and whether it has weights decide a node's part."""
     assert part_of(event) == part
 
 
 def test_only_the_later_half_counts() -> None:
-    """The warm-up's runs are the first; what no node explains is other."""
+    """The first half is the warm-up; time that no node explains is "other"."""
     events = [
         *(run(0, 900), node("a", "MatMul", X, ts=10, dur=800)),
         *(run(1000, 100), node("a", "MatMul", X, ts=1010, dur=60)),

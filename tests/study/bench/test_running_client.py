@@ -44,14 +44,14 @@ def test_wrong_vectors_fail(model: str, tmp_path: Path, request: pytest.FixtureR
 
 
 def test_a_client_of_another_contract(every_feed: Path, tmp_path: Path) -> None:
-    """Its folder is named, and what to do."""
+    """The message names the client's folder and the remedy."""
     folder = write_plain_client(tmp_path / "plain", "other-contract")
     with pytest.raises(InputError, match=r"plain: contract\.max_length .*; give the clients of "):
         RunningClient(read_client(folder), Embedder(every_feed))
 
 
 def test_a_client_that_does_not_start(every_feed: Path, tmp_path: Path) -> None:
-    """Where packages can be installed, that is the remedy, and nothing is wrong."""
+    """A client that ends at once crashed, unless it may have to be prepared first."""
     folder = write_plain_client(tmp_path / "plain")
     client = read_client(folder).model_copy(update={"run": (sys.executable, "-c", "1")})
     with pytest.raises(HarnessError) as caught:

@@ -19,7 +19,7 @@ def printed(figures: Figures, width: int = 80) -> str:
 
 
 def test_a_row_for_each_figure() -> None:
-    """Speed of many texts, latency of single ones, files, batches, parts."""
+    """The tables show speed, latency, files, batches and parts."""
     figures = sample_figures()
     many, single = figures.workloads
     assert cells(many.rows[0]) == ("exact", "1", "333", "11,333", "1.00 x", "67%")
@@ -37,7 +37,7 @@ def test_a_row_for_each_figure() -> None:
 
 
 def test_one_model_without_clients() -> None:
-    """Nothing is said of clients."""
+    """Tables without clients do not mention any."""
     figures = sample_figures(second=None)
     (compared, _) = figures.workloads
     alone = compared.model_copy(update={"rows": compared.rows[:1]})
@@ -53,7 +53,7 @@ def test_a_client_that_failed_says_why() -> None:
 
 
 def test_names_of_any_length_stay_inside() -> None:
-    """They are folded, and steer nothing."""
+    """Long names are folded, and no name steers the terminal."""
     text = printed(sample_figures(first="x" * 200, second=HOSTILE))
     assert max(map(len, text.splitlines()[:20])) <= 80
     assert text.count("x") >= 200
@@ -61,6 +61,6 @@ def test_names_of_any_length_stay_inside() -> None:
 
 
 def test_three_digits() -> None:
-    """At every size."""
+    """Times have three significant digits at every size."""
     seconds = (0.0012345, 0.012345, 0.12345)
     assert [milliseconds(one) for one in seconds] == ["1.23 ms", "12.3 ms", "123 ms"]

@@ -21,7 +21,7 @@ def test_median_and_spread_of_rounds() -> None:
 
 @pytest.mark.parametrize("percent", [0, 50, 90, 99, 100])
 def test_percentiles_are_numpys(percent: int) -> None:
-    """Over the calls of all rounds, between two of them in proportion."""
+    """Percentiles are taken over the calls of all rounds, interpolated as in NumPy."""
     seconds = np.random.default_rng(1).random((5, 40))
     found = Timing(seconds=tuple(map(tuple, seconds))).percentile(percent)
     assert found == pytest.approx(np.percentile(seconds, percent))

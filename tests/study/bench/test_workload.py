@@ -14,7 +14,7 @@ from polybake.study.bench.workload import Workload, own_workloads, workloads
 
 
 def test_lengths() -> None:
-    """In words; the special tokens come beside them."""
+    """The default texts have the promised lengths in words, special tokens aside."""
     short, long, single = ([len(text.split()) for text in one.texts] for one in workloads())
     assert (len(short), len(long), single) == (1000, 200, [10])
     assert 31.5 < statistics.mean(short) < 32.5
@@ -24,7 +24,7 @@ def test_lengths() -> None:
 
 
 def test_texts_are_the_same_everywhere() -> None:
-    """Figures of two machines, or of two versions, are those of the same work."""
+    """Equal texts make figures of two machines, or two versions, comparable."""
     texts = "\n".join(text for one in workloads() for text in one.texts)
     assert (
         hashlib.sha256(texts.encode()).hexdigest()
@@ -33,13 +33,13 @@ def test_texts_are_the_same_everywhere() -> None:
 
 
 def test_models_of_pairs_get_the_same_texts() -> None:
-    """Each beside the first one, as a query's documents come."""
+    """Each text is paired with the first one, as documents are with a query."""
     paired = Workload("own", "", ("a", "b", "c")).paired()
     assert paired.texts == (("a", "a"), ("a", "b"), ("a", "c"))
 
 
 def test_single_texts_are_calls_of_their_own() -> None:
-    """As many in each round, so that there is a ninety-ninth of a hundred."""
+    """Each round has 40 calls of single texts, enough for a 99th percentile over all."""
     *many, single = workloads()
     assert [len(one.calls()) for one in many] == [1, 1]
     assert single.calls() == [single.texts] * 40
@@ -48,14 +48,14 @@ def test_single_texts_are_calls_of_their_own() -> None:
 
 @pytest.mark.parametrize(("texts", "found"), [(1, 1), (40, 40), (41, 21), (100, 34)])
 def test_a_part_is_taken_from_all_places(texts: int, found: int) -> None:
-    """Not the beginning, whose texts may be of one kind."""
+    """A sample is spread over the file, as texts at its beginning may be of one kind."""
     part = Workload("own", "", tuple(map(str, range(texts)))).part(40)
     assert len(part) == found
     assert int(part[-1]) >= texts - 3
 
 
 def test_own_texts(tmp_path: Path) -> None:
-    """At once, and one by one; a row without a text is none."""
+    """A user's texts are embedded at once and one by one; rows without a text are left out."""
     file = tmp_path / "t.jsonl"
     file.write_text('{"text": "one"}\n{"text": null}\n{"text": ""}\n')
     whole, single = own_workloads(open_corpus(file))
@@ -64,7 +64,7 @@ def test_own_texts(tmp_path: Path) -> None:
 
 
 def test_no_texts_are_refused(tmp_path: Path) -> None:
-    """The file is named."""
+    """A file without texts is named."""
     (tmp_path / "t.txt").write_text("")
     with pytest.raises(InputError, match=r"t\.txt: has no texts; give a file with one text a line"):
         own_workloads(open_corpus(tmp_path / "t.txt"))

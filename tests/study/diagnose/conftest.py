@@ -1,4 +1,4 @@
-"""A model whose texts, prompts and limits matter, and texts that tell departures apart."""
+"""A model whose texts, prompts and limits matter, with texts that tell departures apart."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def prompted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def dissected(prompted: Path) -> Dissected:
-    """The same, taken apart."""
+    """The model file taken apart."""
     return Dissected.read(prompted)
 
 
 @pytest.fixture(scope="session")
 def texts() -> list[str]:
-    """Short ones, and three that are cut."""
+    """Short texts, and three that are cut."""
     random = np.random.default_rng(0)
     counts = [*random.integers(2, 12, 12), 40, 60, 90]
     return [" ".join(random.choice(WORDS, count)) for count in counts]
@@ -39,5 +39,5 @@ def texts() -> list[str]:
 
 @pytest.fixture(scope="session")
 def ways(dissected: Dissected, texts: list[str]) -> Ways:
-    """What ways give of these texts, as documents."""
+    """The vectors of these texts as documents, by each way of computing them."""
     return Ways(dissected, texts, "document")

@@ -1,4 +1,4 @@
-"""Vectors of whoever answers: a command that speaks the protocol, and a service over HTTP."""
+"""Vectors asked of a command that speaks the protocol, or of a service over HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.asked import asked, golden_texts
 from support.served import served
 
-#: Opens what it is told, and takes every text for a query.
+#: A harness that opens the model it is told, and takes every text for a query.
 HARNESS = """
 import base64, json, sys
 from polybake.runtime.embedder import Embedder
@@ -40,14 +40,14 @@ def command(folder: Path, code: str) -> str:
 
 
 def test_a_command_s_vectors(prompted: Path, tmp_path: Path) -> None:
-    """In several requests, in the order of the texts, and as it gives them."""
+    """The command's own vectors are kept, in the order of the texts, over several requests."""
     found = asked(command(tmp_path, HARNESS), prompted, TEXTS, "document", 60).vectors
     own = Embedder(prompted).embed(TEXTS, prompt="query")
     np.testing.assert_allclose(found, own, atol=1e-6)
 
 
 def test_a_service_s_vectors(prompted: Path) -> None:
-    """Whose prompt is its own by name where it serves this very file."""
+    """A service of this very file is asked for the prompt by name."""
     with served(prompted) as service:
         found = asked(f"{service.url}/embed", prompted, TEXTS, "document", 60)
     assert found.fingerprint == read_head(prompted).manifest.fingerprint
@@ -57,7 +57,7 @@ def test_a_service_s_vectors(prompted: Path) -> None:
 
 
 def test_the_golden_texts(prompted: Path) -> None:
-    """Each once, however many cases have it."""
+    """Each golden text is taken once, however many cases have it."""
     texts = golden_texts(prompted)
     assert len(texts) == len(set(texts)) > 10
     assert "" in texts
@@ -73,13 +73,13 @@ def test_the_golden_texts(prompted: Path) -> None:
     ids=["ends", "no protocol", "no vectors"],
 )
 def test_who_gives_none(code: str, message: str, prompted: Path, tmp_path: Path) -> None:
-    """It is said which, and by what."""
+    """The message says why no vectors came."""
     with pytest.raises(CheckFailed, match=message):
         asked(command(tmp_path, code), prompted, ["a"], None, 60)
 
 
 def test_wrong_input(prompted: Path) -> None:
-    """Before anything is asked."""
+    """Wrong input is refused before anything is asked."""
     with pytest.raises(InputError, match="program 'nowhere' is not there"):
         asked("nowhere", prompted, ["a"], None, 60)
     with pytest.raises(InputError, match="expected seconds above 0"):

@@ -19,7 +19,7 @@ DOCUMENTS = Prompt(role="document")
 
 
 def test_the_file_s_own_vectors_are_the_same(prompted: Path, ways: Ways, texts: list[str]) -> None:
-    """As documents; as queries they are explained by the prompt."""
+    """Vectors of documents are the same as documents; as queries the prompt explains them."""
     own = ways.vectors(Way())
     found = diagnose(prompted, texts, own, DOCUMENTS)
     assert found.verdict == "same"
@@ -32,7 +32,7 @@ def test_the_file_s_own_vectors_are_the_same(prompted: Path, ways: Ways, texts: 
 def test_the_texts_that_show_it_best(
     prompted: Path, dissected: Dissected, ways: Ways, texts: list[str]
 ) -> None:
-    """Of a limit, those that are cut by it."""
+    """The examples of a limit are texts that it cuts, those with the largest gap first."""
     known = {one.name: one for one in departures(dissected, "document", 12)}
     theirs = ways.vectors(known["cuts texts at 16 tokens"].way)
     found = diagnose(prompted, texts, theirs, DOCUMENTS)
@@ -46,7 +46,7 @@ def test_the_texts_that_show_it_best(
 
 
 def test_the_other_byte_order_is_seen(prompted: Path, ways: Ways, texts: list[str]) -> None:
-    """No embedding has such numbers; what else differs is found behind it."""
+    """No embedding has such numbers; further differences are found behind the byte order."""
     own = ways.vectors(Way()).astype(np.float32)
     found = diagnose(prompted, texts, own.byteswap(), DOCUMENTS)
     assert found.swapped
@@ -56,7 +56,7 @@ def test_the_other_byte_order_is_seen(prompted: Path, ways: Ways, texts: list[st
 
 
 def test_noise_is_unexplained(prompted: Path, texts: list[str]) -> None:
-    """Nothing is guessed."""
+    """No cause is guessed for random numbers."""
     theirs = np.random.default_rng(3).normal(size=(len(texts), 12)).astype(np.float32)
     found = diagnose(prompted, texts, theirs, DOCUMENTS)
     assert found.verdict == "unexplained"
@@ -66,7 +66,7 @@ def test_noise_is_unexplained(prompted: Path, texts: list[str]) -> None:
 def test_all_texts_are_compared(
     prompted: Path, ways: Ways, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A gap of one text in many is seen, wherever it stands; and that no time was left for more."""
+    """One wrong text among many is seen, and a search that ran out of time says so."""
     monkeypatch.setattr("polybake.study.diagnose.search._TIME", 0.0)
     many, own = texts * 20, np.tile(ways.vectors(Way()), (20, 1))
     own[201] *= 3
@@ -77,7 +77,7 @@ def test_all_texts_are_compared(
 
 
 def test_the_longest_text_is_tried(dissected: Dissected, prompted: Path, texts: list[str]) -> None:
-    """Its own vector is right, but all others were padded to its length."""
+    """Its own vector is right; all others are wrong, as they were padded to its length."""
     many = texts[:10] * 8
     many.insert(37, " ".join(["river"] * 17))
     name = "takes the mean over padding, too, in batches of several texts"
@@ -89,7 +89,7 @@ def test_the_longest_text_is_tried(dissected: Dissected, prompted: Path, texts: 
 
 
 def test_another_order_is_seen(prompted: Path, ways: Ways, texts: list[str]) -> None:
-    """Alone it is all there is; what else differs is found behind it."""
+    """A changed order alone explains the vectors; further differences are found behind it."""
     own, shift = ways.vectors(Way()), np.roll(np.arange(len(texts)), 1)
     found = diagnose(prompted, texts, own[shift], DOCUMENTS)
     assert (found.moved, found.found, found.verdict) == (15, (), "explained")
@@ -102,7 +102,7 @@ def test_another_order_is_seen(prompted: Path, ways: Ways, texts: list[str]) -> 
 def test_what_rounding_leaves_behind_an_explanation_is_said(
     prompted: Path, dissected: Dissected, texts: list[str]
 ) -> None:
-    """Where the second of a pair is too small to be told from others."""
+    """A remainder of rounding's size is called rounding, not a second cause."""
     known = {one.name: one for one in departures(dissected, "document", 12)}
     many = texts * 3
     theirs = Ways(dissected, many, "document").vectors(known["pools by cls"].way)
@@ -113,7 +113,7 @@ def test_what_rounding_leaves_behind_an_explanation_is_said(
 
 
 def test_what_rounding_leaves_is_said(prompted: Path, ways: Ways, texts: list[str]) -> None:
-    """It differs from machine to machine, and so is known by its size alone."""
+    """Rounding differs from machine to machine, so its size alone gives it away."""
     own = ways.vectors(Way())
     noise = np.random.default_rng(5).uniform(-1e-3, 1e-3, own.shape)
     found = diagnose(prompted, texts, (own + noise).astype(np.float32), DOCUMENTS)
@@ -122,7 +122,7 @@ def test_what_rounding_leaves_is_said(prompted: Path, ways: Ways, texts: list[st
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_no_vector_is_no_guess(value: float, prompted: Path, texts: list[str]) -> None:
-    """The row is named."""
+    """Rows with NaN or infinity are named."""
     theirs = np.ones((len(texts), 12), np.float32)
     theirs[3, 2] = value
     with pytest.raises(InputError, match="vector 4 holds NaN or infinity; drop it"):
@@ -133,7 +133,7 @@ def test_no_vector_is_no_guess(value: float, prompted: Path, texts: list[str]) -
 
 
 def test_integers_are_refused(tmp_path: Path) -> None:
-    """What was rounded cannot be taken apart."""
+    """Quantized vectors cannot be taken apart."""
     model = write_every_feed_model(tmp_path / "m.onnx", precision="int8")
     with pytest.raises(InputError, match="give a file of float32 embeddings"):
         diagnose(model, ["a"], np.ones((1, 7), np.float32), Prompt())

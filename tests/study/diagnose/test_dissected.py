@@ -40,7 +40,7 @@ STEPS: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("functions", [False, True], ids=["nodes", "functions"])
 @pytest.mark.parametrize("kind", STEPS)
 def test_step_by_step_is_the_whole(kind: str, functions: bool, tmp_path: Path) -> None:
-    """Whatever a step reads besides its embeddings, and however it is written."""
+    """The parts give the whole model's vectors, for any step and either form of the file."""
     model = tmp_path / "m.onnx"
     prompts = {"query": "the ", "document": "water "}
     folder = write_bert(tmp_path / "bert")
@@ -52,7 +52,7 @@ def test_step_by_step_is_the_whole(kind: str, functions: bool, tmp_path: Path) -
 
 
 def test_its_parts_have_names(dissected: Dissected) -> None:
-    """Two layers, of which the last one's output is the encoder's; and what each step gives."""
+    """Two layers and each step can be read, and the last layer's output is the encoder's."""
     assert len(dissected.layers) == 1
     assert len(dissected.states) == 3
     assert dissected.pooled_at == 0
@@ -60,7 +60,7 @@ def test_its_parts_have_names(dissected: Dissected) -> None:
 
 @pytest.mark.parametrize("pooled", [False, True], ids=["tokens", "pooled"])
 def test_an_exported_encoder(pooled: bool, tmp_path: Path) -> None:
-    """Its nodes have no names that say what they are."""
+    """The nodes of an export have no names that tell its parts."""
     write_encoder(tmp_path / "source", *([encoder(outputs=POOLED)] if pooled else []))
     steps = [UNIT] if pooled else [MEAN, UNIT]
     model = tmp_path / "m.onnx"

@@ -1,4 +1,4 @@
-"""Vectors of others, in the files that they come in."""
+"""Vectors of other programs, in the files that they come in."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check(found: tuple[list[str], np.ndarray]) -> None:
 
 
 def test_an_array_with_a_file_of_texts(tmp_path: Path) -> None:
-    """Of any type of numbers, and in any order of bytes that NumPy knows."""
+    """Arrays of any number type and byte order are read."""
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS), encoding="utf-8")
     for kind in (np.float32, np.float64, ">f4"):
         np.save(tmp_path / "v.npy", VECTORS.astype(kind))
@@ -35,7 +35,7 @@ def test_an_array_with_a_file_of_texts(tmp_path: Path) -> None:
 
 
 def test_tables(tmp_path: Path) -> None:
-    """JSON Lines; CSV as pgvector and as PostgreSQL's own arrays print it; Parquet."""
+    """Texts and vectors are read from JSON Lines, Parquet, and CSV as PostgreSQL prints it."""
     import pyarrow
     from pyarrow import parquet
 
@@ -76,7 +76,7 @@ def test_tables(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_files(name: str, content: bytes, message: str, tmp_path: Path) -> None:
-    """Each is named with what was expected."""
+    """Each wrong file is named with what was expected."""
     (tmp_path / name).write_bytes(content)
     (tmp_path / "texts.txt").write_text("a")
     with pytest.raises(InputError, match=message):
@@ -84,7 +84,7 @@ def test_wrong_files(name: str, content: bytes, message: str, tmp_path: Path) ->
 
 
 def test_one_vector_for_each_text(tmp_path: Path) -> None:
-    """Else nobody knows which is whose."""
+    """Fewer or more vectors than texts are refused, as nobody knows whose they are."""
     np.save(tmp_path / "v.npy", VECTORS)
     (tmp_path / "texts.txt").write_text("a\nb")
     with pytest.raises(InputError, match="has 3 vectors for 2 texts; give one for each"):

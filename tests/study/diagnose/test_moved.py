@@ -1,4 +1,4 @@
-"""What became of an order, in words."""
+"""A changed order of vectors, in words."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_order_is_named(name: str) -> None:
-    """By rows and texts, from 1."""
+    """Shifts, swaps and losses are described by rows and texts, counted from 1."""
     found, lines = CASES[name]
     assert described(np.asarray(found), NONE) == lines
 
 
 def test_any_other_order_is_shown() -> None:
-    """By its first rows."""
+    """An order without a pattern is shown by its first rows."""
     found = np.random.default_rng(0).permutation(400)
     (line,) = described(found, NONE)
     assert line.endswith("and so on")
@@ -73,20 +73,20 @@ def test_any_other_order_is_shown() -> None:
 
 @pytest.fixture(scope="module")
 def many() -> list[str]:
-    """Texts of which no two have one vector."""
+    """Texts of which no two have the same vector."""
     words = ["water", "river", "boat", "sails,", "on", "boats"]
     return [" ".join(words[one // 6**place % 6] for place in range(4)) for one in range(400)]
 
 
 @pytest.mark.parametrize("name", [one for one in CASES if one != "in order"])
 def test_vectors_in_another_order_are_named(name: str, many: list[str], prompted: Path) -> None:
-    """Wherever they begin to be, they are explained, and by nothing else."""
+    """Moved vectors are explained by their order alone, wherever it changes."""
     found = _diagnosed(prompted, many, np.asarray(CASES[name][0]))
     assert (found.verdict, found.astray, found.found) == ("explained", CASES[name][1], ())
 
 
 def test_the_same_is_said_of_all_rows(many: list[str], prompted: Path) -> None:
-    """Not of a sample."""
+    """All rows are compared, not a sample."""
     assert _diagnosed(prompted, many, ROWS).verdict == "same"
 
 
@@ -100,7 +100,7 @@ def test_the_same_is_said_of_all_rows(many: list[str], prompted: Path) -> None:
     ids=["one", "two", "all"],
 )
 def test_zeros_are_called_so(zeros: list[int], line: str, many: list[str], prompted: Path) -> None:
-    """Whatever is known of the rest."""
+    """Rows of zeros are named, and they explain the gap."""
     own = Embedder(prompted).embed(many, prompt="document")
     own[zeros] = 0
     found = diagnose(prompted, many, own, Prompt(role="document"))
@@ -108,6 +108,6 @@ def test_zeros_are_called_so(zeros: list[int], line: str, many: list[str], promp
 
 
 def _diagnosed(model: Path, many: list[str], rows: np.ndarray) -> Diagnosis:
-    """Of vectors in such an order; where it says -1, the vector of another text."""
+    """Diagnose the vectors in this order; -1 is the vector of another text."""
     own = Embedder(model).embed([*many, "the river the boat"], prompt="document")
     return diagnose(model, many, own[rows], Prompt(role="document"))

@@ -1,4 +1,4 @@
-"""Vectors beside those of other texts are put into the order of their own."""
+"""Vectors that stand beside wrong texts are put into the right order."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ OWN = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
 
 
 def test_in_order() -> None:
-    """However long the vectors are."""
+    """Vectors in order stay in order, however long they are."""
     assert (order(3 * OWN, OWN) == np.arange(40)).all()
 
 
 def test_any_other_order() -> None:
-    """Of each vector the row is given that it has among the model's own."""
+    """Each vector is matched to the model's own nearest vector, in any permutation."""
     other = np.random.default_rng(1).permutation(40)
     assert (order(OWN[other], OWN) == other).all()
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_shifted_by_one(noise: float) -> None:
-    """Even where something else differs, too; the one whose text is not there is none's."""
+    """A shift is found despite noise, and a vector without its text matches none of the others."""
     theirs = np.random.default_rng(2).normal(size=(40, 16)) * noise
     theirs[1:] += OWN[:-1]
     theirs[0] = np.random.default_rng(3).normal(size=16)
@@ -32,7 +32,7 @@ def test_shifted_by_one(noise: float) -> None:
 
 
 def test_two_that_are_swapped() -> None:
-    """And nothing else is moved."""
+    """Only the two swapped vectors are moved."""
     theirs = OWN.copy()
     theirs[[3, 9]] = OWN[[9, 3]]
     found = order(theirs, OWN)
@@ -42,12 +42,12 @@ def test_two_that_are_swapped() -> None:
 
 @pytest.mark.parametrize("count", [3, 40])
 def test_other_vectors_have_no_order(count: int) -> None:
-    """Noise is beside what it is beside by chance."""
+    """Vectors of noise match rows by chance alone, so they have no order."""
     theirs = np.random.default_rng(4).normal(size=(count, 16))
     assert (order(theirs, OWN[:count]) == np.arange(count)).all()
 
 
 def test_equal_texts_are_in_order() -> None:
-    """Whichever of them a vector is beside."""
+    """Vectors of equal texts count as in order."""
     own = np.tile(OWN[:2], (10, 1))
     assert (order(own, own) == np.arange(20)).all()

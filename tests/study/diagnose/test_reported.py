@@ -1,4 +1,4 @@
-"""What other tools' users reported, made by tools/reported.py: each cause is named first."""
+"""Reports of other tools' users, rebuilt by tools/reported.py: each cause is named first."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ REPORTS = json.loads((FOLDER / "reports.json").read_text("utf-8"))["reports"]
 LINES = (FOLDER / "texts.jsonl").read_text("utf-8").splitlines()
 TEXTS = [json.loads(line)["text"] for line in LINES]
 
-#: Those of the real weights that take a second, as what is cheap to try explains them.
+#: Reports on real weights that take only a second, as cheap tries explain them.
 FAST = {"fastembed-cls", "ollama-length", "ollama-order"}
 
 
 def marked(report: dict[str, Any]) -> Any:
-    """A report, under its name; others of the real weights have a session of their own."""
+    """A report as a parameter; most of those on real weights have a session of their own."""
     marks = [pytest.mark.minilm] if report["model"] == "minilm" else []
     if marks and report["name"] not in FAST:
         marks.append(pytest.mark.reported)
@@ -32,7 +32,7 @@ def marked(report: dict[str, Any]) -> Any:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The tiny models that reports are of, as model files."""
+    """The tiny models of the reports, as model files."""
     folder = tmp_path_factory.mktemp("reported")
     found = {}
     for name in sorted({one["model"] for one in REPORTS} - {"minilm"}):
@@ -43,7 +43,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("report", [marked(one) for one in REPORTS])
 def test_the_cause_is_named_first(report: dict[str, Any], request: pytest.FixtureRequest) -> None:
-    """Or nothing is, where polybake knows no such cause: it does not guess."""
+    """The reported cause comes first; where polybake does not know it, nothing is guessed."""
     if report["model"] == "minilm":
         model = request.getfixturevalue("baked_minilm")
     else:
@@ -56,7 +56,7 @@ def test_the_cause_is_named_first(report: dict[str, Any], request: pytest.Fixtur
         return
     verdicts = ["unexplained", "explained in part", "explained"]
     most = report.get("part", 2 * bool(report["explained_by"]))
-    # Each layer rounds to int8 anew, and on another processor some elements to the next step.
+    # Every layer rounds to int8, and another processor may round some elements the other way.
     least = 1 if "dynamic int8" in " ".join(report["explained_by"]) else most
     assert least <= verdicts.index(found.verdict) <= most, names
     assert all(cause in names[0] for cause in report["explained_by"]), names

@@ -68,7 +68,7 @@ PAIRS = [
 ]
 
 
-#: Of batches, which here are of fewer texts than all.
+#: Differences of batches, which hold fewer texts here than there are.
 BATCHED = [
     "takes the mean over padding, too, in batches of 8 texts",
     "attends to padding and pools it, in batches of 8 texts",
@@ -84,7 +84,7 @@ def known(dissected: Dissected) -> dict[str, Departure]:
 def test_a_planted_difference_is_named_first(
     name: str, known: dict[str, Departure], ways: Ways, dissected: Dissected, texts: list[str]
 ) -> None:
-    """It explains all of the gap, alone."""
+    """One planted difference explains all of the gap."""
     found = explanations(dissected, texts, ways.vectors(known[name].way), "document").found
     assert name in found[0].name
     assert found[0].explained > 0.999
@@ -99,7 +99,7 @@ def test_a_planted_pair_is_named_first(
     dissected: Dissected,
     texts: list[str],
 ) -> None:
-    """Both of them, where neither explains the gap."""
+    """Two planted differences are both named, where neither explains the gap alone."""
     pair = known[names[0]].joined(known[names[1]])
     assert pair
     found = explanations(dissected, texts, ways.vectors(pair.way), "document").found
@@ -110,7 +110,7 @@ def test_a_planted_pair_is_named_first(
 def test_a_new_difference_is_a_line_where_it_departs(
     ways: Ways, dissected: Dissected, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A toy one among those of stored vectors is found alone, and in a pair with a known one."""
+    """A toy difference of stored vectors is found alone, and in a pair with a known one."""
     toy = Departure("halves the first element", Way(stored=lambda x: x * (np.arange(12) > 0) / 2))
     usual = stored.departures
     monkeypatch.setattr(stored, "departures", lambda dimension: [*usual(dimension), toy])
@@ -125,7 +125,7 @@ def test_a_new_difference_is_a_line_where_it_departs(
 def test_another_checkpoint_stays_unexplained(
     dissected: Dissected, texts: list[str], tmp_path: Path
 ) -> None:
-    """Nothing of what is known explains other weights, and nothing is guessed."""
+    """No known difference explains other weights, and nothing is guessed."""
     other = Dissected.read(write_prompted(tmp_path / "other.onnx", seed=2))
     theirs = Ways(other, texts, "document").vectors(Way())
     found = explanations(dissected, texts, theirs, "document").found
@@ -133,7 +133,7 @@ def test_another_checkpoint_stays_unexplained(
 
 
 def test_fewer_dimensions(ways: Ways, dissected: Dissected, texts: list[str]) -> None:
-    """Cut, with and without another norm."""
+    """Cut vectors are recognised, both as they are and normalised again."""
     cut = ways.vectors(Way())[:, :5]
     found = explanations(dissected, texts, cut, "document").found
     assert found[0].name == "keeps the first 5 elements"
@@ -145,7 +145,7 @@ def test_fewer_dimensions(ways: Ways, dissected: Dissected, texts: list[str]) ->
 def test_values_on_a_grid_need_no_model(
     ways: Ways, dissected: Dissected, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was rounded is known by its values, on whichever side of a step arithmetic put them."""
+    """Rounded values are recognised as such, on whichever side of a step arithmetic put them."""
     own = ways.vectors(Way())
     tried: list[object] = []
     monkeypatch.setattr(Dissected, "values", lambda *given, **_: tried.append(given))
@@ -160,7 +160,7 @@ def test_values_on_a_grid_need_no_model(
 def test_a_difference_behind_rounding_is_named(
     ways: Ways, dissected: Dissected, texts: list[str], known: dict[str, Departure]
 ) -> None:
-    """Both are, and no pair needs to be tried."""
+    """Difference and rounding are both named, without trying any pair."""
     theirs = np.round(ways.vectors(known["cuts texts at 16 tokens"].way), 3)
     said: list[str] = []
     found = explanations(dissected, texts, theirs, "document", said.append).found
@@ -171,7 +171,7 @@ def test_a_difference_behind_rounding_is_named(
 
 @pytest.mark.parametrize(("own", "other"), [("gelu", "gelu_new"), ("gelu_new", "gelu")])
 def test_gelu_has_two_forms(own: str, other: str, tmp_path: Path, texts: list[str]) -> None:
-    """Of two bakes of one checkpoint, each explains the other's vectors by its form."""
+    """Two bakes of one checkpoint differ by GELU's form, which explains each other's vectors."""
     weights = bert_weights()
     for name in weights:
         if name.endswith("intermediate.dense.weight"):

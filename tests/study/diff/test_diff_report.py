@@ -24,7 +24,7 @@ from polybake.verification.verdict import Stage
 
 
 def test_each_part_has_a_line(every_feed: Path, tmp_path: Path) -> None:
-    """And each change one of its own, below the first."""
+    """Every part has a line, and each further change a line below it."""
     varied = write_varied(every_feed, tmp_path / "b.onnx", name="other", opset=17)
     lines = list(parts_lines(compare_parts(every_feed, varied)))
     assert lines[2:] == [
@@ -89,7 +89,7 @@ def test_modules() -> None:
 
 
 def test_a_long_list_ends_with_how_many_more() -> None:
-    """Modules of a list of one each."""
+    """A list of many different modules is cut, and says how many are left."""
     lines = list(
         modules_lines([ModuleChange(f"m{at}x", 1, [WeightChange("w", "gone")]) for at in range(20)])
     )
@@ -101,13 +101,13 @@ def test_a_long_list_ends_with_how_many_more() -> None:
     ("worst", "shown"), [("", "the empty text"), ("\t ", "white space alone"), ("a", '"a"')]
 )
 def test_a_text_that_shows_nothing_is_named(worst: str, shown: str) -> None:
-    """Not by empty quotation marks."""
+    """A blank text is described in words, not by empty quotation marks."""
     seen = Seen(Stage.EMBED, texts=1, differing=1, largest=0.5, worst=worst)
     assert [*stages_lines([seen])][-1].strip() == f"most: {shown}"
 
 
 def test_stages() -> None:
-    """What differs has its text, and vectors have their figures."""
+    """Each difference is shown with its text, and those of vectors with figures."""
     ids = Seen(Stage.TOKENIZE, texts=9, differing=1, worst=("one", "x" * 80))
     same = Seen(Stage.EMBED_IDS, texts=9, largest=1e-7, distances=array("d", [0.0]))
     other = Seen(
@@ -127,7 +127,7 @@ def test_stages() -> None:
 
 
 def test_neighbours() -> None:
-    """By each file alone, then together where their vectors fit; few texts are said to be few."""
+    """Neighbours are told for each file alone, then together; few texts are called too few."""
     found = Neighbours(246, 0.99996, 0.5, 0.975, 1.0, ())
     assert list(neighbours_lines(found)) == [
         "neighbours 99.99 % of the 10 nearest of each of 246 texts stay; rank correlation 0.5000",

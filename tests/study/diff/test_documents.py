@@ -1,4 +1,4 @@
-"""Where two JSON documents differ, in words."""
+"""The differences of two JSON documents, in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANY: dict[str, JsonValue] = {str(number): number for number in range(20)}
     ],
 )
 def test_each_place_is_named(before: JsonValue, after: JsonValue, shown: list[str]) -> None:
-    """With what it said and what it says."""
+    """Every change shows its place, the old value and the new one."""
     found = [f"{one.place}: {one.change}" for one in document_changes(before, after, "x")]
     assert found == shown
 
@@ -38,5 +38,5 @@ def test_a_vocabulary_is_one_place() -> None:
 
 
 def test_equal_documents_have_none() -> None:
-    """Whatever the order of their keys."""
+    """Documents are equal if only the order of their keys differs."""
     assert not [*document_changes({"a": 1, "b": [1]}, {"b": [1], "a": 1}, "x")]

@@ -18,7 +18,7 @@ from polybake.verification.verdict import Stage
 
 
 def test_it_is_json(every_feed: Path) -> None:
-    """Which knows no infinity."""
+    """Infinity and NaN, which JSON lacks, become null."""
     parts = compare_parts(every_feed, every_feed)
     stages = [
         Seen(Stage.TOKENIZE),

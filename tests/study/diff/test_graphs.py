@@ -1,4 +1,4 @@
-"""Which modules of two graphs differ."""
+"""The modules in which two graphs differ."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_weight_is_found_in_its_layer(bert: Path, tmp_path: Path) -> None:
-    """With the largest change of an element."""
+    """A changed weight is reported in its layer, with its largest change of an element."""
     name = "encoder.layer.1.output.dense.weight"
 
     def shift(array: np.ndarray) -> np.ndarray:
@@ -63,7 +63,7 @@ def test_a_step_between_moves_no_other_module(bert: Path, tmp_path: Path) -> Non
 
 
 def test_a_literal_of_the_code_is_part_of_its_operator(bert: Path, tmp_path: Path) -> None:
-    """Another epsilon is another operator, though its name be the same."""
+    """Another epsilon makes another operator, even under the same name."""
     changed = write_varied(
         bert, tmp_path / "b.onnx", graph=change_weight("const_1e-12_f32", lambda one: one * 1000)
     )
@@ -87,7 +87,7 @@ def test_a_weight_of_another_type_is_compared_by_its_numbers(bert: Path, tmp_pat
 
 
 def test_a_node_s_own_name_is_no_module(bert: Path, tmp_path: Path) -> None:
-    """One that is in no module is the graph's."""
+    """A node outside of all modules belongs to the graph itself."""
 
     def add(model: onnx.ModelProto) -> None:
         node = onnx.helper.make_node("Constant", [], ["unused"], "Constant_9", value_int=1)

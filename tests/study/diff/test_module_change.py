@@ -9,7 +9,7 @@ from polybake.study.diff.weights import WeightChange
 
 
 def test_layers_of_one_kind_are_told_together() -> None:
-    """Their numbers are added."""
+    """The numbers of equal layers are added."""
     a, b, c = (WeightChange(name, "changed") for name in "abc")
     layers = [
         ModuleChange("layer.0", 4, [a], nodes_added=Counter(Add=1)),

@@ -1,4 +1,4 @@
-"""Neighbours by two files, against definitions written out."""
+"""Neighbours by two files, checked against definitions written out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def overlap(one: list[set[int]], other: list[set[int]]) -> float:
 
 
 def test_overlap_is_that_of_the_definition(manifest: Manifest) -> None:
-    """Each file alone, new queries among old vectors, and among every second one."""
+    """Overlap holds for each file alone, in the old index, and in one that is half new."""
     found, expected = compared(manifest, OLD, NEW), nearest(OLD, OLD)
     half = np.array([NEW[at] if at % 2 else OLD[at] for at in range(len(OLD))])
     assert found.texts == 40
@@ -84,7 +84,7 @@ def test_rank_correlation_is_spearman_s(manifest: Manifest) -> None:
 
 
 def test_equal_vectors_keep_all(manifest: Manifest) -> None:
-    """Texts that are equally near stand for each other."""
+    """Texts that are equally near may stand for each other."""
     twice = np.concatenate([OLD[:8]] * 5)
     found = compared(manifest, twice, twice)
     assert (found.alone, found.old_index, found.shared_index) == (1, 1, 1)
@@ -92,7 +92,7 @@ def test_equal_vectors_keep_all(manifest: Manifest) -> None:
 
 
 def test_turned_vectors_keep_their_neighbours_and_fit_no_old_index(manifest: Manifest) -> None:
-    """As of a model that was trained again; why neighbours alone say nothing of an index."""
+    """A rotation, as of a model trained again, keeps neighbours but does not fit an old index."""
     turn = np.linalg.qr(RANDOM.normal(size=(7, 7)))[0].astype(np.float32)
     found = compared(manifest, OLD, OLD @ turn)
     assert found.alone > 0.99
@@ -101,7 +101,7 @@ def test_turned_vectors_keep_their_neighbours_and_fit_no_old_index(manifest: Man
 
 
 def test_another_dimension_has_neighbours_of_its_own(manifest: Manifest) -> None:
-    """And none together."""
+    """Vectors of two dimensions are compared by neighbours of each file alone."""
     found = compared(manifest, OLD, OLD[:, :5], comparable=False)
     assert found.alone == pytest.approx(overlap(nearest(OLD, OLD), nearest(OLD[:, :5], OLD[:, :5])))
     assert (found.old_index, found.shared_index, found.together) == (None, None, None)
@@ -109,7 +109,7 @@ def test_another_dimension_has_neighbours_of_its_own(manifest: Manifest) -> None
 
 
 def test_queries_have_vectors_of_their_own(manifest: Manifest) -> None:
-    """Other queries find others, though the documents be the same."""
+    """Other queries find other neighbours, even among the same documents."""
     found = compared(manifest, OLD, OLD, queries=(OLD, -OLD))
     assert found.alone < 0.2
     assert compared(manifest, OLD, OLD, queries=(-OLD, -OLD)).alone == 1
@@ -132,7 +132,7 @@ def test_the_similarity_is_the_model_s(manifest: Manifest) -> None:
 
 
 def test_vectors_of_length_1_may_lie_in_an_index_of_dot_products(manifest: Manifest) -> None:
-    """Where a file that does not normalize would put its own at other places."""
+    """A file that does not normalise puts its vectors at other places of such an index."""
     found = compared(manifest, unit(OLD).astype(np.float32), OLD)
     assert (found.alone, found.old_index) == (1, 1)
     assert found.together is not None
@@ -140,7 +140,7 @@ def test_vectors_of_length_1_may_lie_in_an_index_of_dot_products(manifest: Manif
 
 
 def test_a_distance_is_one(manifest: Manifest) -> None:
-    """The nearest by Euclid, written out, are the nearest."""
+    """Nearest by Euclidean distance, written out, are the nearest found."""
     euclid = manifest.model_copy(update={"similarity": "euclidean"})
     expected = []
     for vectors in (OLD, NEW):
@@ -154,7 +154,7 @@ def test_a_distance_is_one(manifest: Manifest) -> None:
 def test_packed_bits_are_compared_bit_by_bit(
     every_feed_bits: Path, every_feed: Path, dtype: str
 ) -> None:
-    """As the signs that they stand for."""
+    """Packed bits have the neighbours of the signs that they stand for."""
     bits = RANDOM.integers(0, 256, (40, 4), dtype=np.uint8)
     signs = np.unpackbits(bits, axis=1) * 2.0 - 1
     changed = bits.copy()
@@ -188,7 +188,7 @@ def test_equal_similarities_share_the_mean_of_their_ranks(manifest: Manifest) ->
 
 
 def test_what_is_no_number_is_near_nothing(manifest: Manifest) -> None:
-    """It takes no place among the ten, and its own ten are lost."""
+    """A vector of NaN is nobody's neighbour, and has lost its own ten."""
     broken = OLD.copy()
     broken[3] = np.nan
     found = compared(manifest, OLD, broken)
@@ -197,7 +197,7 @@ def test_what_is_no_number_is_near_nothing(manifest: Manifest) -> None:
 
 
 def test_ten_texts_have_no_ten_neighbours(manifest: Manifest) -> None:
-    """Each has nine others."""
+    """Each of ten texts has only nine others."""
     kept = SearchVectors()
     kept.add(["document", "query"], [*OLD[:10, None]], [*NEW[:10, None]])
     assert compare_neighbours(kept, manifest, manifest, comparable=True) is None

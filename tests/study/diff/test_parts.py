@@ -12,7 +12,7 @@ from polybake.study.diff.parts import compare_parts
 
 
 def test_a_name_decides_no_vector(every_feed: Path, tmp_path: Path) -> None:
-    """What the manifest says is shown, and the files are the same."""
+    """A change of the manifest alone is shown, and the files count as the same."""
     renamed = write_varied(every_feed, tmp_path / "b.onnx", name="other", precision="int8")
     parts = compare_parts(every_feed, renamed)
     assert parts.same
@@ -23,7 +23,7 @@ def test_a_name_decides_no_vector(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_each_deciding_part_is_seen(every_feed: Path, tmp_path: Path) -> None:
-    """Graph, tokenizer and contract, each by itself."""
+    """Changes of graph, tokenizer and contract are each seen alone."""
     changes = {
         "graph": {"graph": change_weight("type_rows", lambda rows: rows * 2)},
         "tokenizer": {"tokenizer": lambda words: words["normalizer"].update(lowercase=False)},
@@ -38,7 +38,7 @@ def test_each_deciding_part_is_seen(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_a_graph_that_was_changed_is_not_compared(every_feed: Path, tmp_path: Path) -> None:
-    """Its digest would say that it is the same."""
+    """A changed graph is refused, as its digest would claim that it is the same."""
     data = bytearray(every_feed.read_bytes())
     data[-1] ^= 1
     (tmp_path / "b.onnx").write_bytes(data)
@@ -58,7 +58,7 @@ def test_a_graph_that_was_changed_is_not_compared(every_feed: Path, tmp_path: Pa
 def test_what_gives_other_things_cannot_be_compared(
     every_feed: Path, other: str, shown: str, searchable: bool, request: pytest.FixtureRequest
 ) -> None:
-    """Texts are searched all the same, where both files take them for one purpose."""
+    """Other vectors of the same task can still be searched, each by itself."""
     parts = compare_parts(every_feed, request.getfixturevalue(other))
     assert parts.obstacle == shown
     assert parts.runnable == parts.searchable == searchable
@@ -67,7 +67,7 @@ def test_what_gives_other_things_cannot_be_compared(
 def test_an_index_keeps_vectors_and_no_scores(
     every_feed: Path, tiny_multi_vector: Path, tiny_rerank: Path
 ) -> None:
-    """Several of each text have no ten neighbours here."""
+    """Models with several vectors a text are indexed, but have no ten neighbours here."""
     found = {
         model: compare_parts(model, model) for model in (every_feed, tiny_multi_vector, tiny_rerank)
     }
@@ -76,7 +76,7 @@ def test_an_index_keeps_vectors_and_no_scores(
 
 
 def test_a_prompt_that_is_gone_is_named(every_feed: Path, tmp_path: Path) -> None:
-    """One that is added is none."""
+    """A prompt that was removed is named; an added one is not."""
     fewer = write_varied(
         every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].pop("query")
     )

@@ -28,13 +28,13 @@ def drawn(
 
 
 def bars(root: ElementTree.Element) -> dict[str, float]:
-    """Where each bar begins, by what it counts."""
+    """The place where each bar begins, by what it counts."""
     found = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "bar"]
     return {one.findtext(f"{SVG}title", ""): float(one.attrib["x"]) for one in found}
 
 
 def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
-    """Equal ones at the left end, opposite ones at the right, and the limit between."""
+    """Equal texts are at the left end, opposite ones at the right, with the limit between."""
     distances = array("d", [0.0, -1e-16, 2e-4, 2e-4, 2e-4, 2.0])
     seen = Seen(Stage.EMBED, texts=6, differing=4, distances=distances)
     neighbours = Neighbours(9, 0.9, 0.9, 0.9, 0.9, (0.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3))
@@ -49,7 +49,7 @@ def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_said(every_feed: Path, tmp_path: Path) -> None:
-    """Of vectors of another dimension, and of texts without an index."""
+    """A picture without comparable vectors, or without searched texts, says so."""
     root = drawn(tmp_path / "a.svg", every_feed, [Seen(Stage.TOKENIZE)], None)
     written = "".join(root.itertext())
     assert "none can be compared" in written
@@ -57,7 +57,7 @@ def test_what_is_not_there_is_said(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: Path) -> None:
-    """One file, whose text is escaped."""
+    """The picture is one file, and its texts are escaped."""
     drawn(tmp_path / "a.svg", every_feed, [], None)
     written = (tmp_path / "a.svg").read_text()
     assert "prefers-color-scheme: dark" in written
@@ -66,7 +66,7 @@ def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: P
 
 
 def test_another_kind_of_file_is_refused() -> None:
-    """Before anything runs."""
+    """A wrong suffix is refused before anything runs."""
     check_picture(None)
     check_picture(Path("a.SVG"))
     with pytest.raises(InputError, match=r"a\.png: a picture is an \.svg file"):

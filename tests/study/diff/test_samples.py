@@ -1,4 +1,4 @@
-"""The texts that two model files are compared on."""
+"""The texts on which two model files are compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polybake.study.diff.samples import (
 
 
 def test_golden_texts_are_taken_once(every_feed: Path, every_feed_left: Path) -> None:
-    """Though both files have them, each with its prompt."""
+    """Golden texts of both files are taken once, each with its prompt."""
     found = [
         (one.prompt.name, one.texts)
         for one in golden_samples(compare_parts(every_feed, every_feed_left))
@@ -27,7 +27,7 @@ def test_golden_texts_are_taken_once(every_feed: Path, every_feed_left: Path) ->
 
 
 def test_a_prompt_of_one_file_has_no_texts(every_feed: Path, tmp_path: Path) -> None:
-    """The other could not embed them."""
+    """A prompt that only one file has cannot be compared."""
     fewer = write_varied(
         every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].pop("query")
     )
@@ -36,13 +36,13 @@ def test_a_prompt_of_one_file_has_no_texts(every_feed: Path, tmp_path: Path) -> 
 
 
 def test_integers_bring_the_slack_of_each_text(every_feed_int8: Path) -> None:
-    """So that a number at an edge is no difference."""
+    """Slack travels with each text, so that a number at an edge is no difference."""
     for sample in golden_samples(compare_parts(every_feed_int8, every_feed_int8)):
         assert [one.values.shape for one in sample.slacks] == [(1, 7)] * len(sample.texts)
 
 
 def test_own_texts_are_cut(every_feed: Path) -> None:
-    """A window of any length becomes samples that memory holds."""
+    """Windows of any length become samples that fit into memory."""
     texts = [str(number) for number in range(LONGEST + 1)]
     parts = compare_parts(every_feed, every_feed)
     found = [*search_samples(parts, [texts, ["last"]], "query")]
@@ -52,13 +52,13 @@ def test_own_texts_are_cut(every_feed: Path) -> None:
 
 
 def roles(before: Path, after: Path) -> list[tuple[Prompt, list[str]]]:
-    """How a text is embedded to be searched."""
+    """The prompts and roles with which texts are embedded for a search."""
     parts = compare_parts(before, after)
     return [(one.prompt, [*one.roles]) for one in search_samples(parts, [["a"]])]
 
 
 def test_texts_are_documents_and_queries(every_feed: Path, tmp_path: Path) -> None:
-    """Twice only where a file has a prompt for one of them."""
+    """Texts are embedded twice only if a file has a prompt for a role."""
     bare = write_varied(
         every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].clear()
     )
@@ -69,7 +69,7 @@ def test_texts_are_documents_and_queries(every_feed: Path, tmp_path: Path) -> No
 
 
 def test_another_default_prompt_is_what_is_compared(every_feed: Path, tmp_path: Path) -> None:
-    """Vectors of ``embed`` have it."""
+    """If default prompts differ, texts are embedded with them, as ``embed`` does."""
     other = write_varied(
         every_feed,
         tmp_path / "b.onnx",
@@ -79,13 +79,13 @@ def test_another_default_prompt_is_what_is_compared(every_feed: Path, tmp_path: 
 
 
 def test_scores_are_not_searched(tiny_zero_shot: Path, tiny_multi_vector: Path) -> None:
-    """Nor are texts of several vectors."""
+    """Models of scores, and of several vectors a text, have no search."""
     for model in (tiny_zero_shot, tiny_multi_vector):
         assert not any(names for _, names in roles(model, model))
 
 
 def test_built_in_texts_are_enough_and_told_once(every_feed: Path) -> None:
-    """Sentences, then the golden texts that are not empty."""
+    """The built-in texts are sentences, and then the golden texts that are not empty."""
     (texts,) = built_in_texts(compare_parts(every_feed, every_feed))
     golden = {text for _, _, texts in TEXTS for text in texts if text}
     assert len(texts) == len(set(texts)) == 200 + len({*golden, "a b"})

@@ -1,4 +1,4 @@
-"""Vectors that are kept to search in."""
+"""The vectors that are kept for a search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from polybake.study.diff.search_vectors import SearchVectors
 
 
 def test_they_are_kept_by_role() -> None:
-    """Text by text, and of another dimension in the second file."""
+    """Vectors are kept text by text, and may have another dimension in the second file."""
     kept = SearchVectors()
     old = [np.full((1, 3), number, np.float32) for number in range(2)]
     new = [np.full((1, 2), number, np.float32) for number in range(2)]
@@ -23,7 +23,7 @@ def test_they_are_kept_by_role() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By texts, and by the elements of the longer vectors."""
+    """The number of texts is limited, and so are the elements of the longer vectors."""
     monkeypatch.setattr(search_vectors, "MOST_TEXTS", 5)
     monkeypatch.setattr(search_vectors, "_MOST_ELEMENTS", 30)
     for dimension, most in ((3, 5), (10, 3)):

@@ -1,4 +1,4 @@
-"""Vectors that are the beginning of others."""
+"""Vectors that are the beginning of other vectors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CUT = OLD[:, :5]
     ],
 )
 def test_a_beginning_is_seen(new: np.ndarray, found: str | None) -> None:
-    """As it is, or brought to a length of 1."""
+    """The first elements are recognised, as they are or normalised again."""
     kept = SearchVectors()
     kept.add(["document", "query"], [*OLD[:, None]], [*new[:, None]])
     assert shortened(kept, TOLERANCES["cpu"]) == found
 
 
 def test_queries_count_too() -> None:
-    """Their prompts may differ."""
+    """Queries may differ even if documents are cut, so both are checked."""
     kept = SearchVectors()
     kept.add(["document"], [*OLD[:, None]], [*CUT[:, None]])
     kept.add(["query"], [*OLD[:, None]], [*-CUT[:, None]])
@@ -41,5 +41,5 @@ def test_queries_count_too() -> None:
 
 
 def test_no_texts_show_nothing() -> None:
-    """A comparison without a search."""
+    """A comparison without searched texts shows no shortening."""
     assert shortened(SearchVectors(), TOLERANCES["cpu"]) is None

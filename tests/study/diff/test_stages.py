@@ -1,4 +1,4 @@
-"""Two model files run on the same texts."""
+"""Two model files run on the same texts, stage by stage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from polybake.study.diff.stages import compare_stages, repacked, strictest
 
 
 def differing(before: Path, after: Path) -> tuple[int, ...]:
-    """How many golden texts differ: in their ids, in vectors of the same ids, in vectors."""
+    """The number of golden texts that differ in ids, in vectors of equal ids, and in vectors."""
     parts = compare_parts(before, after)
     return tuple(
         seen.differing for seen in compare_stages(parts, golden_samples(parts), SearchVectors())
@@ -30,18 +30,18 @@ def differing(before: Path, after: Path) -> tuple[int, ...]:
 
 
 def cased(words: dict[str, Any]) -> None:
-    """Capitals are unknown to this vocabulary."""
+    """Make capitals unknown to the tokenizer."""
     words["normalizer"]["lowercase"] = False
 
 
 def test_another_tokenizer_is_blamed_alone(every_feed: Path, tmp_path: Path) -> None:
-    """One text has a capital letter."""
+    """Only the one text with a capital letter differs."""
     varied = write_varied(every_feed, tmp_path / "b.onnx", tokenizer=cased)
     assert differing(every_feed, varied) == (1, 0, 1)
 
 
 def test_another_graph_is_blamed_alone(every_feed: Path, tmp_path: Path) -> None:
-    """All of the ten texts have a first position."""
+    """All ten texts differ, as each has a first position."""
 
     def shift(rows: np.ndarray) -> np.ndarray:
         rows[0] += 1
@@ -53,7 +53,7 @@ def test_another_graph_is_blamed_alone(every_feed: Path, tmp_path: Path) -> None
 
 
 def test_renumbered_tokens_give_the_same_vectors(every_feed: Path, tmp_path: Path) -> None:
-    """Where the rows of the table are, too: other ids, other graphs, and together the same."""
+    """Swapped ids and swapped rows differ alone, and agree together."""
     vocab = json.loads(read_head(every_feed).tokenizer)["model"]["vocab"]
     pair = [vocab["e"], vocab["o"]]
 
@@ -78,7 +78,7 @@ def test_renumbered_tokens_give_the_same_vectors(every_feed: Path, tmp_path: Pat
 
 
 def test_a_fed_prompt_is_part_of_the_graph_s_run(every_feed: Path, tmp_path: Path) -> None:
-    """Another number for a prompt: its ids are the same, its vectors are not."""
+    """Another number for a prompt changes the vectors, and not the ids."""
 
     def other_value(terms: dict[str, Any]) -> None:
         terms["inputs"][4]["values"]["query"] = 5
@@ -94,13 +94,13 @@ def test_a_fed_prompt_is_part_of_the_graph_s_run(every_feed: Path, tmp_path: Pat
 def test_files_of_every_kind_are_what_they_are(
     model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Integers, bits, pairs, and texts with several vectors: other bytes change none."""
+    """Other bytes of a file change nothing, for integers, bits, pairs and several vectors."""
     path = request.getfixturevalue(model)
     assert differing(path, write_varied(path, tmp_path / "b.onnx", graph=noted)) == (0, 0, 0)
 
 
 def noted(model: onnx.ModelProto) -> None:
-    """Other bytes, and the same graph."""
+    """Change the bytes of the file, and not its graph."""
     model.producer_name = "another"
 
 
@@ -108,7 +108,7 @@ def noted(model: onnx.ModelProto) -> None:
 def test_files_of_every_kind_differ(
     model: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Each token has another row."""
+    """Other rows for all tokens change vectors, and no ids."""
     path = request.getfixturevalue(model)
     name = "embeddings.word_embeddings.weight"
     change = change_weight(name, moved)
@@ -123,7 +123,7 @@ def moved(rows: np.ndarray) -> np.ndarray:
 
 
 def test_own_texts_with_a_prompt(every_feed: Path, tmp_path: Path) -> None:
-    """They are counted, and the one that differs is named."""
+    """The user's texts are counted, and the one that differs is named."""
     parts = compare_parts(
         every_feed, write_varied(every_feed, tmp_path / "b.onnx", tokenizer=cased)
     )
@@ -139,7 +139,7 @@ def test_own_texts_with_a_prompt(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_queries_and_documents_have_their_prompts(every_feed: Path, tmp_path: Path) -> None:
-    """Each file its own: a prompt that only one of them has moves its texts alone."""
+    """A prompt that only one of the files has moves only the texts that it is for."""
     fewer = write_varied(
         every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].pop("query")
     )
@@ -156,7 +156,7 @@ def test_queries_and_documents_have_their_prompts(every_feed: Path, tmp_path: Pa
 def test_vectors_of_another_type_are_kept_and_not_compared(
     every_feed: Path, every_feed_int8: Path
 ) -> None:
-    """The stages end with the token ids."""
+    """Only the token ids of such files are compared."""
     parts, kept = compare_parts(every_feed, every_feed_int8), SearchVectors()
     (ids,) = compare_stages(parts, search_samples(parts, [["a", "b"]], "query"), kept)
     assert (ids.texts, ids.differing) == (2, 0)
@@ -173,7 +173,7 @@ def test_ids_that_a_graph_has_no_row_for_are_left_out(every_feed: Path) -> None:
 
 
 def test_types_travel_between_vocabularies(tiny_rerank: Path) -> None:
-    """A row holds them as multiples of the vocabulary's size."""
+    """A row holds types as multiples of the vocabulary's size, which may differ."""
     contract = read_head(tiny_rerank).manifest.contract
     larger = contract.model_copy(update={"vocab_size": contract.vocab_size + 10})
     row = [3, contract.vocab_size + 4]
@@ -181,7 +181,7 @@ def test_types_travel_between_vocabularies(tiny_rerank: Path) -> None:
 
 
 def test_the_narrower_tolerance_holds(every_feed: Path) -> None:
-    """A file that allows its clients more is not the same as one that does not."""
+    """A file that allows less decides what counts as the same."""
     before = read_head(every_feed)
     wide = Tolerance(max_abs=1.0, one_minus_cosine=1e-9)
     fixture = before.fixture.model_copy(update={"tolerances": {"cpu": wide}})

@@ -1,4 +1,4 @@
-"""What a comparison comes to."""
+"""The verdict of a comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polybake.verification.verdict import Stage
 
 
 def stages(*differing: int) -> list[Seen]:
-    """Of nine texts each."""
+    """The three stages with so many of nine texts differing."""
     return [
         Seen(stage, texts=9, differing=number)
         for stage, number in zip(
@@ -49,7 +49,7 @@ def test_a_part_is_blamed_where_vectors_differ(
 
 @pytest.fixture
 def parts(every_feed: Path, tmp_path: Path) -> ModelParts:
-    """Of two graphs."""
+    """The parts of two files whose graphs differ."""
     other = write_varied(
         every_feed, tmp_path / "b.onnx", graph=change_weight("type_rows", lambda rows: rows * 2)
     )
@@ -57,7 +57,7 @@ def parts(every_feed: Path, tmp_path: Path) -> ModelParts:
 
 
 def share(alone: float, texts: int = 200) -> Neighbours:
-    """What is found alone, and a little more together."""
+    """Neighbours that share so much together, and a little more alone."""
     return Neighbours(texts, 0.1, 0.1, min(alone + 0.001, 1), alone, ())
 
 
@@ -103,18 +103,18 @@ def share(alone: float, texts: int = 200) -> Neighbours:
 def test_the_line(
     parts: ModelParts, differing: tuple[int, int, int], neighbours: Neighbours | None, line: str
 ) -> None:
-    """By the tolerance first, then by what is found together, whatever each finds alone."""
+    """The tolerance decides first, then the neighbours found together; each alone never does."""
     assert str(verdict(parts, stages(*differing), neighbours)) == line
 
 
 def test_equal_parts_need_no_run(every_feed: Path) -> None:
-    """Which is the most certain answer."""
+    """Equal contract, tokenizer and graph are the most certain answer."""
     found = verdict(compare_parts(every_feed, every_feed))
     assert str(found) == "Re-index: no. Contract, tokenizer and graph are the same."
 
 
 def test_integers_are_the_same_without_a_tolerance(every_feed_int8: Path, tmp_path: Path) -> None:
-    """Of float32's nothing is said."""
+    """The tolerance of float32 is not mentioned for integers."""
 
     def note(model: onnx.ModelProto) -> None:
         model.producer_name = "another"
@@ -127,7 +127,7 @@ def test_integers_are_the_same_without_a_tolerance(every_feed_int8: Path, tmp_pa
 
 
 def test_shorter_vectors_need_no_model(every_feed: Path, every_feed_bits: Path) -> None:
-    """Those that are stored are cut."""
+    """Stored vectors can be cut instead of embedded again."""
     other = compare_parts(every_feed, every_feed_bits)
     assert str(verdict(other)) == "Re-index: yes. Another dimension (7, 56)."
     assert str(verdict(other, (), share(1), "cut and normalized")) == (
@@ -137,7 +137,7 @@ def test_shorter_vectors_need_no_model(every_feed: Path, every_feed_bits: Path) 
 
 
 def test_other_labels_are_other_answers(tiny_tag: Path, tmp_path: Path) -> None:
-    """Though all numbers be the same; and there is no index."""
+    """Renamed labels change answers even if all numbers are equal."""
 
     def rename(terms: dict[str, dict[str, list[str]]]) -> None:
         terms["settings"]["labels"][0] = "none"
@@ -149,7 +149,7 @@ def test_other_labels_are_other_answers(tiny_tag: Path, tmp_path: Path) -> None:
 
 
 def test_a_prompt_that_is_gone_is_a_reason(every_feed: Path, tmp_path: Path) -> None:
-    """What was embedded with it has no counterpart; one that is added harms none."""
+    """Vectors of a removed prompt have no counterpart; an added prompt does no harm."""
     fewer = write_varied(
         every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].pop("query")
     )
@@ -160,6 +160,6 @@ def test_a_prompt_that_is_gone_is_a_reason(every_feed: Path, tmp_path: Path) -> 
 
 
 def test_what_cannot_be_compared_is_the_reason(every_feed: Path, tiny_tag: Path) -> None:
-    """Nothing was run, so nothing is said of it."""
+    """Files that cannot be compared are not run, so no run is mentioned."""
     found = verdict(compare_parts(every_feed, tiny_tag))
     assert str(found) == "Re-index: yes. Another task (embed, tag)."

@@ -18,7 +18,7 @@ ONE = np.array([[3.0, 4.0], [0.0, 0.0]], np.float32)
 def compared(
     folder: Path, old: Mapping[str, np.ndarray], new: Mapping[str, np.ndarray]
 ) -> list[WeightChange]:
-    """What differs between two files that hold only weights."""
+    """The differences of two files that hold only weights."""
     for name, weights in (("a", old), ("b", new)):
         tensors = [onnx.numpy_helper.from_array(one, key) for key, one in weights.items()]
         graph = onnx.helper.make_graph([], "g", [], [], tensors)
@@ -28,7 +28,7 @@ def compared(
 
 
 def test_a_changed_weight_has_its_figures(tmp_path: Path) -> None:
-    """The largest difference of an element, absolute, and the cosine of the whole."""
+    """The figures are the largest absolute difference of an element, and the cosine."""
     other = np.array([[4.0, 3.0], [0.0, 0.0]], np.float32)
     (found,) = compared(tmp_path, {"w": ONE, "x": ONE}, {"w": other, "x": ONE})
     assert (found.name, found.kind, found.largest) == ("w", "changed", 1.0)
@@ -36,7 +36,7 @@ def test_a_changed_weight_has_its_figures(tmp_path: Path) -> None:
 
 
 def test_another_type_is_compared_by_value(tmp_path: Path) -> None:
-    """What float16 holds exactly differs by nothing, and is stored otherwise."""
+    """Values that float16 holds exactly are equal, and only stored otherwise."""
     (found,) = compared(tmp_path, {"w": ONE}, {"w": ONE.astype(np.float16)})
     assert (found.kind, found.largest) == ("retyped", 0.0)
     assert found.cosine == pytest.approx(1)
@@ -44,7 +44,7 @@ def test_another_type_is_compared_by_value(tmp_path: Path) -> None:
 
 
 def test_a_renamed_weight_is_found_by_its_content(tmp_path: Path) -> None:
-    """Others of its shape are gone and new."""
+    """Weights of that shape with other content are gone or new."""
     found = compared(
         tmp_path, {"w": ONE, "x": ONE + 1, "y": ONE}, {"v": ONE + 2, "u": ONE, "y": ONE}
     )
@@ -56,7 +56,7 @@ def test_a_renamed_weight_is_found_by_its_content(tmp_path: Path) -> None:
 
 
 def test_equal_bytes_of_another_type_are_no_rename(tmp_path: Path) -> None:
-    """Zeros look alike in every type."""
+    """Zeros have the same bytes in every type."""
     zeros = np.zeros(9, np.float32)
     found = compared(tmp_path, {"w": zeros}, {"v": zeros.view(np.int32)})
     assert [one.kind for one in found] == ["gone", "new"]
@@ -72,7 +72,7 @@ def test_rounded_weights_belong_to_what_they_were(tmp_path: Path) -> None:
 
 
 def test_another_shape_and_zeros_have_no_cosine(tmp_path: Path) -> None:
-    """Nor does another shape have a difference."""
+    """A weight of another shape has no difference either."""
     old = {"w": ONE, "z": np.zeros(9, np.float32)}
     shape, zeros = compared(tmp_path, old, {"w": ONE[0], "z": np.ones(9, np.float32)})
     assert (shape.kind, shape.largest, shape.after) == ("reshaped", None, "float32 [2]")

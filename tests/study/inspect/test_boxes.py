@@ -1,4 +1,4 @@
-"""What a picture says: boxes, arrows and the shapes on them."""
+"""The boxes, arrows and shapes of a picture."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_arrows_of_a_baked_model(baked: Picture) -> None:
 
 
 def test_shapes_of_a_baked_model(baked: Picture) -> None:
-    """Beside a box is what leaves it, and nothing beside an output."""
+    """The shape beside a box is that of its output; output boxes have none."""
     shapes = {box.title: shape for box, shape in zip(baked.boxes, baked.shapes, strict=True)}
     assert shapes["input_ids"] == "batch × sequence"
     assert shapes["encoder.layer"] == "batch × sequence × 12"
@@ -84,7 +84,7 @@ def test_shapes_of_a_baked_model(baked: Picture) -> None:
 
 
 def test_boxes_of_any_graph() -> None:
-    """Where nothing is named and little is there, a box is an operator; a weight is none."""
+    """A small graph without names has a box for each operator, and none for weights."""
     model = ir.from_onnx_text("""
         <ir_version: 8, opset_import: ["" : 18]>
         g (float[N, 2] x) => (float[N, 2] y, float[N, 2] x2)
@@ -104,7 +104,7 @@ def test_boxes_of_any_graph() -> None:
 
 
 def test_shape_text() -> None:
-    """Sizes with a sign between them; a scalar and an unknown rank by name."""
+    """Sizes have a sign between them; a scalar and an unknown rank are named."""
     assert shape_text(ir.val("x", ir.DataType.FLOAT, ["batch", 1, None])) == "batch × 1 × ?"
     assert shape_text(ir.val("x", ir.DataType.FLOAT, [])) == "scalar"
     assert shape_text(ir.Value(name="x")) == "?"

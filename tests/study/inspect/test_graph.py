@@ -67,7 +67,7 @@ def test_a_small_weight_still_decides_a_shape(tmp_path: Path) -> None:
 
 
 def test_a_wrong_graph_is_shown_as_it_stands(tmp_path: Path) -> None:
-    """Where shapes contradict each other inference gives up, and the graph is read."""
+    """A graph whose shapes contradict each other is read without inferred shapes."""
     model = tiny()
     model.graph.initializer[0].dims[0] = 5
     model.graph.initializer[0].raw_data = np.ones((5, 300), np.float32).tobytes()
@@ -94,7 +94,7 @@ def test_refuses_what_is_no_model(content: bytes, shown: str, tmp_path: Path) ->
 
 
 def test_refuses_a_folder_and_nothing(tmp_path: Path) -> None:
-    """What cannot be opened says why."""
+    """The message says why a path cannot be opened."""
     with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)"):
         read_graph(tmp_path)
     with pytest.raises(InputError, match=r"cannot be read \(No such file or directory\)"):

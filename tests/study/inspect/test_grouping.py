@@ -69,7 +69,7 @@ def test_layers_that_lead_out_and_back_stay_apart() -> None:
 
 
 def test_layers_before_and_behind_another_module_are_two_groups() -> None:
-    """Each holds those that follow each other."""
+    """Only layers that follow each other share a group."""
     text = """
         g (float[N] x) => (float[N] y) {
             ["layers.0/Relu"] a = Relu (x)  ["layers.1/Relu"] b = Relu (a)

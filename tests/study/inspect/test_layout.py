@@ -26,7 +26,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 @given(graphs())
 def test_nothing_overlaps_and_all_arrows_go_down(graph: Graph) -> None:
-    """Of any graph without circles, boxes lie apart, inside the picture, and beside arrows."""
+    """Boxes of any acyclic graph lie apart, inside the picture, and beside arrows."""
     widths, arrows = graph
     layout = lay_out(widths, arrows, [])
     boxes = [
@@ -51,7 +51,7 @@ def test_nothing_overlaps_and_all_arrows_go_down(graph: Graph) -> None:
 
 
 def chain(*, top: list[int]) -> list[tuple[float, float]]:
-    """0 to 1 to 2 to 3, 0 to 3, and 4 to 3."""
+    """The places of boxes with arrows 0 to 1 to 2 to 3, 0 to 3, and 4 to 3."""
     return list(lay_out([WIDTH] * 5, [(0, 1), (1, 2), (2, 3), (0, 3), (4, 3)], top).places)
 
 
@@ -64,7 +64,7 @@ def test_a_chain_is_straight() -> None:
 
 
 def test_an_arrow_passes_rows_in_a_straight_line() -> None:
-    """Beside all of them, and those of one box share it; another box has its own."""
+    """Long arrows run beside the boxes, and arrows of one box share a line."""
     arrows = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (0, 3), (1, 4), (1, 3)]
     paths = dict(zip(arrows, lay_out([WIDTH] * 5, arrows, []).paths, strict=True))
     beside = {arrow: {x for x, _ in path[1:-1]} for arrow, path in paths.items()}
@@ -82,6 +82,6 @@ def test_a_start_lies_above_its_use_or_at_the_top() -> None:
 
 
 def test_an_empty_picture() -> None:
-    """No boxes have no size."""
+    """A picture without boxes has no size."""
     layout = lay_out([], [], [])
     assert (layout.width, layout.height, list(layout.places)) == (0.0, 0.0, [])

@@ -31,7 +31,7 @@ def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_svg_of_a_baked_model(baked: Path, tmp_path: Path) -> None:
-    """It bears the model's name and encoder; its folder is made, and twice gives equal bytes."""
+    """The picture has the model's name and encoder, and is equal byte for byte when drawn again."""
     out = tmp_path / "new" / "graph.svg"
     write_picture(baked, out)
     first = out.read_bytes()
@@ -90,7 +90,7 @@ Twice (given) => (result) { result = Add (given, given) }
 def test_damage_is_one_line_whatever_it_hits(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of 500 files with a few turned bits each is shown or refused; no library adds a word."""
+    """Each of 500 damaged files is shown or refused in one line; no library prints a word."""
     random, path = np.random.default_rng(1), tmp_path / "m.onnx"
     whole = onnx.parser.parse_model(TEXT).SerializeToString()
     refused = []

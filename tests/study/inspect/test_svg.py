@@ -61,7 +61,7 @@ def test_all_is_inside() -> None:
 
 
 def test_converters_that_know_no_css_see_colours() -> None:
-    """Each shape and each text has its own, of a light ground, and no variable is asked for."""
+    """Every shape and text has a colour attribute for light ground, without CSS variables."""
     drawing = svg(PICTURE, "minilm", "opset 18")
     assert "var(" not in drawing
     shapes = [one for one in ET.fromstring(drawing).iter() if "class" in one.attrib][1:]  # noqa: S314
@@ -84,7 +84,7 @@ def test_asks_for_nothing_and_follows_the_ground() -> None:
 
 @pytest.mark.parametrize("name", [HOSTILE, "</text><script>alert(1)</script>", "\0\x1b[0m\ufffe"])
 def test_hostile_names_are_text(name: str) -> None:
-    """Whatever a model calls its values, the file is XML and holds no element of theirs."""
+    """The drawing is valid XML and holds no element from a name, whatever the name."""
     boxes = (Box("input", name, name), Box("step", name, name, times=3))
     drawing = svg(Picture(boxes, ((0, 1),), (name, "")), name, name)
     tags = {element.tag.removeprefix(SVG) for element in ET.fromstring(drawing).iter()}  # noqa: S314

@@ -1,4 +1,4 @@
-"""What is asked of hypothesis."""
+"""Values drawn and searched by hypothesis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORDS = st.lists(st.text(max_size=5), max_size=4)
 
 
 def test_a_seed_gives_the_same_values() -> None:
-    """As many as were asked for; another seed gives others."""
+    """One seed gives the same values each time; another seed gives others."""
     first = draw(WORDS, 30, 1)
     assert first == draw(WORDS, 30, 1)
     assert first != draw(WORDS, 30, 2)
@@ -21,7 +21,7 @@ def test_a_seed_gives_the_same_values() -> None:
 
 
 def test_the_search_begins_with_what_was_drawn() -> None:
-    """In its order, so that what is known of these values need not be found again."""
+    """The search repeats the drawn values in order, so that known results count again."""
     drawn = draw(WORDS, 30, 1)
     seen = list[list[str]]()
     assert smallest(WORDS, 30, 1, lambda value: bool(seen.append(value))) is None
@@ -29,7 +29,7 @@ def test_the_search_begins_with_what_was_drawn() -> None:
 
 
 def test_the_smallest_is_found() -> None:
-    """Of all that fail."""
+    """The smallest of all failing values is found."""
     found = smallest(st.lists(st.integers()), 100, 1, lambda value: sum(value) > 100)
     assert found == [101]
 
@@ -37,7 +37,7 @@ def test_the_smallest_is_found() -> None:
 def test_nothing_is_written_where_the_user_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No folder of hypothesis, with tables of characters or of what failed."""
+    """No folder of hypothesis appears in the user's folder."""
     monkeypatch.chdir(tmp_path)
     smallest(st.text(st.characters(categories=["Lo"])), 50, 1, lambda value: len(value) > 2)
     assert [*tmp_path.iterdir()] == []

@@ -25,14 +25,14 @@ def drawn(every_feed: Path, tokenizer: BakedTokenizer) -> list[Drawn]:
 
 
 def test_calls_have_every_prompt_and_several_texts(drawn: list[Drawn]) -> None:
-    """Or none, and one text; empty ones are among them."""
+    """Calls have each prompt or none, and one text or several, some of them empty."""
     assert {one.prompt for one in drawn} == {None, "query", "document"}
     assert {len(one.texts) for one in drawn} == {*range(1, BATCH + 1)}
     assert any("" in one.texts for one in drawn)
 
 
 def test_texts_have_every_class_of_characters_but_surrogates(drawn: list[Drawn]) -> None:
-    """Each can be encoded."""
+    """Every text can be encoded."""
     texts = "".join(text for one in drawn for text in one.texts)
     texts.encode("utf-8")
     categories = {unicodedata.category(character) for character in texts}
@@ -46,7 +46,7 @@ def test_texts_have_every_class_of_characters_but_surrogates(drawn: list[Drawn])
 def test_texts_are_about_the_limit_and_spell_tokens(
     drawn: list[Drawn], tokenizer: BakedTokenizer
 ) -> None:
-    """One token less than the model takes, as many, and one more; its own special tokens."""
+    """Texts have the limit's tokens or one more or less, and spell special tokens."""
     lengths = {tokenizer.count(text) for one in drawn for text in one.texts}
     limit = tokenizer.max_length
     assert {limit - 1, limit, limit + 1} <= lengths

@@ -1,4 +1,4 @@
-"""Random calls, judged by the core: what passes, and what a client's fault is boiled down to."""
+"""Random calls, judged by the core, and the smallest call that shows a client's fault."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from support.python_client import write_python_client
 
 pytestmark = pytest.mark.slow
 
-#: A text ends at its first joiner, as where a language's strings end at one.
+#: A fault: a text ends at its first joiner, as if a language's strings ended at one.
 ENDS_AT_A_JOINER = ("prefix + text for", 'prefix + text.split("\\u200d")[0] for')
 
-#: The process ends at a joiner.
+#: A fault: the process ends at a joiner.
 DIES_AT_A_JOINER = (
     "prefix = ",
     'if any("\\u200d" in text for text in texts):\n        raise SystemExit(7)\n    prefix = ',
@@ -66,7 +66,7 @@ def test_a_client_of_any_task_agrees_with_the_core(
 
 
 def test_a_fault_is_boiled_down_to_its_character(every_feed: Path, tmp_path: Path) -> None:
-    """One text, no prompt, the joiner with what it cannot do without, and the ids of both."""
+    """The smallest call has one short text with one joiner and no prompt, and shows both ids."""
     write_python_client(tmp_path, every_feed, ENDS_AT_A_JOINER)
     report = verify_random(every_feed, tmp_path, number=60, seed=1)
     first, *others = report.failures
@@ -86,7 +86,7 @@ def test_a_fault_is_boiled_down_to_its_character(every_feed: Path, tmp_path: Pat
 
 
 def test_a_run_says_how_to_repeat_it_and_leaves_nothing(every_feed: Path, tmp_path: Path) -> None:
-    """The seed is one of its own where none was given; no folder of hypothesis is written."""
+    """A seed is made up where none is given and printed; no folder of hypothesis is left."""
     write_python_client(tmp_path / "clients", every_feed)
     printed = run("verify", every_feed, "--random", "2", cwd=tmp_path)
     (again,) = re.findall(r"^note: repeat with: polybake (.*)$", printed, re.MULTILINE)
@@ -99,7 +99,7 @@ def test_a_run_says_how_to_repeat_it_and_leaves_nothing(every_feed: Path, tmp_pa
 def test_a_client_that_dies_is_asked_on(
     every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though each smaller call costs a process, and six would give it up; but not for ever."""
+    """Smaller calls are tried although each costs a process, but not for ever."""
     monkeypatch.setattr("polybake.study.random.smallest_case.PATIENCE", 6.0)
     write_python_client(tmp_path, every_feed, DIES_AT_A_JOINER)
     report = verify_random(every_feed, tmp_path, number=60, seed=1)
@@ -113,7 +113,7 @@ def test_a_client_that_dies_is_asked_on(
 def test_a_client_that_never_starts_has_no_smallest_call(
     subject: SubjectFiles, every_feed: Path, tmp_path: Path
 ) -> None:
-    """Nothing is asked of it again and again."""
+    """A client that never starts is not asked again and again."""
     subject.write_client(tmp_path / "clients", "CrashesAlways")
     report = verify_random(every_feed, tmp_path / "clients", number=3, seed=1)
     assert {one.status for one in report.verdicts} == {Status.CRASH}
@@ -127,7 +127,7 @@ def test_a_client_that_never_starts_has_no_smallest_call(
 def test_numbers_out_of_range_are_refused(
     every_feed: Path, tmp_path: Path, number: int, seed: int, says: str
 ) -> None:
-    """Before anything runs."""
+    """Wrong numbers are refused before anything runs."""
     with pytest.raises(InputError, match=says):
         verify_random(every_feed, tmp_path, number=number, seed=seed)
 
@@ -142,12 +142,12 @@ def test_numbers_out_of_range_are_refused(
 def test_options_that_exclude_each_other_are_refused(
     every_feed: Path, tmp_path: Path, options: list[str], says: str
 ) -> None:
-    """In one line."""
+    """One line says which option to leave out or to add."""
     assert says in run("verify", every_feed, *options, cwd=tmp_path, code=2)
 
 
 def test_a_missing_package_is_named(every_feed: Path, tmp_path: Path) -> None:
-    """With the extra that brings it, before a client is prepared."""
+    """The extra that brings hypothesis is named before a client is prepared."""
     (tmp_path / "hypothesis.py").write_text("raise ModuleNotFoundError(name='hypothesis')\n")
     done = subprocess.run(
         [sys.executable, "-m", "polybake.cli.main", "verify", str(every_feed), "--random", "1"],

@@ -119,7 +119,7 @@ def test_impossible_command_is_an_error(command: str) -> None:
 
 
 def test_a_device_may_have_its_own_commands(tmp_path: Path) -> None:
-    """What cuda names takes the place of the rest; what it leaves out stays."""
+    """Keys set for cuda replace the general ones, and the others stay."""
     content = {
         "language": "tiny",
         "prepare": [["install", "cpu"]],

@@ -1,4 +1,4 @@
-"""What a client needs before its harness can run."""
+"""The toolchain and commands that a client needs before its harness runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tiny(folder: Path, **fields) -> Client:
 
 
 def test_programs_on_path_are_found(tmp_path: Path) -> None:
-    """Nothing is said when all required programs are there."""
+    """No message is given if all required programs are there."""
     check_programs(tiny(tmp_path, requires=("sh", sys.executable)))
 
 

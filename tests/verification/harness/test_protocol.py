@@ -67,6 +67,6 @@ def test_answers_are_read(line: bytes, expected: object) -> None:
     ],
 )
 def test_anything_else_is_refused(line: bytes) -> None:
-    """What is not JSON, not an answer, or to another request is an error."""
+    """Invalid JSON, unknown messages and answers to another request are errors."""
     with pytest.raises(ValueError, match=r"not|expected"):
         parse_answer(line, 1)

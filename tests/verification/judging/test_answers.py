@@ -1,4 +1,4 @@
-"""The judge of answers."""
+"""The judge compares answers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ CUT = [ranks(("a", 0.5), ("b", 4e-6), ("c", 1e-6))]
     ],
 )
 def test_what_was_left_out_may_stand_for_the_last(found: object) -> None:
-    """Where scores are equal, which of them are the best ones is chance."""
+    """Answers with equal scores may replace each other at the end of a list that was cut."""
     assert compare_answers(CUT, found) is None
 
 
@@ -94,5 +94,5 @@ def test_what_was_left_out_may_stand_for_the_last(found: object) -> None:
     ],
 )
 def test_what_is_no_tie_is_another_answer(found: object, message: str) -> None:
-    """Another best one, a score that is not the last one's, and one that stands twice."""
+    """Another best answer, another last score, and an answer that stands twice all fail."""
     assert compare_answers(CUT, found) == message

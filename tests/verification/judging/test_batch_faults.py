@@ -1,4 +1,4 @@
-"""What is said of clients that fail in calls of several texts alone."""
+"""The note on clients that fail only in calls of several texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def golden(subject: SubjectFiles) -> Golden:
 
 
 def verdicts(golden: Golden, *failed: str, many: Status = Status.FAIL) -> list[Verdict]:
-    """On embed, of which some cases failed, and on a list."""
+    """Verdicts on embed, of which the named cases failed, and on the list of many texts."""
     return [
         *(
             Verdict(
@@ -50,7 +50,7 @@ def verdicts(golden: Golden, *failed: str, many: Status = Status.FAIL) -> list[V
 def test_padding_is_told_from_order(
     golden: Golden, change: Callable[[NDArray[np.float32]], NDArray[np.float32]], says: str
 ) -> None:
-    """Vectors of the same texts in other places are no padding."""
+    """Right vectors at wrong places point at the order, and not at padding."""
     vectors = {one.case.id: change(one.vectors) for one in golden.cases}
     found = batch_fault(golden, verdicts(golden, *SEVERAL), vectors)
     assert found is not None
@@ -58,14 +58,14 @@ def test_padding_is_told_from_order(
 
 
 def test_what_fails_between_batches_alone(golden: Golden) -> None:
-    """Where every case passes."""
+    """If every case passes, only a list of several batches shows the fault."""
     found = batch_fault(golden, verdicts(golden), {})
     assert found is not None
     assert found.startswith("only a list of several batches fails: ")
 
 
 def test_nothing_is_said_of_other_faults(golden: Golden) -> None:
-    """Where single texts fail too, or nothing does, or errors say what it is."""
+    """No note is given if single texts fail, if nothing does, or if errors explain it."""
     assert batch_fault(golden, verdicts(golden, "one", *SEVERAL), {}) is None
     assert batch_fault(golden, verdicts(golden, many=Status.PASS), {}) is None
     assert batch_fault(golden, verdicts(golden, many=Status.ERROR), {}) is None

@@ -1,4 +1,4 @@
-"""How many elements lie how far from the golden ones."""
+"""The number of elements at each distance from the golden ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from polybake.verification.verdict import Stage
 
 
 def test_every_element_is_counted_once() -> None:
-    """Equal ones apart, the others by quarters of a decade, over several cases."""
+    """Equal elements are counted apart, others by quarters of a decade, over several cases."""
     differences = Differences(1e-5)
     differences.add(np.array([[0.0, 2e-7], [0.0, 1e-4]]))
     differences.add(np.array([[2e-7, 0.0]]))
@@ -24,14 +24,14 @@ def test_every_element_is_counted_once() -> None:
 
 @pytest.mark.parametrize("limit", [1e-5, 2e-5, 2.3e-2])
 def test_what_is_just_the_limit_is_within_it(limit: float) -> None:
-    """Bins above 0 are failures, and no others."""
+    """A difference of just the limit passes, so only bins above 0 are failures."""
     differences = Differences(limit)
     differences.add(np.array([limit, np.nextafter(limit, 1) * (1 + 1e-9)]))
     assert differences.distribution(Stage.EMBED).counts == ((0, 1), (1, 1))
 
 
 def test_growth_has_a_floor() -> None:
-    """What is far below the limit has no multiples; an exact 0 does not divide."""
+    """Growth is counted from a floor, so that a difference near 0 gives no huge multiple."""
     assert times_grown(1e-6, 5e-6, 1e-5) == pytest.approx(5)
     assert times_grown(0.0, 1e-7, 1e-5) == pytest.approx(1)
     assert times_grown(1e-12, 2e-6, 1e-5) == pytest.approx(20)

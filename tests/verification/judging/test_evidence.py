@@ -1,4 +1,4 @@
-"""What a run keeps for its reports."""
+"""The evidence that a run keeps for its reports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_right_client_has_equal_elements_and_no_worst_case(subject: SubjectFil
 
 
 def test_the_element_that_differs_is_shown(subject: SubjectFiles) -> None:
-    """With its place, both values, the text of its row and why the case is there."""
+    """The worst element has its place, both values, the text of its row and the case's reason."""
     run = run_of(subject, "OneFloatOff")
     assert {row.case for row in run.worst} == {*CASES, SESSION}
     assert len(run.worst) == len(CASES) + 1 <= MOST
@@ -52,7 +52,7 @@ def test_the_element_that_differs_is_shown(subject: SubjectFiles) -> None:
 
 
 def test_other_tokens_stand_beside_the_expected_ones(subject: SubjectFiles) -> None:
-    """Only where they differ."""
+    """Tokens are kept only where they differ."""
     run = run_of(subject, "DroppedToken")
     row = {row.case: row for row in run.worst}["two"]
     assert (row.row, row.text) == (1, ("c d",))
@@ -65,7 +65,7 @@ def test_other_tokens_stand_beside_the_expected_ones(subject: SubjectFiles) -> N
 
 
 def test_what_is_not_finite_or_misshapen_spoils_no_report(subject: SubjectFiles) -> None:
-    """It is told by its verdict; JSON has no NaN."""
+    """Such vectors have a verdict and no figure, as JSON has no NaN."""
     for fault in ("NotANumber", "WrongShape", "MissingRow"):
         report = judge(subject.model, [subject.client(fault)], subject.fixture)
         assert report.failures
@@ -74,7 +74,7 @@ def test_what_is_not_finite_or_misshapen_spoils_no_report(subject: SubjectFiles)
 
 @pytest.mark.parametrize("stages", [CASE_STAGES[1:], CASE_STAGES[:0:-1]])
 def test_the_worse_stage_of_a_row_is_shown(subject: SubjectFiles, stages: list[Stage]) -> None:
-    """Whichever was asked first."""
+    """The order in which stages were asked does not matter."""
     tolerance = subject.fixture.tolerances["cpu"]
     (golden, *_) = decode_fixture(subject.fixture, ["cpu"], OUTPUTS["float32"]).cases
     evidence = Evidence()

@@ -1,4 +1,4 @@
-"""Golden texts many at a time."""
+"""Golden texts asked many at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def decoded(fixture: Fixture, precision: str = "float32") -> Golden:
 
 
 def test_batches_are_those_of_clients() -> None:
-    """By the example of every client's own test: rows, and those there is room for."""
+    """Sizes are those of the example in every client's own test: rows, and how many fit."""
     assert [*batch_sizes([9, 2, 2, 2, 2, 2, 4], 8)] == [(1, 1), (2, 2), (4, 4)]
     sizes = [size for size, _ in batch_sizes([2048] * 8 + [512] * 40, 16_384)]
     assert sizes == [2, 2, 2, 2, 32, 8]
@@ -28,7 +28,7 @@ def test_batches_are_those_of_clients() -> None:
 @pytest.mark.parametrize("budget", [512, 16_384])
 @pytest.mark.parametrize("lengths", [[2], [2, 9, 256], [512] * 3, [*range(2, 200)], [8192, 3]])
 def test_there_are_three_batches_and_the_last_is_short(lengths: list[int], budget: int) -> None:
-    """Whatever texts there are; those that are short come again, and what is too long is left."""
+    """Short texts are repeated, and texts are left out once there are enough tokens."""
     found = [lengths[number] for number in enough(lengths, budget, 100_000)]
     sizes = [*batch_sizes(found, budget)]
     assert len(sizes) >= 3
@@ -38,12 +38,12 @@ def test_there_are_three_batches_and_the_last_is_short(lengths: list[int], budge
 
 
 def test_an_answer_has_a_limit() -> None:
-    """So many texts at most, the shortest of them."""
+    """The number of texts is limited, and the shortest are kept."""
     assert enough([5, 3, 4], 512, 2) == [1, 2]
 
 
 def test_the_order_looks_like_none_and_is_always_the_same() -> None:
-    """No text stays where it is by rule, and two lists differ."""
+    """Texts are shuffled, each list in its own way, and the same in every run."""
     numbers = [*range(50)]
     assert mixed(numbers, "list") == mixed(numbers, "list") != mixed(numbers, "stream")
     assert sorted(mixed(numbers, "list")) == numbers
@@ -52,7 +52,7 @@ def test_the_order_looks_like_none_and_is_always_the_same() -> None:
 
 @pytest.mark.parametrize("precision", OUTPUTS)
 def test_texts_keep_their_rows(subjects: dict[str, SubjectFiles], precision: str) -> None:
-    """Ids, vectors and slack of each text are those of its golden case; one prompt is asked."""
+    """Each text keeps the ids, vectors and slack of its golden case; one prompt is asked."""
     golden = decoded(subjects[precision].fixture, precision)
     rows = {
         case.case.texts[row]: (case.case.input_ids[row], case.vectors[row].tolist())
@@ -72,7 +72,7 @@ def test_texts_keep_their_rows(subjects: dict[str, SubjectFiles], precision: str
 
 
 def test_several_vectors_a_text_stay_together(subject: SubjectFiles) -> None:
-    """Whose vectors are whose is not known, so that cases are repeated as they are."""
+    """Nobody knows which vector belongs to which text, so whole cases are repeated."""
     golden = Golden(decoded(subject.fixture).cases, subject.fixture.tolerances, counted=True)
     (_, listed), _ = many_texts(golden, "cpu")
     text, vectors = listed.case.texts, listed.vectors
@@ -83,7 +83,7 @@ def test_several_vectors_a_text_stay_together(subject: SubjectFiles) -> None:
 
 
 def test_answers_to_questions_have_no_stream(subject: SubjectFiles) -> None:
-    """Clients have none; their list is asked."""
+    """Clients stream no answers to questions, so only their list is asked."""
     case = subject.fixture.cases[0]
     asked = case.model_copy(update={"call": {"question": "?", "contexts": ["p"]}, "answer": [[]]})
     golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))
@@ -91,7 +91,7 @@ def test_answers_to_questions_have_no_stream(subject: SubjectFiles) -> None:
 
 
 def test_a_stream_of_labels_has_its_own_answer(subject: SubjectFiles) -> None:
-    """What the call gives, for as many texts as the list has."""
+    """The stream expects the answers of the call, for as many texts as the list has."""
     case = subject.fixture.cases[0]
     asked = case.model_copy(update={"call": {"texts": ["a"]}, "answer": [["A"]]})
     golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))

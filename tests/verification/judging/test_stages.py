@@ -1,4 +1,4 @@
-"""How the answer to one stage is judged."""
+"""The judge's verdict on the answer to one stage."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_dtype_and_shape_are_compared(change: dict[str, object], says: str) -> N
 
 @given(hnp.arrays(np.float32, (2, 3), elements=st.floats(-1, 1, width=32)))
 def test_equal_vectors_pass_and_come_back_exactly(array: np.ndarray) -> None:
-    """What was sent is kept bit by bit, to be compared between languages."""
+    """Vectors are kept bit by bit, to be compared between languages."""
     outcome = judge_case(Stage.EMBED, golden(array), answered(array), CPU)
     assert (outcome.status, outcome.difference) == (Status.PASS, 0.0)
     assert outcome.vectors is not None
@@ -61,7 +61,7 @@ def test_equal_vectors_pass_and_come_back_exactly(array: np.ndarray) -> None:
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf])
 def test_what_is_not_finite_fails_and_is_not_kept(odd: float) -> None:
-    """No largest difference is made of it."""
+    """Vectors with NaN or infinity have no largest difference."""
     vectors = np.ones((1, 2), np.float32)
     found = vectors.copy()
     found[0, 1] = odd
@@ -102,5 +102,5 @@ def test_ids_are_rows_of_integers_and_equal() -> None:
     ],
 )
 def test_a_self_check_gives_a_difference_within_the_limit(found: object, status: Status) -> None:
-    """A negative number is none, nor is text."""
+    """A difference is a number that is not negative; a text is refused."""
     assert judge_self_check(found, 1e-5).status is status

@@ -12,7 +12,7 @@ from polybake.verification.judging.streamed import StreamCall, stream_of
 
 
 def called(call: dict[str, Any], answer: list[Any], tokens: int = 9) -> Case:
-    """A case whose texts have so many tokens together."""
+    """A case whose texts have so many tokens in all."""
     return Case(
         id="case",
         why="It has a call.",
@@ -30,7 +30,7 @@ def backwards(*cases: Case) -> StreamCall | None:
 
 
 def test_labels_are_those_of_all_cases_that_ask_alike() -> None:
-    """Each text with its answer; of other labels only where there are more texts."""
+    """Cases with the same labels share a stream; the larger group of texts is taken."""
     asked = {"labels": ["l"]}
     stream = backwards(
         called({"texts": ["x"], "labels": ["m"]}, [["other"]]),
@@ -41,7 +41,7 @@ def test_labels_are_those_of_all_cases_that_ask_alike() -> None:
 
 
 def test_documents_have_their_scores_in_their_order() -> None:
-    """Which golden answers have by rank."""
+    """A stream gives scores in the order of documents, where golden answers have ranks."""
     ranks = [{"index": 1, "score": 0.75}, {"index": 0, "score": 0.25}]
     stream = backwards(called({"query": "?", "documents": ["low", "high"]}, ranks))
     scores = [{"index": 0, "score": 0.75}, {"index": 1, "score": 0.25}]
@@ -49,7 +49,7 @@ def test_documents_have_their_scores_in_their_order() -> None:
 
 
 def test_spans_have_one_aggregation() -> None:
-    """The first, since every other one runs the same batches."""
+    """Only the first aggregation is streamed, since the others run the same batches."""
     call = {"texts": ["p", "q"], "aggregations": ["first", "mean"]}
     stream = backwards(called(call, [[["P"], ["Q"]], [["p"], ["q"]]]))
     expected = {"texts": ["q", "p"], "aggregations": ["first"]}
@@ -57,7 +57,7 @@ def test_spans_have_one_aggregation() -> None:
 
 
 def test_lengths_are_the_tokens_of_a_text() -> None:
-    """As far as a case tells them: an equal part of its own."""
+    """A case tells its tokens in all, so each text counts an equal part."""
     found: list[int] = []
 
     def chosen(lengths: list[int]) -> list[int]:
@@ -71,6 +71,6 @@ def test_lengths_are_the_tokens_of_a_text() -> None:
 
 @pytest.mark.parametrize("call", [None, {"texts": ["a"], "prompt": None}])
 def test_vectors_have_no_call(call: dict[str, Any] | None) -> None:
-    """Of embed there is none, and of tasks with prompts the stream gives vectors."""
+    """Models of vectors stream vectors, so their cases give no call to stream."""
     case = called({"texts": ["a"]}, [[]]).model_copy(update={"call": call})
     assert backwards(case) is None

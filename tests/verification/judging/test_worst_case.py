@@ -1,4 +1,4 @@
-"""What is shown of a row that differs."""
+"""The excerpt of a row that differs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polybake.verification.judging.worst_case import (
 
 
 def test_a_lost_token_moves_no_other() -> None:
-    """What both rows have shares a line, whatever was lost before it."""
+    """Tokens of both rows share a line, even behind a lost token."""
     vocabulary = {2: "[CLS]", 7: "a", 8: "b", 3: "[SEP]"}
     assert side_by_side([2, 7, 8, 3], [2, 8, 3], vocabulary) == (
         TokenPair("[CLS] 2", "[CLS] 2"),
@@ -36,13 +36,13 @@ def test_a_long_row_is_shown_where_it_differs() -> None:
 
 
 def test_a_row_without_end_takes_no_time() -> None:
-    """Aligning takes the square of what it is given: a minute for these."""
+    """Aligning takes quadratic time, which would be a minute for these rows."""
     pairs = side_by_side([1, 2, 3] * 100, [1, 2, *[5, 6] * 500_000], {})
     assert pairs[2] == TokenPair("? 3", "? 5")
 
 
 def test_long_texts_are_cut() -> None:
-    """Each of a pair by itself."""
+    """The texts of a pair are cut one by one."""
     assert shown_text("short") == ("short",)
     assert [len(part) for part in shown_text(("x" * 5000, "y"))] == [CHARACTERS + 1, 1]
 
@@ -53,12 +53,12 @@ def test_long_texts_are_cut() -> None:
     ids=["wordpiece", "unigram"],
 )
 def test_tokens_are_read_with_those_added(vocabulary: object) -> None:
-    """Of both forms that tokenizers writes."""
+    """Vocabularies of both forms in tokenizer.json are read, with added tokens."""
     tokenizer = {"model": {"vocab": vocabulary}, "added_tokens": [{"id": 2, "content": "<mark>"}]}
     assert read_vocabulary(json.dumps(tokenizer)) == {0: "[UNK]", 1: "a", 2: "<mark>"}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": 1}', '{"model": {"vocab": [1]}}'])
 def test_another_tokenizer_has_no_tokens(text: str) -> None:
-    """A report is written all the same."""
+    """A tokenizer of unknown form leaves tokens out and does not stop the report."""
     assert read_vocabulary(text) == {}

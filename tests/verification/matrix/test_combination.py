@@ -32,7 +32,7 @@ def test_an_empty_list_leaves_things_as_they_are() -> None:
 
 
 def test_what_two_tables_ask_for_is_done_once() -> None:
-    """In the order of the first."""
+    """Duplicates are left out, and the order of the first table counts."""
     tables = [
         MatrixTable(language="python", runtimes=("newest", "1.24.3")),
         MatrixTable(language="python", runtimes=("1.24.3", "1.24.3", "1.25.0")),
@@ -49,7 +49,7 @@ def test_only_what_is_installed_names_an_environment() -> None:
 
 
 def test_a_combination_is_told_in_full() -> None:
-    """What is left as it is goes without saying."""
+    """Every choice is named; what is left as it is goes without saying."""
     assert str(Combination("node")) == "node on cpu"
     full = Combination("node", "cuda", "1.30.0", "newest", 2, "Haswell")
     assert str(full) == (

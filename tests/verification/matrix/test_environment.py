@@ -20,7 +20,7 @@ ROW = Combination("tiny")
 
 
 def client(folder: Path, code: int = 0) -> Client:
-    """One whose prepare command shows how often it ran."""
+    """A client whose prepare command shows how often it ran."""
     folder.mkdir(exist_ok=True)
     prepare = [sys.executable, "-S", "-c", INSTALL.format(code=code)]
     harness = {"language": "tiny", "prepare": [prepare], "run": ["x"]}
@@ -37,7 +37,7 @@ def times(copy: Client) -> int:
 
 
 def test_the_client_itself_stays_as_it_is(tmp_path: Path) -> None:
-    """What is installed lies in the copy, which has nothing of what was installed before."""
+    """Packages are installed into a copy, which begins without those of the client."""
     (tmp_path / "client" / "node_modules").mkdir(parents=True)
     copy = installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
     assert copy.folder == tmp_path / "matrix" / "tiny-cpu"
@@ -53,7 +53,7 @@ def test_it_is_found_again(tmp_path: Path) -> None:
 
 
 def test_another_client_is_installed_anew(tmp_path: Path) -> None:
-    """A file that changed is in the copy, and one that left is not."""
+    """The copy gets changed files and loses removed ones."""
     (tmp_path / "client").mkdir()
     (tmp_path / "client" / "old").write_text("1")
     installed(client(tmp_path / "client"), ROW, tmp_path / "matrix", 60)
@@ -64,7 +64,7 @@ def test_another_client_is_installed_anew(tmp_path: Path) -> None:
 
 
 def test_what_was_not_finished_is_begun_anew(tmp_path: Path) -> None:
-    """A command that fails is a missing toolchain, and leaves nothing that passes for finished."""
+    """A failing command is a missing toolchain, and leaves nothing that looks finished."""
     for _ in range(2):
         with pytest.raises(HarnessError, match="exit code 5") as caught:
             installed(client(tmp_path / "client", code=5), ROW, tmp_path / "matrix", 60)
@@ -84,7 +84,7 @@ def test_a_folder_of_the_users_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_a_missing_program_is_no_environment(tmp_path: Path) -> None:
-    """Nothing is copied for a language that this machine does not have."""
+    """No copy is made for a language that this machine lacks."""
     folder = tmp_path / "client"
     lacking = client(folder).model_copy(update={"requires": ("no-such-program",)})
     with pytest.raises(HarnessError, match="no-such-program"):

@@ -38,7 +38,7 @@ def test_without_limits_nothing_changes() -> None:
 
 
 def test_threads_are_the_processors_that_a_harness_sees() -> None:
-    """By its affinity mask, which every client's own number of threads follows."""
+    """The affinity mask limits a harness, and every client's number of threads follows it."""
     assert printed(limited(client(), 1, None)) == "1"
     usable = len(os.sched_getaffinity(0))
     assert printed(limited(client(), usable, None)) == str(usable)
@@ -89,14 +89,14 @@ def test_sets_that_are_not_emulated_are_no_pass() -> None:
 
 @emulated
 def test_an_unknown_processor_is_named() -> None:
-    """With the command that lists those that are known."""
+    """The message holds the command that lists the known processors."""
     with pytest.raises(HarnessError, match=r"'Pentium9'; list processors with: .* -cpu help"):
         limited(client(), None, "Pentium9")
 
 
 @emulated
 def test_a_script_is_not_emulated(tmp_path: Path) -> None:
-    """Bundler's, for one: what it starts would run on the machine's own processor."""
+    """A script, such as Bundler's, would start programs on the machine's own processor."""
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)

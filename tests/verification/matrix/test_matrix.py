@@ -59,7 +59,7 @@ def test_every_model_is_judged_in_every_row(
 def test_one_cell_that_fails_is_enough(
     subject: SubjectFiles, clients: list[Client], tmp_path: Path
 ) -> None:
-    """Its verdict is told, whatever else passed."""
+    """One failing cell fails the matrix, whatever else passed."""
     report = judged(subject, clients, tmp_path, "python", "node")
     assert [cell.status for cell in report.cells] == ["pass", "pass", "fail", "fail"]
     assert report.cells[2].telling.message.startswith("row ")
@@ -86,7 +86,7 @@ def test_what_cannot_be_installed_is_a_status(
 def test_rows_of_one_environment_install_it_once(
     subject: SubjectFiles, clients: list[Client], tmp_path: Path
 ) -> None:
-    """Also where that fails, which may take minutes a time."""
+    """A failing installation, which may take minutes, is not repeated either."""
     break_prepare(clients[0], "open('tries', 'a').write('x'); 1/0")
     tables = [MatrixTable(language="node", threads=(1, len(os.sched_getaffinity(0)), 9999))]
     report = run_matrix(
@@ -99,14 +99,14 @@ def test_rows_of_one_environment_install_it_once(
 def test_a_language_without_a_client_is_named(
     subject: SubjectFiles, clients: list[Client], tmp_path: Path
 ) -> None:
-    """Before anything is installed."""
+    """The language is named before anything is installed."""
     with pytest.raises(InputError, match="'ruby': there is no client of it; choose among: node, p"):
         judged(subject, clients, tmp_path, "python", "ruby")
     assert not (tmp_path / "matrix").exists()
 
 
 def test_a_missing_model_is_named(clients: list[Client], tmp_path: Path) -> None:
-    """Before anything is installed, too."""
+    """The model is named before anything is installed."""
     tables = [MatrixTable(language="python")]
     with pytest.raises(InputError, match=r"none\.onnx"):
         run_matrix([tmp_path / "none.onnx"], clients, tables, tmp_path / "matrix")
@@ -117,7 +117,7 @@ def test_a_missing_model_is_named(clients: list[Client], tmp_path: Path) -> None
 def test_what_a_language_cannot_have_is_refused_first(
     subject: SubjectFiles, tmp_path: Path, change: dict[str, tuple[str, ...]]
 ) -> None:
-    """Before the rows that could be run are installed."""
+    """An impossible choice is refused before any other row is installed."""
     subject.write_client(tmp_path / "clients" / "ruby", language="ruby")
     tables = [MatrixTable(language="ruby"), MatrixTable(language="ruby", **change)]
     with pytest.raises(InputError, match="ruby with "):

@@ -1,4 +1,4 @@
-"""What a matrix found, and the exit code of it."""
+"""The results of a matrix, and its exit code."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ def row(*cells) -> Row:
 
 
 def test_a_cell_is_what_is_worst_in_it() -> None:
-    """A failure comes before what passed, and that before what was skipped."""
+    """A failure outranks a pass, and a pass outranks a skip."""
     assert passed("m").status == "pass"
     assert failed("m").status == "fail"
     assert skipped("m").status == "missing-toolchain"
 
 
 def test_the_difference_is_that_of_the_golden_cases() -> None:
-    """Of all stages the largest; none where no vectors were compared."""
+    """The largest difference of all stages counts; a cell without vectors has none."""
     assert passed("m").difference == 3.4e-7
     assert failed("m").difference == 3e-2
     assert skipped("m").difference is None
 
 
 def test_exit_codes_are_those_of_verify() -> None:
-    """A failure, something required that is missing, and nothing executed at all."""
+    """A failure, a missing requirement and an empty run have verify's exit codes."""
     fine = row(passed("m"), skipped("m"))
     assert sample_matrix(rows=(fine,)).exit_code() == 0
     assert sample_matrix(rows=(fine,), missing=("x",)).exit_code() == 3

@@ -1,4 +1,4 @@
-"""Other versions for a prepared client."""
+"""Other versions of packages for a prepared client."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def client(language: str, device: str = "cpu") -> Client:
 
 @pytest.mark.parametrize("language", ["python", "node", "ruby", "csharp"])
 def test_without_versions_nothing_is_added(language: str) -> None:
-    """Every language may be limited in threads."""
+    """Every language can be limited in threads without a change of packages."""
     assert install_commands(client(language), Combination(language, threads=1)) == ()
 
 
 def test_python_has_both_packages_in_one_command() -> None:
-    """By the client's own interpreter, so that pip sees both requests at once."""
+    """The client's own pip gets both requests in one command, and resolves them together."""
     (command,) = install_commands(
         client("python"), Combination("python", "cpu", "1.24.3", "newest")
     )
@@ -40,14 +40,14 @@ def test_python_has_both_packages_in_one_command() -> None:
 
 
 def test_on_cuda_it_is_the_package_for_gpus() -> None:
-    """In the environment that the client has for that device."""
+    """The GPU package is installed into the client's environment for CUDA."""
     one = Combination("python", "cuda", "newest")
     (command,) = install_commands(client("python", "cuda"), one)
     assert (command[0], command[-1]) == (".venv-cuda/bin/python", "onnxruntime-gpu[cuda,cudnn]")
 
 
 def test_node_runs_no_script_on_a_cpu() -> None:
-    """Those of older versions would download CUDA; on that device it is what is wanted."""
+    """Install scripts of older versions download CUDA, so only CUDA environments run them."""
     commands = install_commands(client("node"), Combination("node", "cpu", "1.21.1", "newest"))
     assert commands[0][-2:] == ("onnxruntime-node@1.21.1", "tokenizers@latest")
     assert "--ignore-scripts" in commands[0]
@@ -57,7 +57,7 @@ def test_node_runs_no_script_on_a_cpu() -> None:
 
 
 def test_a_language_without_versions_is_refused() -> None:
-    """With those that have them."""
+    """The message lists the languages whose versions can be chosen."""
     with pytest.raises(InputError, match="can be chosen for: python, node; leave both out"):
         install_commands(client("ruby"), Combination("ruby", tokenizer="0.7.0"))
 
@@ -67,7 +67,7 @@ def test_a_language_without_versions_is_refused() -> None:
     "POLYBAKE_VERSIONS" not in os.environ, reason="installs packages: nox -s runtimes runs it"
 )
 def test_each_row_runs_the_versions_that_it_names(tmp_path: Path) -> None:
-    """Real packages: a version that is pinned, and the newest."""
+    """A pinned version and the newest one are really installed and run."""
     model = write_search_model(tmp_path / "search.onnx")
     generate(model, tmp_path / "clients", languages=["python"])
     clients = find_clients(tmp_path / "clients")

@@ -9,7 +9,7 @@ from support.sample_matrix import sample_matrix
 
 
 def test_a_program_reads_what_was_asked_for_and_what_came_of_it() -> None:
-    """Exact numbers, and null where there are none."""
+    """Numbers are exact, and missing ones are null."""
     found = json.loads(matrix_json(sample_matrix()))
     assert (found["format"], found["exit_code"]) == (1, 1)
     old, none = found["rows"]

@@ -9,7 +9,7 @@ from support.sample_matrix import sample_matrix
 
 
 def test_every_line_of_the_table_has_as_many_columns() -> None:
-    """A model's name or a message with a column's end in it changes none."""
+    """A column's end within a name or a message is escaped."""
     text = matrix_markdown(sample_matrix())
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len(lines) == 4
@@ -19,7 +19,7 @@ def test_every_line_of_the_table_has_as_many_columns() -> None:
 
 
 def test_troubles_are_points_without_tags() -> None:
-    """What a client wrote is text."""
+    """A client's message is shown as text."""
     text = matrix_markdown(sample_matrix())
     assert "- SKIP python on cpu, runtime 0.0.99, instructions Haswell: plain embed:" in text
     assert "<b>" not in text

@@ -20,7 +20,7 @@ def printed(**changes) -> str:
 
 
 def test_a_row_has_its_versions_and_a_cell_for_each_model() -> None:
-    """Versions are what the client itself said; where it never ran, what was asked for."""
+    """Versions are those that the client reports; if it never ran, those asked for."""
     _, old, none, *_ = printed().splitlines()
     assert old.split() == [
         "python", "3.11.7", "1.24.3", "0.22.2", "cpu", "1", "own", "PASS", "3.4e-07", "FAIL",
@@ -40,7 +40,7 @@ def test_columns_that_nobody_asked_for_are_left_out() -> None:
 
 
 def test_each_trouble_is_told_once() -> None:
-    """With the models that it concerns, where it is not all; and it steers no terminal."""
+    """A trouble lists its models unless it concerns all, and never steers the terminal."""
     text = printed(missing=("python is required",))
     assert text.count("no such version") == 1
     assert "FAIL python on cpu, runtime 1.24.3, threads 1: plain embed: fail: bad \\x00" in text

@@ -1,4 +1,4 @@
-"""What changed since an earlier report."""
+"""The changes since an earlier report."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MODEL = "all-minilm-l6-v2"
 
 
 def since(folder: Path, before: Report, now: Report) -> Changes:
-    """What changed from one report to another, by way of a file."""
+    """The changes from one report to another, by way of a file."""
     path = folder / "before.json"
     path.write_text(report_json(before))
     return changes(read_baseline(path, MODEL), now)
 
 
 def mended() -> Report:
-    """The sample without csharp's failure."""
+    """The sample report without csharp's failure."""
     sample = sample_report()
     verdicts = (
         replace(one, status=Status.PASS) if one.status.failed else one for one in sample.verdicts
@@ -35,12 +35,12 @@ def mended() -> Report:
 
 
 def test_the_same_report_has_no_changes(tmp_path: Path) -> None:
-    """Failures that were there are not new."""
+    """Failures that were there before are not new."""
     assert since(tmp_path, sample_report(), sample_report()) == Changes()
 
 
 def test_new_failures_and_mended_ones(tmp_path: Path) -> None:
-    """With what was before."""
+    """Each change also shows the earlier status."""
     failing = ("csharp on cuda, long embed: fail, was pass",)
     assert since(tmp_path, mended(), sample_report()).failing == failing
     found = since(tmp_path, sample_report(), mended())
@@ -48,7 +48,7 @@ def test_new_failures_and_mended_ones(tmp_path: Path) -> None:
 
 
 def test_a_failure_of_what_was_not_run_is_new(tmp_path: Path) -> None:
-    """So it cannot hide behind a baseline that knows nothing of it."""
+    """A failure cannot hide behind a baseline that never ran its case."""
     before = sample_report(verdicts=(), runs=())
     found = since(tmp_path, before, sample_report())
     assert found.failing == ("csharp on cuda, long embed: fail, was not asked",)
@@ -68,7 +68,7 @@ def test_a_skip_is_not_mended(tmp_path: Path) -> None:
 
 
 def test_growth_versions_and_model_file(tmp_path: Path) -> None:
-    """Tenfold within the limit, another runtime, another bake."""
+    """Tenfold differences within the limit, another runtime and another bake are told."""
     sample = sample_report()
     ruby, *others = sample.runs
     assert ruby.versions
@@ -87,7 +87,7 @@ def test_growth_versions_and_model_file(tmp_path: Path) -> None:
 
 
 def test_a_report_of_before_distributions_is_read(tmp_path: Path) -> None:
-    """Its statuses and versions are compared; keys of a later version do not matter."""
+    """An older report's statuses and versions are compared, and unknown keys do not matter."""
     data = json.loads(report_json(sample_report()))
     for run in data["runs"]:
         del run["distributions"], run["worst"]
@@ -109,7 +109,7 @@ def test_a_report_of_before_distributions_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    """In a line that says how to write one."""
+    """The message is one line that says how to write a report."""
     path = tmp_path / "before.json"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -120,7 +120,7 @@ def test_another_file_is_refused(tmp_path: Path, text: str, says: str) -> None:
 
 
 def test_a_report_on_another_model_is_refused(tmp_path: Path) -> None:
-    """Both are named; and so is a file that is not there."""
+    """The message names both models; a missing file is refused, too."""
     path = tmp_path / "before.json"
     with pytest.raises(InputError, match="cannot be read"):
         read_baseline(path, MODEL)

@@ -1,4 +1,4 @@
-"""Where bars stand."""
+"""The places of a histogram's bars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def distribution(counts: tuple[tuple[int, int], ...], limit: float | None, large
 
 
 def test_bars_beyond_the_limit_stand_behind_its_line() -> None:
-    """And those within before it, whatever the limit."""
+    """Bars within the limit stand before its line, whatever the limit."""
     for limit in (1e-5, 2e-5, 2.3e-2):
         group = [distribution(((-9, 3), (0, 2), (1, 1)), limit, limit * 1.7)]
         drawn = Axis.of([group]).histogram(group)
@@ -26,7 +26,7 @@ def test_bars_beyond_the_limit_stand_behind_its_line() -> None:
 
 
 def test_clients_share_an_axis() -> None:
-    """Equal differences stand at one place, beside another limit, too."""
+    """Equal differences stand at one place, even if the limits differ."""
     cpu = [distribution(((0, 1),), 1e-5, 1e-5)]
     cuda = [distribution(((-4, 1),), 1e-4, 1e-5)]
     axis = Axis.of([cpu, cuda])
@@ -53,7 +53,7 @@ def test_any_number_has_a_place() -> None:
 
 
 def test_one_element_is_seen_beside_many() -> None:
-    """A bar of one is not flat."""
+    """A bar of a single element has a visible height."""
     group = [distribution(((-3, 1_000_000), (1, 1)), 1e-5, 1.5e-5)]
     heights = [bar.height for bar in Axis.of([group]).histogram(group).bars]
     assert max(heights) == 100

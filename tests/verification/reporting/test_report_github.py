@@ -11,7 +11,7 @@ from support.sample_report import sample_report
 
 
 def parsed(line: str) -> tuple[str, dict[str, str], str]:
-    """As the runner takes it apart. Source: actions/runner, ActionCommand.cs."""
+    """Take a line apart as the runner does. Source: actions/runner, ActionCommand.cs."""
     assert line.startswith("::")
     end = line.index("::", 2)
     name, _, properties = line[2:end].partition(" ")
@@ -25,7 +25,7 @@ def parsed(line: str) -> tuple[str, dict[str, str], str]:
 
 
 def test_failures_are_errors_and_skips_notices() -> None:
-    """A warning is one; each stands at the file."""
+    """Failures are errors, warnings are warnings, and each stands at the given file."""
     text = report_github(sample_report(warnings=("it grew",)), Path("ci/poly,bake:100%.toml"))
     found = [parsed(line) for line in text.splitlines()]
     assert [(kind, one["title"]) for kind, one, _ in found] == [
@@ -71,7 +71,7 @@ def test_a_client_has_one_annotation() -> None:
 
 
 def test_what_github_would_not_show_is_counted() -> None:
-    """More than ten are left out in a sentence, not in silence."""
+    """A sentence counts the annotations beyond ten, which GitHub would drop silently."""
     warnings = tuple(f"{number} grew" for number in range(30))
     passes = tuple(one for one in sample_report().verdicts if one.language == "ruby")
     lines = report_github(sample_report(verdicts=passes, warnings=warnings)).splitlines()
@@ -80,7 +80,7 @@ def test_what_github_would_not_show_is_counted() -> None:
 
 
 def test_every_red_run_has_an_annotation() -> None:
-    """A required language that is missing, and a run in which no case was executed; a pass none."""
+    """Missing languages and empty runs have an annotation too; passing runs have none."""
     passes = tuple(one for one in sample_report().verdicts if one.language == "ruby")
     assert report_github(sample_report(verdicts=passes)) == ""
     (missing,) = report_github(sample_report(verdicts=passes, missing=("no ruby",))).splitlines()

@@ -35,7 +35,7 @@ class Page(HTMLParser):
 
 
 def test_the_verdict_comes_first() -> None:
-    """Then clients, what failed, the histograms and the worst cases."""
+    """Clients, failures, histograms and worst cases follow in this order."""
     page = report_html(sample_report())
     assert re.findall(r"<h[12]>(.*?)</h[12]>", page) == [
         "1 of 3 clients fail",
@@ -58,7 +58,7 @@ def test_a_page_of_passes_has_no_list_of_failures() -> None:
 
 
 def test_equal_vectors_have_no_worst_case() -> None:
-    """And no heading over nothing."""
+    """The heading of worst cases is left out if there are none."""
     runs = tuple(run for run in sample_report().runs if not run.worst)
     page = report_html(sample_report(runs=runs))
     assert "Differences from the golden vectors" in page
@@ -66,7 +66,7 @@ def test_equal_vectors_have_no_worst_case() -> None:
 
 
 def test_nothing_measured_is_no_obstacle() -> None:
-    """Where no client started there is no axis."""
+    """A report in which no client started has no axis."""
     assert "<svg" in report_html(sample_report())
     page = report_html(sample_report(runs=(), verdicts=()))
     assert "Nothing was verified" in page
@@ -74,7 +74,7 @@ def test_nothing_measured_is_no_obstacle() -> None:
 
 
 def test_tokens_and_values_stand_side_by_side() -> None:
-    """Of the row that differs most."""
+    """The row that differs most shows expected and found tokens and values."""
     text = re.sub(r"\s+", " ", Page(report_html(sample_report())).text)
     assert "long, row 3, prompt query" in text
     for shown in ("expected0.5 ", "client's0.50006 ", "difference6e-05 ", "limit2e-05 ", "a 7a 7"):
@@ -89,7 +89,7 @@ def test_asks_for_no_other_file() -> None:
 
 
 def test_every_element_is_closed() -> None:
-    """Whatever is left out."""
+    """The HTML is well formed, whichever part of a report is missing."""
     for report in (sample_report(), sample_report(runs=()), sample_report(verdicts=())):
         assert Page(report_html(report)).open == []
 

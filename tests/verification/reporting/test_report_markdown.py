@@ -17,12 +17,12 @@ SCRIPT = "</details><script> @someone #1 | ` `` x"
 
 
 def outside_code(text: str) -> str:
-    """What a Markdown reader does not take for code."""
+    """The text that a Markdown reader does not take for code."""
     return re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
 
 
 def test_the_verdict_comes_first_and_failures_are_folded() -> None:
-    """A row a client between them."""
+    """A row for each client stands between verdict and failures."""
     lines = report_markdown(sample_report()).splitlines()
     assert lines[0] == "### ❌ polybake verify: 1 of 3 clients fail"
     rows = [line for line in lines if line.startswith("| ")]
@@ -34,7 +34,7 @@ def test_the_verdict_comes_first_and_failures_are_folded() -> None:
 
 
 def test_a_pass_folds_nothing() -> None:
-    """Skips are no failures; what is told beside the verdict has a list."""
+    """Skips are no failures, and remarks beside the verdict have a list."""
     verdicts = tuple(one for one in sample_report().verdicts if one.language != "csharp")
     changes = Changes(mended=("ruby on cpu",))
     text = report_markdown(sample_report(verdicts=verdicts, changes=changes, warnings=("grew",)))
@@ -45,7 +45,7 @@ def test_a_pass_folds_nothing() -> None:
 
 @pytest.mark.parametrize("text", [HOSTILE, SCRIPT])
 def test_what_comes_from_outside_is_code(text: str) -> None:
-    """Nobody is mentioned, no element is made, and no cell ends."""
+    """Hostile text mentions nobody, makes no element and ends no cell."""
     run = sample_report().runs[0]
     assert run.versions
     versions = run.versions.model_copy(update={"runtime_version": text})
@@ -66,7 +66,7 @@ def test_what_comes_from_outside_is_code(text: str) -> None:
 
 
 def test_many_failures_fit_a_comment() -> None:
-    """How many are left out is told, and all that is folded ends."""
+    """The number left out is told, and every folded part is closed."""
     verdicts = tuple(
         Verdict("ruby", "cpu", f"{case}", Stage.EMBED, Status.FAIL, f"{case} " + "\x00" * 900)
         for case in range(200)
@@ -79,7 +79,7 @@ def test_many_failures_fit_a_comment() -> None:
 
 
 def test_many_changes_fit_a_comment() -> None:
-    """What stands before the failures is cut, too."""
+    """The list of changes before the failures is cut, too."""
     changes = Changes(others=tuple(f"change {number} " + "x" * 500 for number in range(500)))
     text = report_markdown(sample_report(changes=changes))
     assert len(text) <= LONGEST

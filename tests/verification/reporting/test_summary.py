@@ -1,4 +1,4 @@
-"""What all reports for people say."""
+"""The words that all reports for people share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_headline_is_the_exit_code_in_words(report: Report, said: tuple[str,
 
 
 def test_equal_troubles_are_told_once() -> None:
-    """Passes are none."""
+    """Equal failures and skips share a line, and passes have none."""
     found = [(one.first.status, one.place) for one in troubles(sample_report().verdicts)]
     assert found == [
         (Status.FAIL, "case long, stage embed"),
@@ -49,7 +49,7 @@ def test_equal_troubles_are_told_once() -> None:
 
 
 def test_a_difference_stands_beside_its_limit() -> None:
-    """An exact 0 is written as 0; of integers there are steps."""
+    """An exact 0 is written as 0, and integers have steps."""
     ruby, csharp, _ = sample_report().runs
     assert (nearness(ruby), nearness(csharp)) == ("2.1e-07 of 1e-05", "6e-05 of 2e-05")
     (one,) = ruby.distributions
@@ -60,7 +60,7 @@ def test_a_difference_stands_beside_its_limit() -> None:
 
 
 def test_no_change_is_told_too() -> None:
-    """Silence could be taken for a baseline that was not read."""
+    """A silent report could mean that the baseline was not read."""
     assert [*changed(Changes())] == [("changed", "nothing since the baseline")]
     assert [*changed(Changes(failing=("a",), others=("b",)))] == [
         ("new failure", "a"),

@@ -1,4 +1,4 @@
-"""Differences that grow within their limit."""
+"""Differences that grow within their limit are noticed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ruby(largest: float, runtime: str = "1.31.1") -> Report:
 
 
 def after(*reports: Report) -> tuple[TrendFile, tuple[str, ...]]:
-    """The file after these, and what the last one warned of."""
+    """The file after these reports, and the warnings of the last one."""
     file, warnings = TrendFile(), ()
     for report in reports:
         file, warnings = recorded(file, report)
@@ -37,7 +37,7 @@ def after(*reports: Report) -> tuple[TrendFile, tuple[str, ...]]:
 
 
 def test_growth_names_the_version_that_brought_it() -> None:
-    """Tenfold, within the limit; nine times is none."""
+    """A tenfold difference within the limit is growth; nine times is not."""
     _, warnings = after(ruby(1.3e-7, "0.10.1"), ruby(3.1e-6, "0.11.0"))
     (warning,) = warnings
     assert warning == (
@@ -48,19 +48,19 @@ def test_growth_names_the_version_that_brought_it() -> None:
 
 
 def test_the_first_run_warns_of_nothing() -> None:
-    """There is nothing to compare with."""
+    """A first run has nothing to compare with."""
     assert after(ruby(9e-6))[1] == ()
 
 
 def test_an_exact_zero_has_a_floor() -> None:
-    """Rounding of the last bits is no growth; a tenth of the limit is."""
+    """Growth from 0 is counted from 1 % of the limit, so that the last bits are none."""
     assert after(ruby(0.0), ruby(9e-7, "0.11.0"))[1] == ()
     (warning,) = after(ruby(0.0), ruby(3e-6, "0.11.0"))[1]
     assert "30 times the 0 of runtime 1.31.1, as what is below 1% of the limit" in warning
 
 
 def test_many_small_steps_are_growth() -> None:
-    """Each five times the one before; what is recorded warns once."""
+    """Steps of five times add up to a warning, which is given once."""
     steps = (ruby(2e-7, "1"), ruby(1e-6, "2"), ruby(5e-6, "3"))
     assert after(*steps[:2])[1] == ()
     (warning,) = after(*steps)[1]
@@ -69,13 +69,13 @@ def test_many_small_steps_are_growth() -> None:
 
 
 def test_growth_without_another_version_points_elsewhere() -> None:
-    """The same versions on another machine, say."""
+    """Equal versions may run on another machine, for example."""
     (warning,) = after(ruby(2e-7), ruby(4e-6))[1]
     assert warning.endswith("no version changed, so look at the machine")
 
 
 def test_versions_keep_their_largest() -> None:
-    """A run that shows nothing new changes nothing; the history has an end."""
+    """Only a larger difference changes the record, and its history is limited."""
     file, _ = after(ruby(2e-7), ruby(3e-7), ruby(1e-7))
     assert [one.largest for one in file.trends[0].seen] == [3e-7]
     assert recorded(file, ruby(1e-7))[0] == file
@@ -84,7 +84,7 @@ def test_versions_keep_their_largest() -> None:
 
 
 def test_a_failure_is_not_recorded() -> None:
-    """It would else be what the next run is compared with."""
+    """A failure must not become what the next run is compared with."""
     failed = ruby(5e-5)
     verdicts = tuple(replace(one, status=Status.FAIL) for one in failed.verdicts)
     known, _ = after(ruby(2e-7))
@@ -101,7 +101,7 @@ def test_others_are_left_as_they_are() -> None:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    """The same numbers; no file is an empty one."""
+    """Numbers survive writing and reading; a missing file is an empty record."""
     path = tmp_path / "trend.json"
     assert read_trends(path) == TrendFile()
     file, _ = after(ruby(1 / 3e6))
@@ -113,7 +113,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     "text", ["", "{", "[]", '{"format": 2}', '{"trends": [{}]}', '{"format": 1, "other": 2}']
 )
 def test_a_damaged_record_is_refused(tmp_path: Path, text: str) -> None:
-    """In one line; it stays as it is."""
+    """The message is one line, and the file stays as it is."""
     path = tmp_path / "trend.json"
     path.write_text(text)
     with pytest.raises(InputError, match=r"is no record of verify: .*mend or remove it"):

@@ -30,7 +30,7 @@ def test_our_service(case):
 
 
 def test_a_case_says_what_to_ask(subject: SubjectFiles) -> None:
-    """Its name, texts and prompt, and why it is there."""
+    """A case has a name, texts, a prompt and the reason why it is there."""
     cases = {str(case): case for case in polybake.testing.golden_cases(subject.model)}
     assert list(cases) == list(CASES)
     assert (cases["query"].texts, cases["query"].prompt) == (["a"], "query")
@@ -40,13 +40,13 @@ def test_a_case_says_what_to_ask(subject: SubjectFiles) -> None:
 
 @pytest.mark.parametrize("as_given", [np.asarray, np.ndarray.tolist, list, np.float64])
 def test_the_right_vectors_pass(subject: SubjectFiles, as_given) -> None:
-    """As an array of any float, as rows, or as the numbers of a JSON answer."""
+    """Vectors may be an array of any float, rows, or the numbers of a JSON answer."""
     for case in polybake.testing.golden_cases(subject.model):
         case.check(as_given(case.golden.vectors))
 
 
 def test_a_wrong_vector_is_told(subject: SubjectFiles) -> None:
-    """Row, element, difference, limit, and what that points at."""
+    """The message has row, element, difference, limit, and the likely cause."""
     case = polybake.testing.golden_cases(subject.model)[1]
     found = np.array(case.golden.vectors)
     found[1, 3] += 0.5
@@ -59,14 +59,14 @@ def test_a_wrong_vector_is_told(subject: SubjectFiles) -> None:
 
 
 def test_what_is_no_vector_is_told(subject: SubjectFiles) -> None:
-    """In the words of `found_vectors`, behind the case."""
+    """The message of `found_vectors` stands behind the name of the case."""
     case = polybake.testing.golden_cases(subject.model)[1]
     with pytest.raises(AssertionError, match="case two, stage embed: 1 vectors, expected 2"):
         case.check(case.golden.vectors[:1])
 
 
 def test_ids_are_equal_or_wrong(subject: SubjectFiles) -> None:
-    """They tell the tokenizer from all that follows it."""
+    """Ids tell a fault of the tokenizer from later ones."""
     case = polybake.testing.golden_cases(subject.model)[1]
     case.check_ids([[2, 11, 3], [2, 12, 13, 3]])
     case.check_ids([np.array([2, 11, 3]), np.array([2, 12, 13, 3])])
@@ -76,7 +76,7 @@ def test_ids_are_equal_or_wrong(subject: SubjectFiles) -> None:
 
 
 def test_the_limit_is_the_device_s(subject: SubjectFiles) -> None:
-    """What is too far on a CPU may be near enough on CUDA."""
+    """A vector that is too far off on a CPU may be near enough on CUDA."""
     [on_cpu, *_] = polybake.testing.golden_cases(subject.model)
     [on_cuda, *_] = polybake.testing.golden_cases(subject.model, device="cuda")
     found = np.array(on_cpu.golden.vectors)
@@ -89,7 +89,7 @@ def test_the_limit_is_the_device_s(subject: SubjectFiles) -> None:
 
 
 def test_a_fixture_folder_may_take_their_place(subject: SubjectFiles, tmp_path: Path) -> None:
-    """It has a user's own texts, which do not go into the file."""
+    """A fixture folder has a user's own texts, which do not go into the file."""
     fixture = subject.fixture.model_copy(update={"cases": subject.fixture.cases[:1]})
     write_fixture(fixture, tmp_path)
     (case,) = polybake.testing.golden_cases(subject.model, fixture=tmp_path)
@@ -97,7 +97,7 @@ def test_a_fixture_folder_may_take_their_place(subject: SubjectFiles, tmp_path: 
 
 
 def test_several_vectors_a_text_may_come_text_by_text(tiny_multi_vector: Path) -> None:
-    """As a client of such a model gives them."""
+    """Vectors may be grouped by text, as a client of such a model gives them."""
     for case in polybake.testing.golden_cases(tiny_multi_vector):
         ends = np.cumsum([len(ids) for ids in case.golden.case.input_ids])
         if ends[-1] == len(case.golden.vectors):  # a vector a token
@@ -114,7 +114,7 @@ def test_several_vectors_a_text_may_come_text_by_text(tiny_multi_vector: Path) -
 def test_it_is_a_test_of_pytest(
     subject: SubjectFiles, tmp_path: Path, factor: int, failed: int
 ) -> None:
-    """Named by its case; a service that does not normalize fails, without polybake's own lines."""
+    """A failing test is named by its case, and shows none of polybake's own lines."""
     code = SERVICE.format(model=str(subject.model), factor=factor)
     (tmp_path / "test_service.py").write_text(code)
     _, printed = inner_pytest(tmp_path, "-v")
@@ -126,7 +126,7 @@ def test_it_is_a_test_of_pytest(
 
 @pytest.mark.slow
 def test_it_needs_neither_pytest_nor_onnx() -> None:
-    """Other test runners have golden cases, too."""
+    """Golden cases can be used from other test runners, too."""
     hidden = "sys.modules.update(dict.fromkeys(['pytest', 'onnx', 'onnxruntime', 'tokenizers']))"
     code = f"import sys; {hidden}; from polybake.testing import golden_cases"
     subprocess.run([sys.executable, "-c", code], check=True)

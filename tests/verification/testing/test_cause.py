@@ -1,4 +1,4 @@
-"""What a wrong vector points at."""
+"""The likely cause of a wrong vector."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def cases(subject: SubjectFiles) -> dict[str, ServiceCase]:
 
 
 def said(case: ServiceCase, vectors: object) -> str:
-    """Behind the difference."""
+    """The cause in a message, which stands behind the difference."""
     with pytest.raises(AssertionError) as raised:
         case.check(vectors)  # type: ignore[arg-type]
     return str(raised.value).partition("; ")[2]
 
 
 def test_a_vector_that_is_not_normalized(cases: dict[str, ServiceCase]) -> None:
-    """Its direction is right."""
+    """A vector of the right direction and another length was not normalised."""
     vectors = 3.5 * cases["two"].golden.vectors
     assert said(cases["two"], vectors).startswith(
         "the direction is right, but the vector is 3.5 long, expected 1: is it normalized"
@@ -31,7 +31,7 @@ def test_a_vector_that_is_not_normalized(cases: dict[str, ServiceCase]) -> None:
 
 
 def test_a_vector_that_was_rounded(cases: dict[str, ServiceCase]) -> None:
-    """A few digits of an answer, or float16."""
+    """Rounding to a few digits and to float16 is recognised."""
     for rounded in (np.round(cases["two"].golden.vectors, 3), np.float16):
         vectors = cases["two"].golden.vectors
         given = rounded if isinstance(rounded, np.ndarray) else vectors.astype(rounded)
@@ -46,7 +46,7 @@ def test_rows_in_another_order(cases: dict[str, ServiceCase]) -> None:
 
 
 def test_a_prompt_that_was_not_passed_on(cases: dict[str, ServiceCase]) -> None:
-    """The same text without a prompt is another case."""
+    """The same text without a prompt is another golden case, whose vector is recognised."""
     assert said(cases["query"], cases["one"].golden.vectors) == (
         "it is the vector with prompt None, expected that with 'query': is the prompt passed on?"
     )
@@ -60,7 +60,7 @@ def test_what_is_no_number(cases: dict[str, ServiceCase]) -> None:
 
 
 def test_anything_else_begins_with_the_ids(cases: dict[str, ServiceCase]) -> None:
-    """A vector of zeros has no direction, and that of another text has no other prompt."""
+    """Vectors of zeros and of another text have no known cause, so ids come first."""
     vectors = cases["two"].golden.vectors
     other_text = np.concatenate([cases["one"].golden.vectors, vectors[1:]])
     for wrong in (np.zeros((2, 8)), vectors[:, ::-1], other_text):

@@ -14,10 +14,10 @@ from support.inner_pytest import inner_pytest
 
 pytestmark = pytest.mark.slow
 
-#: Of one client: each stage of each case, two of many texts, self_check and stop.
+#: The tests of a client: each stage of each case, two of many texts, self_check and stop.
 TESTS = len(CASES) * len(CASE_STAGES) + 4
 
-#: Of the client that fails: two stages of each case, and both of many texts.
+#: The failures of the wrong client: two stages of each case, and both of many texts.
 FAILED = 2 * len(CASES) + 2
 
 
@@ -52,7 +52,7 @@ def count_starts(folder: Path) -> None:
 
 
 def test_each_verdict_is_a_test(project: Path) -> None:
-    """A failure says what the judge said and no more; JUnit has the difference of each."""
+    """A failure repeats only the judge's words, and JUnit has each difference."""
     code, printed = inner_pytest(project, "polybake.toml", "--junitxml", "tests.xml")
     assert code == 1
     assert f"collected {2 * TESTS + 1} items" in printed
@@ -69,7 +69,7 @@ def test_each_verdict_is_a_test(project: Path) -> None:
 
 
 def test_a_client_that_is_not_chosen_is_not_started(project: Path) -> None:
-    """One test, by its name, starts its own client alone."""
+    """A single test chosen by name starts only its own client."""
     count_starts(project / "ruby")
     code, printed = inner_pytest(project, "polybake.toml::python-cpu::one.embed")
     assert (code, "1 passed" in printed) == (0, True)
@@ -77,7 +77,7 @@ def test_a_client_that_is_not_chosen_is_not_started(project: Path) -> None:
 
 
 def test_a_client_is_started_once_for_all_its_tests(project: Path) -> None:
-    """However many tests ask for its report."""
+    """All tests of a client share one report."""
     count_starts(project / "ruby")
     code, printed = inner_pytest(project, "polybake.toml", "-k", "ruby-cpu or complete")
     assert (code, f"{TESTS + 1 - FAILED} passed" in printed) == (1, True), printed
@@ -87,7 +87,7 @@ def test_a_client_is_started_once_for_all_its_tests(project: Path) -> None:
 def test_what_is_missing_is_skipped_and_where_required_fails(
     project: Path, subject: SubjectFiles
 ) -> None:
-    """As verify does: a visible skip, until polybake.toml or POLYBAKE_REQUIRE says no."""
+    """A missing toolchain is a visible skip, and a failure where its language is required."""
     without_toolchain(project / "ruby")
     code, printed = inner_pytest(project, "polybake.toml")
     assert code == 0
@@ -129,7 +129,7 @@ def test_packages_are_installed_only_when_asked(project: Path, option: list[str]
 def test_a_wrong_setting_is_one_line(
     project: Path, subject: SubjectFiles, verify: str, remedy: str
 ) -> None:
-    """Before any client starts, with the remedy and without a traceback."""
+    """One line with the remedy is shown before any client starts."""
     write_config(project, subject, verify)
     code, printed = inner_pytest(project, "polybake.toml")
     assert (code, remedy in printed, "Traceback" in printed) == (2, True, False), printed

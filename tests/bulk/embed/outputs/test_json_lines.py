@@ -15,7 +15,7 @@ LINES = ['{"text": "a", "n": 1.50}', '{"text": "{}", "x": {"y": []} }', '{"text"
 
 
 def test_each_row_gets_its_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind what it had, of which no character changes."""
+    """The vector is added behind a row's other keys, of which no character changes."""
     monkeypatch.setattr(window, "MOST_ROWS", 2)
     (tmp_path / "texts.jsonl").write_text("\n".join(LINES))
     vectors = np.arange(6).reshape(3, 2).astype(np.int8)
@@ -27,7 +27,7 @@ def test_each_row_gets_its_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_float_comes_back(tmp_path: Path) -> None:
-    """Of any size, bit for bit, from the digits that are written."""
+    """The digits written give back every finite float32, bit for bit."""
     bits = np.random.default_rng(7).integers(0, 2**32, 4000, np.uint32)
     floats = bits.view(np.float32)
     vectors = floats[np.isfinite(floats)][:3900].reshape(3, 1300)

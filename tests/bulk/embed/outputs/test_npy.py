@@ -1,4 +1,4 @@
-"""Vectors alone."""
+"""Vectors in a NumPy array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.written import written
 def test_the_parts_become_one_array(
     dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the model's dtype, which NumPy can also map."""
+    """The array has the model's dtype and can be memory-mapped."""
     monkeypatch.setattr(window, "MOST_ROWS", 2)
     (tmp_path / "texts.txt").write_text("a\nb\nc\n")
     vectors = np.arange(12).reshape(3, 4).astype(dtype)

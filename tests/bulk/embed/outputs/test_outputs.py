@@ -1,4 +1,4 @@
-"""Which kind of file vectors are written to."""
+"""The suffix of an output decides how vectors are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polybake.errors import InputError, RequirementMissing
 
 
 def test_the_suffix_says_it() -> None:
-    """In either case; another one names the choices."""
+    """Suffixes count in upper and lower case; an unknown one names the choices."""
     assert output_for(Path("a.NPY")).__name__ == "NpyOutput"
     assert output_for(Path("a.jsonl")).__name__ == "JsonLinesOutput"
     with pytest.raises(InputError, match=r"a\.txt: .*; choose one of: \.parquet, \.npy, \.jsonl"):
@@ -20,7 +20,7 @@ def test_the_suffix_says_it() -> None:
 
 
 def test_parquet_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package the error names the extra, and what needs none."""
+    """A missing package is an error that names the extra, and the formats that need none."""
     monkeypatch.delitem(sys.modules, "polybake.bulk.embed.outputs.parquet", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     needed = r'needs the package pyarrow; .* pip install "\.\[parquet\]", or write \.npy or \.js'

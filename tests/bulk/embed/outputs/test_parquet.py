@@ -24,7 +24,7 @@ RECORD = {"model": {"name": "tiny"}}
 def test_the_columns_and_one_more(
     dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lists of a fixed size; what the file's own metadata said, it says still."""
+    """Vectors are lists of fixed size, and the file keeps its columns and metadata."""
     monkeypatch.setattr(window, "MOST_ROWS", 2)
     folder = tmp_path / "year=2024"  # which Arrow's data sets would make a column of
     folder.mkdir()
@@ -46,7 +46,7 @@ def test_the_columns_and_one_more(
 
 
 def test_columns_that_parquet_has_not_are_refused(tmp_path: Path) -> None:
-    """Before anything is embedded."""
+    """Such a column is refused before anything is embedded."""
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "a", "empty": {}}\n')
     from polybake.bulk.embed.outputs.parquet import ParquetOutput

@@ -1,4 +1,4 @@
-"""Addresses of services, and what is sent to them besides."""
+"""Addresses of services, and the headers that are sent to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polybake.verification.harness.services.address import check_address, header
     ],
 )
 def test_a_route_that_is_known(address: str) -> None:
-    """By its end."""
+    """A route is recognised by the end of its path."""
     assert is_address(address)
     check_address(address)
 
@@ -32,26 +32,26 @@ def test_a_route_that_is_known(address: str) -> None:
     ],
 )
 def test_what_cannot_be_asked_is_refused(address: str, says: str) -> None:
-    """With the address and what was expected."""
+    """The message holds the address and what was expected."""
     with pytest.raises(InputError, match=says):
         check_address(address)
 
 
 def test_a_password_in_an_address_is_refused_unseen() -> None:
-    """A command line can be read by everybody; the message has neither."""
+    """Everybody can read a command line, so passwords are refused and never repeated."""
     with pytest.raises(InputError, match="POLYBAKE_HEADERS") as refused:
         check_address("https://ada:secret@example.org/embed")
     assert "secret" not in str(refused.value)
 
 
 def test_a_program_is_no_address() -> None:
-    """Commands go on as before."""
+    """Commands are still run as programs."""
     assert not is_address("go run ./harness")
     assert not is_address("httpie")
 
 
 def test_headers_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One a line; the same server may be asked by two routes."""
+    """The variable holds one header a line, also for two routes of one server."""
     monkeypatch.setenv("POLYBAKE_HEADERS", "Authorization: Bearer a b\n\nX-Team:search\n")
     both = ["http://localhost:1/embed", "http://localhost:1/v1/embeddings"]
     assert headers_for(both) == {"Authorization": "Bearer a b", "X-Team": "search"}
@@ -59,7 +59,7 @@ def test_headers_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("value", ["Bearer secret", "A: b\nsecret", "A: sécret", "A b: secret"])
 def test_what_is_no_header_is_refused_unseen(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """By the number of its line."""
+    """The message has the number of the line and not its text."""
     monkeypatch.setenv("POLYBAKE_HEADERS", value)
     with pytest.raises(InputError, match=r"line \d is no header") as refused:
         headers_for(["http://localhost/embed"])
@@ -67,7 +67,7 @@ def test_what_is_no_header_is_refused_unseen(monkeypatch: pytest.MonkeyPatch, va
 
 
 def test_a_key_goes_to_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not to whoever else is verified."""
+    """Headers are refused if several servers are verified, so that no key reaches the wrong one."""
     monkeypatch.setenv("POLYBAKE_HEADERS", "Authorization: secret")
     with pytest.raises(InputError, match="would be sent to http://a, https://a") as refused:
         headers_for(["http://a/embed", "https://a/embed"])

@@ -30,7 +30,7 @@ OPENAI, TEI = "/v1/embeddings", "/embed"
 
 @pytest.fixture(autouse=True)
 def direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proxy of this machine stands between."""
+    """Let no proxy of this machine stand between test and service."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.delenv("POLYBAKE_HEADERS", raising=False)
 
@@ -42,13 +42,13 @@ def judged(subject: SubjectFiles, address: str, seconds: float = 20.0) -> Report
 
 
 def statuses(report: Report, stage: Stage) -> dict[str, Status]:
-    """By case."""
+    """The status of each case at one stage."""
     return {one.case: one.status for one in report.verdicts if one.stage is stage}
 
 
 @pytest.mark.parametrize("route", [OPENAI, TEI])
 def test_a_faultless_service_passes(subject: SubjectFiles, route: str) -> None:
-    """What it cannot do is skipped, and seen; texts have the prompt before them."""
+    """All stages pass except those that it lacks, which are visible skips; prompts are sent."""
     state = Web(subject.fixture)
     with web(state) as url:
         report = judged(subject, url + route)
@@ -96,7 +96,7 @@ FAULTS = [
 def test_a_wrong_service_is_caught(
     subject: SubjectFiles, fault: str, route: str, status: Status, cases: tuple[str, ...], says: str
 ) -> None:
-    """In the cases that show the fault and in no other, with what it did."""
+    """Just the cases that show the fault fail, and the message says what the service did."""
     with web(Web(subject.fixture, fault)) as url:
         report = judged(subject, url + route)
     assert statuses(report, Stage.EMBED) == {
@@ -122,7 +122,7 @@ def test_a_wrong_service_is_caught(
 def test_token_ids_are_judged_where_they_can_be(
     subject: SubjectFiles, fault: str, status: Status, says: str
 ) -> None:
-    """By the route beside /embed, whose answer is whole."""
+    """Ids come from the route /tokenize beside /embed, and count only if texts are cut."""
     with web(Web(subject.fixture, fault)) as url:
         report = judged(subject, url + TEI)
     found = [one for one in report.verdicts if one.stage is Stage.TOKENIZE]
@@ -132,7 +132,7 @@ def test_token_ids_are_judged_where_they_can_be(
 
 @pytest.mark.parametrize("fault", ["hang", "drip"])
 def test_a_slow_service_ends_in_time(subject: SubjectFiles, fault: str) -> None:
-    """Whether it says nothing, or a byte now and then; six times are enough."""
+    """Silent and dripping services time out, and after six times no more is asked."""
     begin = time.monotonic()
     with web(Web(subject.fixture, fault)) as url:
         report = judged(subject, url + OPENAI, 0.5)
@@ -142,7 +142,7 @@ def test_a_slow_service_ends_in_time(subject: SubjectFiles, fault: str) -> None:
 
 
 def test_a_service_that_is_not_there_is_one_trouble(subject: SubjectFiles) -> None:
-    """Named with the reason, and met at once: no stage was executed, and one thing failed."""
+    """One failure with the reason is reported, and no stage counts as executed."""
     report = judged(subject, "http://127.0.0.1:9/embed")
     assert (report.executed, failures(report)) == (0, 1)
     (trouble,) = troubles(report.verdicts)
@@ -153,7 +153,7 @@ def test_a_service_that_is_not_there_is_one_trouble(subject: SubjectFiles) -> No
 
 
 def test_a_service_may_answer_in_any_order(subject: SubjectFiles) -> None:
-    """As OpenAI's schema allows; vectors are put in the order of index, and the report says so."""
+    """OpenAI's schema allows any order: vectors are sorted by index, and the report says so."""
     with web(Web(subject.fixture, "any order")) as url:
         report = judged(subject, url + OPENAI)
     assert report.exit_code() == 0
@@ -161,7 +161,7 @@ def test_a_service_may_answer_in_any_order(subject: SubjectFiles) -> None:
 
 
 def test_a_long_list_is_as_many_requests_as_a_service_takes(subject: SubjectFiles) -> None:
-    """By default text-embeddings-inference takes 32 texts, OpenAI 2,048."""
+    """text-embeddings-inference takes 32 texts a request by default, OpenAI 2,048."""
     state = Web(subject.fixture)
     with web(state) as url:
         report = judged(subject, url + TEI)
@@ -176,14 +176,14 @@ def test_a_long_list_is_as_many_requests_as_a_service_takes(subject: SubjectFile
     [("wrong order", "their vectors are in another order"), ("padding counts", "padding; look at")],
 )
 def test_what_fails_in_batches_alone_is_told(subject: SubjectFiles, fault: str, says: str) -> None:
-    """Vectors of the same texts in other places, or other vectors."""
+    """The report tells vectors in the wrong order from padding that counts."""
     with web(Web(subject.fixture, fault)) as url:
         report = judged(subject, url + TEI)
     assert f"only calls of several texts fail: {says}" in report.notes[0]
 
 
 def test_polybake_serve_passes_with_its_prompts_by_name(tmp_path: Path) -> None:
-    """Both routes, behind a key; another file, asked for by name, is refused by fingerprint."""
+    """Both routes pass behind a key; another file asked for by name is refused by fingerprint."""
     model = write_search_model(tmp_path / "search.onnx")
     other = write_search_model(tmp_path / "other.onnx", hidden_act="relu")
     keys = key_file(tmp_path / "keys", "a-secret-key-of-this-service")
@@ -201,13 +201,13 @@ def test_polybake_serve_passes_with_its_prompts_by_name(tmp_path: Path) -> None:
 
 
 def test_other_tasks_are_refused(tiny_sparse: Path) -> None:
-    """By name, before anything is asked."""
+    """The task is named before anything is asked."""
     with pytest.raises(InputError, match="for the task 'sparse', and services over HTTP are"):
         verify(tiny_sparse, harnesses=["http://127.0.0.1:9/embed"])
 
 
 def test_a_service_proves_no_device(subject: SubjectFiles, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What runs the model there is not known, so a device that is required is not met."""
+    """A service does not tell what runs its model, so a required device is not met."""
     monkeypatch.setenv("POLYBAKE_REQUIRE", "cuda")
     with web(Web(subject.fixture)) as url:
         report = verify(subject.model, harnesses=[url + TEI], devices=["cuda"])

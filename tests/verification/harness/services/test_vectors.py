@@ -1,4 +1,4 @@
-"""Vectors of services."""
+"""Vectors that services give."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polybake.verification.harness.services.vectors import agreed, encoded, stac
 
 
 def test_numbers_and_base64_are_the_same() -> None:
-    """Bit for bit, where JSON has the digits."""
+    """Both forms give the same float32 values, bit for bit."""
     row = np.array([0.1, -3e-38, 7], np.float32)
     text = base64.b64encode(row.tobytes()).decode()
     np.testing.assert_array_equal(stacked([[float(x) for x in row]]), stacked([text]))
@@ -19,13 +19,13 @@ def test_numbers_and_base64_are_the_same() -> None:
 
 @pytest.mark.parametrize("text", ["*", base64.b64encode(b"12345").decode()])
 def test_what_is_no_base64_of_float32_is_refused(text: str) -> None:
-    """Also where bytes are left over."""
+    """Invalid base64 is refused, and so are left-over bytes."""
     with pytest.raises(ValueError, match="not base64 of float32"):
         stacked([text])
 
 
 def test_a_number_beyond_float32_is_infinite() -> None:
-    """Which the judge then refuses."""
+    """A number too large becomes infinity, which the judge then refuses."""
     assert np.isinf(stacked([[1e300]])).all()
 
 
@@ -33,7 +33,7 @@ def test_a_number_beyond_float32_is_infinite() -> None:
     ("vectors", "dtype"), [([[1, -128]], "int8"), ([[1.5, 2]], "float32"), ([[1, 128]], "float32")]
 )
 def test_integers_are_taken_for_such(vectors: list[list[float]], dtype: str) -> None:
-    """Where all of them are some of the model's; others are shown as they are."""
+    """Vectors are integers only if every number is one of the model's type."""
     found = encoded(stacked(vectors), "int8")
     assert found["dtype"] == dtype
     kept = np.frombuffer(base64.b64decode(found["data"]), dtype).reshape(found["shape"])
@@ -41,7 +41,7 @@ def test_integers_are_taken_for_such(vectors: list[list[float]], dtype: str) -> 
 
 
 def test_encodings_must_agree() -> None:
-    """Within the tolerance of clients, and in their shape."""
+    """Both encodings have the same shape, and agree within the tolerance."""
     first = stacked([[0.6, 0.8]])
     assert agreed([first, first + np.float32(5e-6)]) is first
     with pytest.raises(ValueError, match="other vectors than as numbers: row 0"):
