@@ -2,7 +2,7 @@
 
 export { Answerer } from "./answerer.js";
 export {
-  BaseError as AnswererError,
+  AnswererError,
   ClosedError,
   DeviceError,
   InvalidIdsError,

@@ -2,7 +2,7 @@
 
 export { Classifier } from "./classifier.js";
 export {
-  BaseError as ClassifierError,
+  ClassifierError,
   ClosedError,
   DeviceError,
   InvalidIdsError,

@@ -2,9 +2,9 @@
 
 export { Embedder } from "./embedder.js";
 export {
-  BaseError as EmbedderError,
   ClosedError,
   DeviceError,
+  EmbedderError,
   InvalidIdsError,
   InvalidTextError,
   ModelError,

@@ -1,12 +1,12 @@
 /** The public names of this package. */
 
 export {
-  BaseError as MultiVectorEmbedderError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
   InvalidTextError,
   ModelError,
+  MultiVectorEmbedderError,
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";

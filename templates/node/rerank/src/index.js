@@ -1,13 +1,13 @@
 /** The public names of this package. */
 
 export {
-  BaseError as RerankerError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
   InvalidTextError,
   LongTextError,
   ModelError,
+  RerankerError,
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";

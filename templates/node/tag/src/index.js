@@ -1,13 +1,13 @@
 /** The public names of this package. */
 
 export {
-  BaseError as TaggerError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
   InvalidTextError,
   ModelError,
   SelfCheckError,
+  TaggerError,
   UnknownPromptError,
 } from "./errors.js";
 export { Tagger } from "./tagger.js";

@@ -7,11 +7,11 @@ import { CONTRACT } from "./contract.js";
 /**
  * Token ids of each text with its prompt, truncated by the tokenizer.
  *
- * @param {(texts: string[]) => Promise<number[][]>} idsOf
+ * @param {(texts: string[]) => Promise<number[][]>} encode
  * @param {Text[]} texts
  * @param {string | null} prompt
  */
-export function rowsOf(idsOf, texts, prompt) {
+export function idsOf(encode, texts, prompt) {
   const prefix = prompt === null ? "" : CONTRACT.prompts[prompt];
-  return idsOf(texts.map((text) => prefix + text));
+  return encode(texts.map((text) => prefix + text));
 }
