@@ -10,4 +10,5 @@ export {
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
 export { MultiVectorEmbedder } from "./multi-vector-embedder.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
-import { batchOf, copyOf, elementsOf } from "../src/outputs.js";
+import { resultOf, rowsOf } from "../src/outputs.js";
 
 const { name, dimension } = CONTRACT.output;
 const counts = /** @type {string} */ (CONTRACT.output.counts);
@@ -18,8 +18,7 @@ const counts = /** @type {string} */ (CONTRACT.output.counts);
 function divided(numbers, each, texts = each.length) {
   const data = Float32Array.from(numbers.flatMap((number) => new Array(dimension).fill(number)));
   const outputs = { [name]: { data }, [counts]: { data: BigInt64Array.from(each) } };
-  const batch = batchOf(outputs, texts);
-  return each.map((_, text) => copyOf(elementsOf(batch, text)));
+  return rowsOf(outputs, texts).map(resultOf);
 }
 
 test("each text has its own vectors, and may have none", () => {

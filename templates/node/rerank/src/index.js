@@ -11,4 +11,6 @@ export {
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
+export { PairModel } from "./pair-model.js";
 export { Reranker } from "./reranker.js";

@@ -10,4 +10,5 @@ export {
   SparseEmbedderError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
 export { SparseEmbedder } from "./sparse-embedder.js";

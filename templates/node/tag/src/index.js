@@ -10,4 +10,5 @@ export {
   TaggerError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
 export { Tagger } from "./tagger.js";

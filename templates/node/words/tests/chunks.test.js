@@ -119,12 +119,3 @@ test("a long blank text takes no longer than another", { timeout: 10_000 }, asyn
   const [blank, other] = await chunks(" ".repeat(300_000), `${" ".repeat(300_000)}a`);
   assert.deepEqual([blank.length, other.length], [0, 1]);
 });
-
-test("what the tokenizer throws is a ModelError", async () => {
-  const cause = new Error("no");
-  const { chunks } = await open("gaps", () => {
-    throw cause;
-  });
-  const message = "tokenizers cannot split the texts: no";
-  await assert.rejects(chunks("a"), { name: "ModelError", message, cause });
-});

@@ -142,14 +142,3 @@ test("equal chunks are cut once", async () => {
     [15, 17, 15],
   ]);
 });
-
-test("what the tokenizer throws at a piece is a ModelError", async () => {
-  const cause = new Error("no");
-  const tokens = (/** @type {string} */ chunk) => {
-    if (chunk.length < 4) throw cause;
-    return charactersOf(chunk);
-  };
-  const { chunks } = await open("gaps", tokens, 4);
-  const message = "tokenizers cannot split the texts: no";
-  await assert.rejects(chunks("abcd"), { name: "ModelError", message, cause });
-});

@@ -11,4 +11,6 @@ export {
   UnknownPromptError,
   ZeroShotClassifierError,
 } from "./errors.js";
+export { Model } from "./model.js";
+export { PairModel } from "./pair-model.js";
 export { ZeroShotClassifier } from "./zero-shot-classifier.js";
