@@ -36,9 +36,10 @@ export function tokensOf(row) {
 /**
  * The tokens of each pair, cut and joined. Each text is tokenised once, in however many pairs it is.
  *
- * @type {(encode: (texts: string[]) => Promise<number[][]>, pairs: Text[], prompt: null | string) => Promise<number[][]>}
+ * @param {(texts: string[]) => Promise<number[][]>} encode @param {Text[]} pairs
+ * @param {string | null} [_prompt] pairs have none
  */
-export async function idsOf(encode, pairs) {
+export async function idsOf(encode, pairs, _prompt) {
   const texts = [...new Set(pairs.flat())];
   const ids = await encode(texts);
   const byText = new Map(texts.map((text, place) => [text, ids[place]]));

@@ -13,7 +13,7 @@ export const NAMES = [name, counts];
 /** The most elements of a row, which has at most a vector for each token. */
 export const LARGEST = dimension * max_length;
 
-/** The elements of each row, in memory that they share. @type {(outputs: any, rows: number) => Vector[]} */
+/** Each row's elements, in memory that they share. @type {(outputs: any, rows: number) => Vector[]} */
 export function rowsOf({ [name]: { data }, [counts]: found }, rows) {
   const sizes = Array.from(found.data, (count) => Number(count) * dimension);
   const total = sizes.reduce((sum, size) => sum + size, 0);

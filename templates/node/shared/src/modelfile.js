@@ -18,14 +18,7 @@ const [ENTRY, KEY, VALUE] = [0x72, 0x0a, 0x12];
 /** Bytes of a tag and of a length, which has at most five of seven bits each. */
 const FIELD_START = 6;
 
-/** @typedef {ReturnType<typeof readHead>} Head */
-
-/**
- * Read and check the head, a few hundred kilobytes; the graph is left alone.
- *
- * @param {string} path
- * @throws {ModelError} not a model file, damaged, of a newer format, or with another contract
- */
+/** Read and check the head, a few hundred kilobytes. @param {string} path */
 export function readHead(path) {
   const { values, tailOffset, tailLength } = readValues(path);
   const [manifest, tokenizer, fixture, digestsJson] = KEYS.map((key) => {
@@ -36,8 +29,8 @@ export function readHead(path) {
   const digests = parseJson(digestsJson);
   const { tail, tail_length } = digests;
   const texts = [tail, digests.manifest, digests.tokenizer, digests.fixture];
-  const areTexts = texts.every((text) => typeof text === "string");
-  if (!areTexts || !Number.isInteger(tail_length) || tail_length < 1) {
+  const areWhole = texts.every((text) => typeof text === "string");
+  if (!areWhole || !Number.isInteger(tail_length) || tail_length < 1) {
     throw new ModelError("polybake.digests is damaged; copy the file again");
   }
   if (tailLength !== tail_length) {
@@ -51,11 +44,7 @@ export function readHead(path) {
   return { name, fingerprint, tokenizer: tokenizer.toString(), fixture, tail, tailOffset };
 }
 
-/**
- * Hash the graph and compare; about a second for 2 GB.
- *
- * @type {(path: string, head: Pick<Head, "tail" | "tailOffset">) => Promise<void>}
- */
+/** Hash the graph: a second for 2 GB. @param {string} path @param {ReturnType<typeof readHead>} head */
 export async function checkGraph(path, { tail, tailOffset }) {
   const hash = sha256();
   for await (const chunk of createReadStream(path, { start: tailOffset })) hash.update(chunk);
@@ -119,12 +108,7 @@ export function readValues(path) {
   }
 }
 
-/**
- * Where a field's content stands, if bytes begin with it and it ends within the limit.
- *
- * @param {Buffer} bytes
- * @param {number} tag
- */
+/** Where a field stands that bytes begin with. @param {Buffer} bytes @param {number} tag */
 function fieldOf(bytes, tag, limit = bytes.length) {
   const last = bytes.subarray(0, FIELD_START).findIndex((byte, at) => at > 0 && byte < 0x80);
   const varint = bytes.subarray(1, last + 1);

@@ -12,7 +12,7 @@ export const NAMES = [name];
 /** The most elements of a row. */
 export const LARGEST = dimension;
 
-/** The elements of each row, in memory that they share. @type {(outputs: any, rows: number) => Vector[]} */
+/** Each row's elements, in memory that they share. @type {(outputs: any, rows: number) => Vector[]} */
 export function rowsOf({ [name]: { data } }, rows) {
   return Array.from({ length: rows }, (_, row) =>
     data.subarray(row * dimension, (row + 1) * dimension),

@@ -32,7 +32,7 @@ port.on("message", async ({ id, method, args }) => {
   }
 });
 
-/** Make a call of native code, unless the process is about to end: then this never returns. @type {Within} */
+/** Make a call of native code; never returns if the process is about to end. @type {Within} */
 async function within(call) {
   Atomics.add(gate, 0, 1);
   try {

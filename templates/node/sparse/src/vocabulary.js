@@ -4,7 +4,7 @@ import { CONTRACT } from "./contract.js";
 import { located, readHead } from "./modelfile.js";
 import { parseTokenizer } from "./session.js";
 
-/** Of each id; empty where there is no token, as a table may be longer than the vocabulary. @param {string} path */
+/** By id; empty where a table is longer than the vocabulary. @param {string} path */
 export function readVocabulary(path) {
   try {
     const tokenizer = parseTokenizer(readHead(path).tokenizer);

@@ -9,9 +9,10 @@ export function each(calls, texts, options) {
   const list = checkedList(texts, Symbol.asyncIterator, Symbol.iterator);
   const known = checkedOptions(options, "{ window: 8192 }", ["window", "signal"]);
   const { window = 8192, signal } = known;
-  if (!Number.isInteger(window) || window < 1) {
-    throw new RangeError(`window is ${numberOr(window)}; expected a whole number of 1 or more`);
+  if (!Number.isInteger(window)) {
+    throw new TypeError(`window is ${numberOr(window)}; expected a whole number`);
   }
+  if (window < 1) throw new RangeError(`window is ${window}; expected 1 or more`);
   if (signal && typeof signal.throwIfAborted !== "function") {
     throw new TypeError(`signal is ${typeOf(signal)}; expected an AbortSignal`);
   }

@@ -185,8 +185,9 @@ test("arguments are judged at the call", () => {
     [lengths, { next: 5 }, {}, "TypeError", "expected a list of texts, got Object"],
     [5, texts, {}, "TypeError", "the call is number; expected a function of texts"],
     [[], texts, {}, "TypeError", "the call is undefined; expected a function of texts"],
-    [lengths, texts, { window: 0 }, "RangeError", "window is 0; expected a whole number of 1 or more"],
-    [lengths, texts, { windows: 1 }, "TypeError", /^unknown option "windows"; choose one of: window/],
+    [lengths, texts, { window: 0 }, "RangeError", "window is 0; expected 1 or more"],
+    [lengths, texts, { window: 1.5 }, "TypeError", "window is 1.5; expected a whole number"],
+    [lengths, texts, { size: 1 }, "TypeError", /^unknown option "size"; choose one of: window,/],
     [lengths, texts, { signal: 1 }, "TypeError", "signal is number; expected an AbortSignal"],
   ])) {
     assert.throws(() => each(call, given, options), { name, message });
