@@ -73,7 +73,7 @@ def with_packages_of(client: Path, folder: Path) -> Path:
 
 
 #: Tests of what depends on the model; the others are run with one model alone.
-OF_VECTORS = ("embedder", "feeds", "self-check")
+OF_VECTORS = ("embedder", "batches", "self-check")
 
 
 def own_tests(folder: Path, model: Path, *names: str) -> tuple[int, set[str]]:
