@@ -261,7 +261,7 @@ def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None
     }
     assert len(tokens["results"]) == 2
     assert vectors["results"]["shape"] == [2, 7]
-    assert unknown["message"] == 'unknown prompt "\u00e9"; choose one of: document, query'
+    assert unknown["message"] == 'unknown prompt "\u00e9"; choose one of: query, document'
     assert 0 <= checked["results"] < 1e-5
 
 

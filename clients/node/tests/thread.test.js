@@ -142,3 +142,22 @@ test("a process ends in the midst of a run without an abort", () => {
     }
   }
 });
+
+test("the end of a process waits for a call of native code, here for that which opens a model", () => {
+  const script = (/** @type {number} */ delay) => `
+    const { wait } = Atomics;
+    let waits = 0;
+    Atomics.wait = (...args) => {
+      const found = wait(...args);
+      if (found === "ok") waits++;
+      return found;
+    };
+    process.on("exit", () => require("node:fs").writeSync(2, String(waits)));
+    import(process.env.SOURCE).then(({ Embedder }) => {
+      Embedder.open(process.env.MODEL);
+      setTimeout(() => process.exit(), ${delay});
+    })`;
+  // Of so many moments, not all are before or after it.
+  const delays = [40, 80, 120, 160, 200, 300];
+  assert.ok(delays.some((delay) => Number(runAlone(script(delay)).errors) > 0));
+});
