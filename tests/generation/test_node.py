@@ -73,7 +73,7 @@ def with_packages_of(client: Path, folder: Path) -> Path:
 
 
 #: Tests of what depends on the model; the others are run with one model alone.
-OF_VECTORS = ("embedder", "feeds", "self-check")
+OF_VECTORS = ("embedder", "batches", "self-check")
 
 
 def own_tests(folder: Path, model: Path, *names: str) -> tuple[int, set[str]]:
@@ -124,7 +124,7 @@ def test_every_output_is_clean(client: Path, every_feed: Path, tmp_path: Path, o
 def test_its_types_are_right(client: Path) -> None:
     """TypeScript finds nothing, and that index.d.ts says what the code does."""
     run("npm", "run", "types", cwd=client)
-    types = client / "src/api.d.ts"
+    types = client / "index.d.ts"
     whole = types.read_text(encoding="utf-8")
     types.write_text(whole.replace("readonly row: number", "readonly row: string"))
     done = subprocess.run(["npm", "run", "types"], cwd=client, capture_output=True, check=False)
@@ -261,7 +261,7 @@ def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None
     }
     assert len(tokens["results"]) == 2
     assert vectors["results"]["shape"] == [2, 7]
-    assert unknown["message"] == 'unknown prompt "\u00e9"; choose one of: document, query'
+    assert unknown["message"] == 'unknown prompt "\u00e9"; choose one of: query, document'
     assert 0 <= checked["results"] < 1e-5
 
 
@@ -271,6 +271,8 @@ def test_the_package_holds_the_library_alone(client: Path) -> None:
     names = {file["path"] for file in packed["files"]}
     assert {name for name in names if not name.startswith("src/")} == {
         "README.md",
+        "bulk.d.ts",
+        "cuda.d.ts",
         "index.d.ts",
         "package.json",
     }
@@ -285,22 +287,52 @@ def test_the_three_lines_run(project: Path, every_feed: Path) -> None:
     assert "Float32Array(7) [" in run("node", script, cwd=project)
 
 
+def test_the_service_answers(project: Path, every_feed: Path) -> None:
+    """The README's web service gives vectors, and goes on after a wrong request."""
+    _, service, *_ = blocks(project / "clients/node", "js")
+    script = project / "service.js"
+    code = service.replace("every-feed.onnx", str(every_feed))
+    script.write_text(
+        code.replace("server.listen(process.env.PORT ?? 8000);", "server.listen(0);")
+        + """
+        await new Promise((resolve) => server.on("listening", resolve));
+        const url = `http://localhost:${server.address().port}`;
+        const ask = (body) => fetch(url, { method: "POST", body: JSON.stringify(body) });
+        const wrong = await ask("a");
+        const right = await (await ask(["a", "b"])).json();
+        console.log(JSON.stringify([wrong.status, right.length, right[0].length]));
+        server.close();
+        """
+    )
+    assert json.loads(run("node", script, cwd=project)) == [400, 2, 7]
+
+
 def test_the_stream_runs(project: Path, every_feed: Path) -> None:
-    """Each line of standard input gives a vector."""
-    _, stream, _ = blocks(project / "clients/node", "js")
+    """Each line of a file gives a vector."""
+    *_, stream = blocks(project / "clients/node", "js")
     script = project / "stream.js"
     script.write_text(stream.replace("every-feed.onnx", str(every_feed)))
-    printed = run("sh", "-c", f"printf 'a\\nb\\n' | node {script.name}", cwd=project)
-    assert printed.count("Float32Array(7) [") == 2
+    (project / "texts.txt").write_text("a\nb\n", encoding="utf-8")
+    assert run("node", script, cwd=project).count("Float32Array(7) [") == 2
 
 
 def test_the_recipe_runs(project: Path, every_feed: Path) -> None:
-    """The AI SDK takes the client for a model of its own."""
-    _, _, recipe = blocks(project / "clients/node", "js")
-    assert "npm install ai" in (project / "clients/node/README.md").read_text()
+    """The AI SDK takes the client for models of its own."""
     run("npm", "install", "ai", cwd=project, ONNXRUNTIME_NODE_INSTALL="skip")
+    recipe = Path(__file__).parents[2] / "recipes/node/ai_sdk.js"
+    (project / "ai_sdk.js").write_text(recipe.read_text(encoding="utf-8"), encoding="utf-8")
     script = project / "recipe.js"
-    script.write_text(recipe.replace("every-feed.onnx", str(every_feed)))
+    script.write_text(f"""
+        import {{ cosineSimilarity, embed, embedMany }} from "ai";
+        import {{ Embedder }} from "every-feed";
+        import {{ embeddingModels }} from "./ai_sdk.js";
+        const embedder = await Embedder.open({json.dumps(str(every_feed))});
+        const {{ documents, queries }} = embeddingModels(embedder);
+        const values = ["The cat sleeps on the sofa.", "Shares fell again today."];
+        const {{ embeddings }} = await embedMany({{ model: documents, values }});
+        const {{ embedding }} = await embed({{ model: queries, value: "a pet that rests" }});
+        console.log(embeddings.map((one) => cosineSimilarity(one, embedding)));
+        """)
     cat, shares = json.loads(run("node", script, cwd=project))
     assert -1 <= min(cat, shares) < max(cat, shares) <= 1
 
@@ -334,18 +366,21 @@ def test_it_is_a_workspace(every_feed: Path, tmp_path: Path) -> None:
 
 
 TYPED = """
-import { Embedder, type EmbedOptions, type Vector } from "every-feed";
+import { Embedder, type PromptOptions, type Vector } from "every-feed";
 import { EmbedderError, InvalidTextError } from "every-feed";
-const options: EmbedOptions = { prompt: "query" };
-export async function main(): Promise<number> {
-  await using embedder = await Embedder.open("m.onnx", { worker: true, concurrency: 2 });
+import { each } from "every-feed/bulk";
+import { checkProducts } from "every-feed/cuda";
+const options: PromptOptions = { prompt: "query" };
+export async function main(signal: AbortSignal): Promise<number> {
+  await checkProducts(new URL("file:///m.onnx"));
+  await using embedder = await Embedder.open("m.onnx", { threads: 1 });
   const vectors: Float32Array[] = await embedder.embed(new Array("a").values(), options);
   const vector: Vector = await embedder.embedQuery("a");
-  await embedder.embedDocuments(["a"], { progress: (done: number) => done.toFixed() });
   async function* texts(): AsyncGenerator<string> {
     yield "a";
   }
-  for await (const one of embedder.embedEach(texts(), options)) one satisfies Vector;
+  const embed = (window: string[]) => embedder.embed(window);
+  for await (const one of each([embed, embed], texts(), { signal })) one satisfies Vector;
   try {
     await embedder.embedIds([[1], new BigInt64Array(1)], {});
   } catch (error) {
@@ -356,8 +391,6 @@ export async function main(): Promise<number> {
   await embedder.embed("a");
   // @ts-expect-error there is no such option
   await embedder.embed(["a"], { promt: "query" });
-  // @ts-expect-error a stream does not say how far it is
-  embedder.embedEach(["a"], { progress: () => {} });
   // @ts-expect-error it is opened, not made
   new Embedder();
   return vectors.length + vector.length;
@@ -391,42 +424,33 @@ def test_nothing_leaves_the_machine(client: Path, every_feed: Path, tmp_path: Pa
 
 
 @pytest.mark.minilm
-def test_a_worker_keeps_the_main_thread_free(
-    client: Path, baked_minilm: Path, tmp_path: Path
-) -> None:
-    """A thousand texts cost the main thread a small part of what they cost without a worker."""
+def test_the_main_thread_is_free(client: Path, baked_minilm: Path, tmp_path: Path) -> None:
+    """A thousand texts cost the main thread a small part of what they cost."""
     folder = with_packages_of(client, write("node", tmp_path / "client", baked_minilm))
     script = """
     import { readFileSync } from "node:fs";
     const spent = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]);
     const texts = Array.from({ length: 1000 }, (_, index) => `text ${index}`);
-    async function costOf(embedder) {
-      await embedder.embed(texts.slice(0, 10));
-      const before = spent();
-      await embedder.embed(texts);
-      const cost = spent() - before;
-      await embedder.close();
-      return cost;
-    }
-    const free = await costOf(await Embedder.open(process.env.MODEL, { worker: true, threads: 1 }));
-    await embedder.close();
-    const busy = await costOf(await Embedder.open(process.env.MODEL, { threads: 1 }));
-    console.log(free / busy);
+    await embedder.embed(texts.slice(0, 10));
+    const [before, all] = [spent(), process.cpuUsage()];
+    await embedder.embed(texts);
+    const [own, { user, system }] = [spent() - before, process.cpuUsage(all)];
+    console.log(own / (1000 * (user + system)));
     """
     assert float(evaluate(script, cwd=folder, client=folder, model=baked_minilm)) < 0.1
 
 
 @pytest.mark.minilm
-def test_a_process_ends_while_a_worker_runs(
+def test_a_process_ends_while_a_thread_runs(
     client: Path, baked_minilm: Path, tmp_path: Path
 ) -> None:
-    """Whatever the worker is about, opening, tokenising or running: there is no abort."""
+    """Whatever the thread is about, opening, tokenising or running: there is no abort."""
     folder = with_packages_of(client, write("node", tmp_path / "client", baked_minilm))
     for delay in range(20, 500, 60):
         script = f"""
         const texts = Array.from({{ length: 3000 }}, (_, index) => `text number ${{index}}`);
         setTimeout(() => process.exit(0), {delay});
-        const other = await Embedder.open(process.env.MODEL, {{ worker: true }});
+        const other = await Embedder.open(process.env.MODEL);
         for (;;) await other.embed(texts);
         """
         evaluate(script, cwd=folder, client=folder, model=baked_minilm)
@@ -461,7 +485,7 @@ def test_a_process_ends_with_an_open_embedder(client: Path, every_feed: Path) ->
 
 
 def test_a_worker_ends_in_the_safe_order(client: Path, every_feed: Path, tmp_path: Path) -> None:
-    """A message, close, then the end: as the README says, in the midst of a call."""
+    """A message, close, then the end, in the midst of a call."""
     worker = tmp_path / "worker.mjs"
     worker.write_text(
         'import { parentPort } from "node:worker_threads";'

@@ -3,8 +3,17 @@ import { Embedder } from "all-minilm-l6-v2";
 import { answer } from "../protocol/answer.js";
 
 const [threads, model, sideBySide] = process.argv.slice(2);
-const shared = sideBySide
-  ? { worker: true, threads: 1, concurrency: Number(threads) }
-  : { threads: Number(threads) };
-const embedder = await Embedder.open(model, shared);
-await answer((texts) => embedder.embed(texts), ["onnxruntime-node", "tokenizers"]);
+const count = sideBySide ? Number(threads) : 1;
+const options = { threads: Number(threads) / count };
+const opening = Array.from({ length: count }, () => Embedder.open(model, options));
+const embedders = await Promise.all(opening);
+
+/** Each model embeds an equal share. @param {string[]} texts */
+async function embed(texts) {
+  const share = Math.ceil(texts.length / count);
+  const parts = embedders.map((embedder, place) =>
+    embedder.embed(texts.slice(place * share, (place + 1) * share)),
+  );
+  return (await Promise.all(parts)).flat();
+}
+await answer(embed, ["onnxruntime-node", "tokenizers"]);

@@ -4,10 +4,11 @@
 import { createWriteStream } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
+import { checkProducts } from "../src/cuda.js";
 import { DeviceError, InvalidTextError, ModelError, UnknownPromptError } from "../src/index.js";
 import { COMMANDS, open } from "./commands.js";
 
-/** @import { Device } from "../src/api.d.ts" */
+/** @import { Device } from "../src/arguments.js" */
 /** @typedef {Awaited<ReturnType<typeof open>>} Model what is open */
 
 /**
@@ -74,6 +75,7 @@ async function respond(request) {
 /** @param {Request} request */
 async function start({ model: path, device }) {
   await stop();
+  if (device === "cuda") await checkProducts(path);
   model = await open(path, device);
   return {
     protocol: 1,

@@ -3,12 +3,13 @@
 
 export { Embedder } from "./embedder.js";
 export {
-  BaseError as EmbedderError,
   ClosedError,
   DeviceError,
+  EmbedderError,
   InvalidIdsError,
   InvalidTextError,
   ModelError,
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";

@@ -3,55 +3,24 @@
 
 import { CONTRACT } from "./contract.js";
 
-/** @import { Vector } from "./api.d.ts" */
+/** @import { Vector } from "../index.d.ts" */
 
-/** @typedef {Vector} Batch `[rows, dimension]`, row by row */
+const { name, dimension } = CONTRACT.output;
 
 /** The outputs that are asked for. */
-export const NAMES = [CONTRACT.output.name];
-
-/**
- * What goes to other threads.
- *
- * @param {Record<string, { data: any }>} outputs
- * @param {number} _ the rows that have run
- * @returns {Batch}
- */
-export function batchOf(outputs, _) {
-  return outputs[CONTRACT.output.name].data;
-}
-
-/**
- * The memory of a batch: an output of onnxruntime-node has its buffer to itself.
- *
- * @param {Batch} batch
- */
-export function buffersOf({ buffer }) {
-  return [buffer];
-}
-
-/**
- * What the graph gives for a row, in memory that the rows of a batch share.
- *
- * @param {Batch} batch
- * @param {number} row
- * @returns {Vector}
- */
-export function elementsOf(batch, row) {
-  const { dimension } = CONTRACT.output;
-  return batch.subarray(row * dimension, (row + 1) * dimension);
-}
+export const NAMES = [name];
 
 /** The most elements of a row. */
-export function mostElements() {
-  return CONTRACT.output.dimension;
+export const LARGEST = dimension;
+
+/** Each row's elements, in memory that they share. @type {(outputs: any, rows: number) => Vector[]} */
+export function rowsOf({ [name]: { data } }, rows) {
+  return Array.from({ length: rows }, (_, row) =>
+    data.subarray(row * dimension, (row + 1) * dimension),
+  );
 }
 
-/**
- * A vector as the graph gives it, with memory of its own.
- *
- * @param {Vector} elements
- */
-export function copyOf(elements) {
+/** What callers get of a row: a vector with memory of its own. @param {Vector} elements */
+export function resultOf(elements) {
   return elements.slice();
 }

@@ -3,156 +3,108 @@
 
 import { CONTRACT } from "./contract.js";
 import { ModelError, SelfCheckError } from "./errors.js";
-import { parseJson } from "./modelfile.js";
 
-/** @import { Device, Stage, Vector } from "./api.d.ts" */
+/** @import { Vector } from "../index.d.ts" */
+/** @import { Device } from "./arguments.js" */
+/** @import { Stage } from "./errors.js" */
 /** @import { Text } from "./tokens.js" */
 
 /**
- * @typedef {object} Fixture
- * @property {Record<Device, Tolerance>} tolerances
- * @property {Case[]} cases
- */
-
-/**
- * @typedef {object} Tolerance
- * @property {number} max_abs
- * @property {number} one_minus_cosine
- */
-
-/**
- * One call: its texts, and the token ids and vectors that they must give.
+ * A call of the model: its texts, and the token ids and vectors that they must give.
  *
- * @typedef {object} Case
- * @property {string} id
- * @property {string | null} prompt
- * @property {Text[]} texts
- * @property {number[][]} input_ids
- * @property {Golden} embeddings
- */
-
-/**
- * float32 `[vectors, dimension]`.
+ * @typedef {{ id: string, prompt: string | null, texts: Text[], input_ids: number[][],
+ *   embeddings: Golden }} Case
  *
- * @typedef {object} Golden
- * @property {number[]} shape
- * @property {string} data base64 of little-endian numbers, row by row
- * @property {string | null} [places] where `data` has only the elements that are not 0: base64 of
- *   little-endian int32, their places, counted through all rows
- */
-
-/**
- * What is checked.
+ * Numbers `[vectors, dimension]` in base64, little-endian: all, or those at places, where others are 0.
+ *
+ * @typedef {{ shape: number[], data: string, places?: string | null }} Golden
+ *
+ * @typedef {{ max_abs: number, one_minus_cosine: number }} Limits
+ * @typedef {{ cases: Case[], tolerances: Record<Device, Limits> }} Fixture
  *
  * @typedef {object} Calls
- * @property {Device} device
  * @property {(texts: Text[], prompt: string | null) => Promise<number[][]>} tokenize
  * @property {(rows: number[][], prompt: string | null) => Promise<Vector[]>} run
  * @property {(texts: Text[], prompt: string | null) => Promise<Vector[]>} vectors
- */
-
-/** @typedef {(difference: number, limit: number) => never} Fail */
-
-/**
- * @param {Buffer} bytes
- * @returns {Fixture}
- */
-export function parseFixture(bytes) {
-  const fixture = parseJson(bytes);
-  if (fixture?.format !== 1 || !Array.isArray(fixture.cases)) {
-    throw damaged();
-  }
-  return fixture;
-}
-
-/**
- * Take every case through tokenizer and graph.
  *
- * @param {Calls} model
- * @param {Fixture} fixture
- * @returns the largest absolute difference of one element
+ * @typedef {(difference: number, limit: number) => never} Fail
+ */
+
+/**
+ * Take every case through tokenizer and graph; the largest difference of one element.
+ *
+ * @type {(calls: Calls, fixture: Fixture, device: Device) => Promise<number>}
  * @throws {SelfCheckError} ids differ, or a vector does by more than it may
  */
-export async function checkCases(model, fixture) {
-  const { dimension } = CONTRACT.output;
+export async function checkCases(calls, fixture, device) {
   let largest = 0;
-  for (const { id, prompt, texts, input_ids, embeddings } of fixture.cases) {
-    const used = prompt ?? CONTRACT.default_prompt;
-    const ids = await model.tokenize(texts, used);
-    const wrong = input_ids.filter((row, index) => row.join() !== ids[index].join()).length;
+  const limits = fixture.tolerances[device];
+  for (const { id, texts, embeddings, ...golden } of fixture.cases) {
+    const prompt = golden.prompt ?? CONTRACT.default_prompt;
+    const rows = golden.input_ids;
+    const ids = await calls.tokenize(texts, prompt);
+    const wrong = rows.filter((row, index) => row.join() !== ids[index].join()).length;
     if (wrong > 0) throw new SelfCheckError(id, "tokenize", wrong, 0);
-    const golden = elementsOf(embeddings);
-    const limits = fixture.tolerances[model.device];
+    const expected = elementsOf(embeddings);
     /** @type {(stage: Stage, vectors: Vector[]) => void} */
     const check = (stage, vectors) => {
       /** @type {Fail} */
       const fail = (difference, limit) => {
         throw new SelfCheckError(id, stage, difference, limit);
       };
-      const missing = Math.abs(golden.length / dimension - vectors.length);
+      const found = vectors.flatMap((vector) => [...vector]);
+      const missing = Math.abs(found.length - expected.length) / CONTRACT.output.dimension;
       if (missing > 0) fail(missing, 0);
-      for (const [row, vector] of vectors.entries()) {
-        const place = [row * dimension, (row + 1) * dimension];
-        const expected = golden.subarray(...place);
-        largest = Math.max(largest, checkRow(vector, expected, limits, fail));
-      }
+      largest = Math.max(largest, compare(found, expected, limits, fail));
     };
-    check("embed_ids", await model.run(input_ids, used));
-    check("embed", await model.vectors(texts, used));
+    check("embed_ids", await calls.run(rows, prompt));
+    check("embed", await calls.vectors(texts, prompt));
   }
   return largest;
 }
 
-/**
- * @param {Vector} vector
- * @param {Vector} golden
- * @param {Tolerance} limits
- * @param {Fail} fail
- * @returns the largest difference of an element
- */
-function checkRow(vector, golden, limits, fail) {
-  const norm = Math.sqrt(dot(golden, golden));
-  const differences = golden.map((element, index) => Math.abs(element - vector[index]));
-  const largest = differences.reduce((one, other) => Math.max(one, other), 0);
-  // float32 rounds relative to size, so a longer vector may differ by more.
-  const allowed = limits.max_abs * Math.max(1, norm);
-  // Written so that NaN fails.
-  if (!(largest <= allowed)) fail(largest, allowed);
-  const length = Math.sqrt(dot(vector, vector));
-  const angle = norm > 0 ? 1 - dot(golden, vector) / (norm * length) : 0;
-  if (!(angle <= limits.one_minus_cosine)) fail(angle, limits.one_minus_cosine);
+/** @type {(found: number[], golden: Vector, limits: Limits, fail: Fail) => number} */
+function compare(found, golden, limits, fail) {
+  const { dimension } = CONTRACT.output;
+  let largest = 0;
+  for (let start = 0; start < golden.length; start += dimension) {
+    const one = found.slice(start, start + dimension);
+    const other = golden.subarray(start, start + dimension);
+    const norm = Math.sqrt(dot(other, other));
+    let difference = 0;
+    for (let at = 0; at < dimension; at++) {
+      difference = Math.max(difference, Math.abs(one[at] - other[at]));
+    }
+    // float32 rounds relative to size, so a longer vector may differ by more.
+    const allowed = limits.max_abs * Math.max(1, norm);
+    // Written so that NaN fails.
+    if (!(difference <= allowed)) fail(difference, allowed);
+    const angle = norm > 0 ? 1 - dot(one, other) / (norm * Math.sqrt(dot(one, one))) : 0;
+    if (!(angle <= limits.one_minus_cosine)) fail(angle, limits.one_minus_cosine);
+    largest = Math.max(largest, difference);
+  }
   return largest;
 }
 
-/**
- * The scalar product; a vocabulary's vectors are too long for `Math.hypot(...vector)`.
- *
- * @param {Vector} one
- * @param {Vector} other
- */
+/** @type {(one: ArrayLike<number>, other: ArrayLike<number>) => number} */
 function dot(one, other) {
-  return one.reduce((sum, element, index) => sum + element * other[index], 0);
+  let sum = 0;
+  for (let at = 0; at < one.length; at++) sum += one[at] * other[at];
+  return sum;
 }
 
-/**
- * The elements of all rows.
- *
- * @param {Golden} golden
- */
+/** The elements of all rows. @param {Golden} golden */
 function elementsOf({ shape: [rows, dimension], data, places }) {
   const numbers = new Float32Array(bytesOf(data));
   if (typeof places !== "string") return numbers;
-  const size = rows * dimension;
+  const elements = new Float32Array(rows * dimension);
   const filled = new Int32Array(bytesOf(places));
-  const isPlace = (/** @type {number} */ place) => place >= 0 && place < size;
-  if (filled.length !== numbers.length || !filled.every(isPlace)) throw damaged();
-  const elements = new Float32Array(size);
+  const isPlace = (/** @type {number} */ place) => place >= 0 && place < elements.length;
+  if (filled.length !== numbers.length || !filled.every(isPlace)) {
+    throw new ModelError("polybake.fixture is damaged; bake the model again");
+  }
   for (const [index, place] of filled.entries()) elements[place] = numbers[index];
   return elements;
-}
-
-function damaged() {
-  return new ModelError("polybake.fixture is damaged; bake the model again");
 }
 
 /** @param {string} data */

@@ -5,14 +5,10 @@ import { CONTRACT } from "./contract.js";
 
 /** @typedef {string} Text what a row is made of */
 
-/**
- * Token ids of each text with its prompt, truncated by the tokenizer.
- *
- * @param {(texts: string[]) => Promise<number[][]>} idsOf
- * @param {Text[]} texts
- * @param {string | null} prompt
- */
-export function rowsOf(idsOf, texts, prompt) {
+/** @typedef {(texts: string[]) => Promise<number[][]>} Encode ids of each text, truncated */
+
+/** @param {Encode} encode @param {Text[]} texts @param {string | null} prompt */
+export function idsOf(encode, texts, prompt) {
   const prefix = prompt === null ? "" : CONTRACT.prompts[prompt];
-  return idsOf(texts.map((text) => prefix + text));
+  return encode(texts.map((text) => prefix + text));
 }

@@ -6,16 +6,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { readHead, readValues } from "../src/modelfile.js";
-import { parseFixture } from "../src/self-check.js";
+import { parseFixture, readHead, readValues } from "../src/modelfile.js";
 
 if (!process.env.POLYBAKE_MODEL) {
   throw new Error("set POLYBAKE_MODEL to the path of the baked .onnx file");
 }
 
 export const modelPath = process.env.POLYBAKE_MODEL;
-export const head = readHead(modelPath);
-export const fixture = parseFixture(head.fixture);
+export const fixture = parseFixture(readHead(modelPath).fixture);
 
 const { values } = readValues(modelPath);
 export const manifest = JSON.parse(String(values.get("polybake.manifest")));
@@ -32,11 +30,12 @@ const TAIL = Buffer.from([0x08, 0x08]);
  *
  * @param {object} [change]
  * @param {object} [change.contract] what the manifest holds instead
+ * @param {string} [change.fingerprint] the same
  * @param {(digests: any) => object} [change.digests] what the digests say instead
  * @returns {string} its path
  */
-export function writeFile({ contract = manifest.contract, digests = () => ({}) } = {}) {
-  const parts = new Map(values).set("polybake.manifest", asciiJson({ ...manifest, contract }));
+export function writeFile({ digests = () => ({}), ...change } = {}) {
+  const parts = new Map(values).set("polybake.manifest", asciiJson({ ...manifest, ...change }));
   const right = Object.fromEntries(
     [...parts].map(([key, value]) => [key.replace("polybake.", ""), sha256(value)]),
   );

@@ -4,13 +4,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
-import { checkCases, parseFixture } from "../src/self-check.js";
+import { parseFixture } from "../src/modelfile.js";
+import { checkCases } from "../src/self-check.js";
 
 /** @import { Vector } from "../index.d.ts" */
 
 /** Gives one row of ids, and a vector of 0. @type {Parameters<typeof checkCases>[0]} */
 const MODEL = {
-  device: "cpu",
   tokenize: async () => [[1, 2]],
   run: async () => [vectorOf()],
   vectors: async () => [vectorOf()],
@@ -27,7 +27,7 @@ function check(model, golden = vectorOf()) {
   const embeddings = { shape: [1, golden.length], data: base64(golden) };
   const one = { id: "one", prompt: null, texts: ["a"], input_ids: [[1, 2]], embeddings };
   const tolerances = { cpu: tolerance, cuda: tolerance };
-  return checkCases({ ...MODEL, ...model }, { tolerances, cases: [one] });
+  return checkCases({ ...MODEL, ...model }, { tolerances, cases: [one] }, "cpu");
 }
 
 /**

@@ -6,6 +6,9 @@ from pydantic import JsonValue
 
 from polybake.generation.languages.language import Language, Spelling, quoted
 
+#: The most characters of a list or an object within one line.
+_WIDTH = 100
+
 
 def javascript_string(text: str) -> str:
     """A TypeScript string literal."""
@@ -18,7 +21,7 @@ def json_string(text: str) -> str:
 
 
 def javascript_literal(value: JsonValue, level: int) -> str:
-    """Lists and objects have a line for each part."""
+    """A list or an object too long for a line has a line for each part."""
     if isinstance(value, str):
         return javascript_string(value)
     if not isinstance(value, list | dict) or not value:
@@ -26,8 +29,12 @@ def javascript_literal(value: JsonValue, level: int) -> str:
     space = "  " * level
     if isinstance(value, dict):
         parts = [f"{_key(key)}: {javascript_literal(value[key], level + 1)}" for key in value]
+        line = f"{{ {', '.join(parts)} }}"
     else:
         parts = [javascript_literal(part, level + 1) for part in value]
+        line = f"[{', '.join(parts)}]"
+    if "\n" not in line and len(space) + len(line) <= _WIDTH:
+        return line
     lines = "".join(f"{space}  {part},\n" for part in parts)
     begin, end = "{}" if isinstance(value, dict) else "[]"
     return f"{begin}\n{lines}{space}{end}"

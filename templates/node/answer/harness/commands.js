@@ -4,13 +4,10 @@ import { Answerer } from "../src/index.js";
 import { inCharacters } from "./in-characters.js";
 import { PAIR_COMMANDS } from "./pair-commands.js";
 
-/** @import { Device } from "../index.d.ts" */
+/** @import { Device } from "../src/arguments.js" */
 /** @import { Request } from "./server.js" */
 
-/**
- * @param {string} path
- * @param {Device} device
- */
+/** @param {string} path @param {Device} device */
 export function open(path, device) {
   return Answerer.open(path, { device });
 }

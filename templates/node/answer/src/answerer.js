@@ -1,11 +1,12 @@
 /** Find the answer to a question in a text: index.d.ts documents it. */
 
-import { checkedCourse, checkedText, typeOf } from "./arguments.js";
+import { checkedOptions, checkedText, typeOf } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 import { LongTextError } from "./errors.js";
-import { openModel } from "./open-model.js";
+import { Thread } from "./model.js";
 import { PairModel } from "./pair-model.js";
 import { partsOf, rowsOfEach, wordsOf } from "./parts.js";
+import { checkedTop } from "./top.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Chunk, Word } from "./chunk.js" */
@@ -16,35 +17,34 @@ const ROOM = CONTRACT.settings.room;
 
 /** @typedef {Omit<api.Answer, "text">} Place of an answer, and its score */
 
-/**
- * @extends {PairModel<api.Spans>}
- * @implements {api.Answerer}
- */
+/** @implements {api.Answerer} */
 export class Answerer extends PairModel {
-  /**
-   * @param {string | api.FileURL} path
-   * @param {api.AnswererOptions} [options]
-   */
-  static async open(path, options) {
-    return new Answerer(await openModel(path, options));
+  #thread;
+
+  /** @param {Thread} thread */
+  constructor(thread) {
+    super(thread);
+    this.#thread = thread;
   }
 
-  /**
-   * @param {string} question
-   * @param {string} context
-   * @param {api.AnswerOptions} [options]
-   * @returns {Promise<api.Answer[]>}
-   */
-  answer(question, context, options) {
-    return this._call(async (model) => {
-      const course = checkedCourse(options, "top", "noAnswer", "signal");
-      const noAnswer = checkedNoAnswer(options?.noAnswer ?? false);
-      checkedText(question, "question");
-      checkedText(context, "context");
+  /** @param {string | URL} path @param {api.OpenOptions} [options] */
+  static async open(path, options) {
+    return new Answerer(await Thread.open(path, options));
+  }
+
+  /** @type {api.Answerer["answer"]} */
+  async answer(question, context, options) {
+    const known = checkedOptions(options, "{ top: 3 }", ["top", "noAnswer"]);
+    const top = checkedTop(known.top) ?? 1;
+    const noAnswer = checkedNoAnswer(known.noAnswer ?? false);
+    checkedText(question, "question");
+    checkedText(context, "context");
+    return this.#thread.call(async () => {
       // The question is only counted, so it is not cut into pieces.
-      const [asked] = await model.chunks([question], Infinity);
+      const [asked] = await this.#thread.ask("chunks", [question], Infinity);
       const room = roomBeside(question, asked);
-      const [chunks] = await model.chunks([context], room);
+      /** @type {Chunk[][]} */
+      const [chunks] = await this.#thread.ask("chunks", [context], room);
       if (!chunks.some(({ words }) => words.length > 0)) {
         throw new RangeError("the context has no words; give a text that may hold the answer");
       }
@@ -54,34 +54,26 @@ export class Answerer extends PairModel {
       const answers = new Map();
       let none = Infinity;
       let part = 0;
-      for await (const [[score], ...rows] of rowsOfEach(model, pairs, course)) {
+      for await (const [[score], ...rows] of rowsOfEach(this.#thread, pairs)) {
         none = Math.min(none, score);
         takeBest(answers, parts[part++], rows);
       }
       if (noAnswer) answers.set("none", { score: none, start: 0, end: 0 });
       return [...answers.values()]
         .sort((a, b) => b.score - a.score || a.start - b.start || a.end - b.end)
-        .slice(0, course.top ?? 1)
+        .slice(0, top)
         .map(({ score, start, end }) => ({ text: context.slice(start, end), score, start, end }));
     });
   }
 
-  /**
-   * @param {api.Pairs} pairs
-   * @param {api.CallOptions} [options]
-   */
-  spans(pairs, options) {
-    return this.scorePairs(pairs, options);
+  /** @type {api.Answerer["spans"]} */
+  spans(pairs) {
+    return this.scorePairs(pairs);
   }
 
-  /** @param {readonly api.Tokens[]} rows */
+  /** @type {api.Answerer["spanIds"]} */
   spanIds(rows) {
     return this.scoreIds(rows);
-  }
-
-  /** @override */
-  toString() {
-    return `Answerer(${this.name}, ${this.provider}, ${this._state})`;
   }
 }
 
@@ -91,12 +83,7 @@ function checkedNoAnswer(noAnswer) {
   throw new TypeError(`noAnswer is ${typeOf(noAnswer)}; expected true or false`);
 }
 
-/**
- * Tokens of the context that stand beside the question.
- *
- * @param {string} question
- * @param {Chunk[]} chunks the question's
- */
+/** Tokens of the context beside the question. @param {string} question @param {Chunk[]} chunks its */
 function roomBeside(question, chunks) {
   const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens, 0);
   if (tokens < ROOM) return ROOM - tokens;
@@ -111,10 +98,7 @@ function roomBeside(question, chunks) {
 /**
  * The question with a part of the context.
  *
- * @param {string} question
- * @param {string} context
- * @param {Chunk[]} part
- * @returns {Text}
+ * @type {(question: string, context: string, part: Chunk[]) => Text}
  */
 function pairOf(question, context, part) {
   return [question, context.slice(part[0].start, part[part.length - 1].end)];
@@ -124,8 +108,7 @@ function pairOf(question, context, part) {
  * Keep the answers of whole words that are new, or better in this part: each has the score of the
  * likeliest tokens that begin and end in its words.
  *
- * @param {Map<string, Place>} answers
- * @param {Chunk[]} part
+ * @param {Map<string, Place>} answers @param {Chunk[]} part
  * @param {api.Spans} rows the scores of those that begin with each token, by how many more they have
  */
 function takeBest(answers, part, rows) {

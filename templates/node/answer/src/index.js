@@ -2,7 +2,7 @@
 
 export { Answerer } from "./answerer.js";
 export {
-  BaseError as AnswererError,
+  AnswererError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
@@ -12,3 +12,5 @@ export {
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
+export { PairModel } from "./pair-model.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
-import { packed } from "../src/rows.js";
+import { threadOf } from "./thread-of.js";
 
 /** @import { Text } from "../src/tokens.js" */
 
@@ -24,7 +24,6 @@ function counting(same) {
   /** @type {number[]} */
   const rooms = [];
   const model = {
-    facts: {},
     chunks: async (/** @type {string[]} */ texts, /** @type {number} */ room) => {
       rooms.push(room);
       return texts.map((text) =>
@@ -35,24 +34,21 @@ function counting(same) {
         }),
       );
     },
-    pack: async (/** @type {Text[]} */ pairs) => {
+    vectors: async (/** @type {Text[]} */ pairs) => {
       parts.push(...pairs.map(([, part]) => part));
-      return packed(pairs.map(([, part]) => part.trim().split(" ").map(Number)));
-    },
-    run: async (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) => {
-      for (let place = 0; place < rows.length; place++) {
-        const numbers = [...rows.idsOf(place)].map(Number);
-        const found = numbers.map((number, index) => {
-          const row = new Float32Array(dimension).fill(same ?? 0);
-          return row.fill(same ?? number / 1000 - index / 10_000, 0, 1);
+      return pairs.map(([, part]) => {
+        const numbers = part.trim().split(" ").map(Number);
+        const scores = numbers.map((number, index) => number / 1000 - index / 10_000);
+        const rows = [numbers[0] / 100, ...scores].map((score) => {
+          return new Float32Array(dimension).fill(same ?? 0).fill(same ?? score, 0, 1);
         });
-        const first = new Float32Array(dimension).fill(same ?? numbers[0] / 100, 0, 1);
-        const data = Float32Array.from([first, ...found].flatMap((row) => [...row]));
-        take([place], { data, starts: Uint32Array.of(0, data.length) });
-      }
+        return Float32Array.from(rows.flatMap((row) => [...row]));
+      });
     },
   };
-  return { parts, rooms, model, answerer: new Answerer(/** @type {any} */ (model)) };
+  /** @type {Parameters<typeof threadOf>[0]} */
+  const ask = (method, ...args) => /** @type {any} */ (model)[method](...args);
+  return { parts, rooms, model, answerer: new Answerer(threadOf(ask)) };
 }
 
 const numbers = Array.from({ length: 40 }, (_, index) => index + 10);
@@ -135,12 +131,4 @@ test("a question as long as the room is refused, and one token less is not", asy
   await assert.rejects(answerer.answer(long, context), { name: "LongTextError", message });
   const [best] = await answerer.answer(long.slice(2), context);
   assert.equal(best.text, "49");
-});
-
-test("a signal ends a call between two parts", async () => {
-  const { answerer } = counting();
-  const controller = new AbortController();
-  const call = answerer.answer("0", context, { signal: controller.signal });
-  controller.abort(new RangeError("enough"));
-  await assert.rejects(call, { name: "RangeError", message: "enough" });
 });

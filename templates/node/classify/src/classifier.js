@@ -1,101 +1,53 @@
 /** Find the labels of texts: index.d.ts documents it. */
 
-import { checkedCourse } from "./arguments.js";
+import { checkedOptions, checkedRows, checkedTexts } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
-import { OpenModel, openModel } from "./open-model.js";
+import { Model, Thread } from "./model.js";
+import { bestOf, checkedTop } from "./top.js";
 
 /** @import * as api from "../index.d.ts" */
-/** @import { Model } from "./model.js" */
-/** @import { RemoteModel } from "./remote-model.js" */
-/** @import { RemoteModels } from "./remote-models.js" */
 
 /** @type {readonly string[]} */
 const LABELS = Object.freeze(CONTRACT.settings.labels);
 
-/** How the calls go on that have no options. */
-const COURSE = { prompt: CONTRACT.default_prompt };
-
 /** @implements {api.Classifier} */
-export class Classifier extends OpenModel {
-  /**
-   * For `open` alone.
-   *
-   * @param {Model | RemoteModel | RemoteModels} model
-   */
-  constructor(model) {
-    super(model);
-    this.labels = LABELS;
+export class Classifier extends Model {
+  #thread;
+
+  labels = LABELS;
+
+  /** @param {Thread} thread */
+  constructor(thread) {
+    super(thread);
+    this.#thread = thread;
   }
 
-  /**
-   * @param {string | api.FileURL} path
-   * @param {api.ClassifierOptions} [options]
-   */
+  /** @param {string | URL} path @param {api.OpenOptions} [options] */
   static async open(path, options) {
-    return new Classifier(await openModel(path, options));
+    return new Classifier(await Thread.open(path, options));
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.ClassifyOptions} [options]
-   */
+  /** @type {api.Classifier["classify"]} */
   async classify(texts, options) {
-    const course = checkedCourse(options, "top", "signal", "progress");
-    const rows = await this._vectors(texts, () => course);
-    return rows.map((scores) => best(scores, course.top));
+    const top = checkedTop(checkedOptions(options, "{ top: 3 }", ["top"]).top);
+    const rows = await this.scores(texts);
+    const labelled = (/** @type {api.Vector} */ scores) =>
+      bestOf(scores, top).map((place) => ({ label: LABELS[place], score: scores[place] }));
+    return rows.map(labelled);
   }
 
-  /**
-   * @param {api.Texts | AsyncIterable<string>} texts
-   * @param {api.ClassifyEachOptions} [options]
-   */
-  classifyEach(texts, options) {
-    const course = checkedCourse(options, "top", "signal");
-    const rows = this._each(texts, () => course);
-    return bestOfEach(rows, course.top);
+  /** @type {api.Classifier["scores"]} */
+  async scores(texts) {
+    return this.#thread.vectors(checkedTexts(texts), CONTRACT.default_prompt);
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.CallOptions} [options]
-   */
-  scores(texts, options) {
-    return this._vectors(texts, () => checkedCourse(options, "signal", "progress"));
+  /** @type {api.Classifier["tokenize"]} */
+  async tokenize(texts) {
+    return this.#thread.tokenize(checkedTexts(texts), CONTRACT.default_prompt);
   }
 
-  /** @param {api.Texts} texts */
-  tokenize(texts) {
-    return this._tokenize(texts, () => COURSE);
+  /** @type {api.Classifier["scoreIds"]} */
+  async scoreIds(rows) {
+    return this.#thread.run(checkedRows(rows), CONTRACT.default_prompt);
   }
-
-  /** @param {readonly api.TokenIds[]} rows */
-  scoreIds(rows) {
-    return this._run(rows, () => COURSE);
-  }
-
-  /** @override */
-  toString() {
-    return `Classifier(${this.name}, ${LABELS.length} labels, ${this.provider}, ${this._state})`;
-  }
-}
-
-/**
- * @param {AsyncIterable<api.Vector>} rows
- * @param {number | undefined} top
- * @returns {AsyncGenerator<api.Label[], void, undefined>}
- */
-async function* bestOfEach(rows, top) {
-  for await (const scores of rows) yield best(scores, top);
-}
-
-/**
- * The labels with the highest scores; of equal ones the first.
- *
- * @param {api.Vector} scores
- * @param {number | undefined} top all of them where it is not said
- * @returns {api.Label[]}
- */
-function best(scores, top) {
-  const places = [...scores.keys()].sort((a, b) => scores[b] - scores[a]);
-  return places.slice(0, top).map((place) => ({ label: LABELS[place], score: scores[place] }));
 }

@@ -2,7 +2,7 @@
 
 export { Classifier } from "./classifier.js";
 export {
-  BaseError as ClassifierError,
+  ClassifierError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
@@ -11,3 +11,4 @@ export {
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";

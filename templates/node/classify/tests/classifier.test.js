@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inspect } from "node:util";
-import { Classifier, ClosedError } from "../src/index.js";
-import { packed } from "../src/rows.js";
+import { Classifier } from "../src/index.js";
 import { checkCases } from "../src/self-check.js";
 import { fixture, manifest, modelPath } from "./model.js";
+import { threadOf } from "./thread-of.js";
 
 /** @type {{ labels: string[] }} */
 const { labels } = manifest.contract.settings;
@@ -22,17 +21,9 @@ after(() => classifier.close());
  * @param {number[]} scores
  */
 function scoring(scores) {
-  /** @type {any} */
-  const model = {
-    facts: {},
-    pack: async (/** @type {string[]} */ window) => packed(window.map(() => [])),
-    run: async (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) => {
-      const places = Array.from({ length: rows.length }, (_, place) => place);
-      take(places, Float32Array.from(places.flatMap(() => scores)));
-    },
-    release: async () => {},
-  };
-  return new Classifier(model);
+  const ask = async (/** @type {string} */ _, /** @type {string[]} */ window) =>
+    window.map(() => Float32Array.from(scores));
+  return new Classifier(threadOf(ask));
 }
 
 /**
@@ -45,23 +36,10 @@ function ranked(scores) {
   return found.sort((a, b) => b.score - a.score);
 }
 
-/**
- * @template T
- * @param {AsyncIterable<T>} stream
- */
-async function listOf(stream) {
-  /** @type {T[]} */
-  const items = [];
-  for await (const item of stream) items.push(item);
-  return items;
-}
-
 test("it tells the facts of its model", () => {
   const { name, fingerprint, maxLength, provider } = classifier;
   assert.deepEqual([name, fingerprint], [manifest.name, manifest.fingerprint]);
   assert.deepEqual([maxLength, provider], [manifest.contract.max_length, "CPUExecutionProvider"]);
-  const words = `Classifier(${name}, ${labels.length} labels, CPUExecutionProvider, open)`;
-  assert.equal(inspect(classifier), words);
 });
 
 test("its labels are the model's, and nobody changes them", () => {
@@ -73,12 +51,12 @@ test("its public methods reproduce every golden case", async () => {
   assert.ok(fixture.cases.length > 0);
   const difference = await checkCases(
     {
-      device: "cpu",
       tokenize: (texts) => classifier.tokenize(texts),
       run: (rows) => classifier.scoreIds(rows),
       vectors: (texts) => classifier.scores(texts),
     },
     fixture,
+    "cpu",
   );
   assert.equal(await classifier.selfCheck(), difference);
 });
@@ -88,7 +66,6 @@ test("each text has its labels, best first", async () => {
   assert.ok(scores.every((/** @type {unknown[]} */ row) => row.length === labels.length));
   const found = await classifier.classify(texts);
   assert.deepEqual(found, scores.map(ranked));
-  assert.deepEqual(await listOf(classifier.classifyEach(texts)), found);
 });
 
 test("equal scores have the order of the labels", async () => {
@@ -112,7 +89,6 @@ test("top is how many labels of each text are given", async () => {
   for (const top of [1, 2, labels.length, labels.length + 1, undefined, null]) {
     const expected = all.map((/** @type {unknown[]} */ row) => row.slice(0, top ?? row.length));
     assert.deepEqual(await classifier.classify(texts, { top }), expected);
-    assert.deepEqual(await listOf(classifier.classifyEach(texts, { top })), expected);
   }
 });
 
@@ -125,87 +101,34 @@ test("top is a whole number, 1 or more", async () => {
     [true, "TypeError", "top is boolean; expected a whole number"],
   ])) {
     await assert.rejects(classifier.classify(texts, { top }), { name, message });
-    assert.throws(() => classifier.classifyEach(texts, { top }), { name, message });
   }
 });
 
 test("options are an object of known keys", async () => {
   const example = "expected options such as { top: 3 }, got number";
   await assert.rejects(classifier.classify(texts, 3), { name: "TypeError", message: example });
-  assert.throws(() => classifier.classifyEach(texts, 3), { name: "TypeError", message: example });
-  for (const [method, known] of [
-    ["classify", "top, signal, progress"],
-    ["scores", "signal, progress"],
-  ]) {
-    const message = `unknown option "most"; choose one of: ${known}`;
-    await assert.rejects(classifier[method](texts, { most: 1 }), { name: "TypeError", message });
-  }
-  const message = 'unknown option "progress"; choose one of: top, signal';
-  const stream = () => classifier.classifyEach(texts, { progress: () => {} });
-  assert.throws(stream, { name: "TypeError", message });
+  const message = 'unknown option "most"; choose one of: top';
+  await assert.rejects(classifier.classify(texts, { most: 1 }), { name: "TypeError", message });
 });
 
 test("texts are a list of valid Unicode", async () => {
-  const message = "expected a list of texts, got a string; call classify([text])";
+  const message = "expected a list of texts, got a string; put it into a list";
   for (const method of ["classify", "scores", "tokenize"]) {
     await assert.rejects(classifier[method]("a"), { name: "TypeError", message });
     const fault = { name: "InvalidTextError", index: 1 };
     await assert.rejects(classifier[method](["a", "\ud800"]), fault);
   }
-  assert.throws(() => classifier.classifyEach("a"), { name: "TypeError", message });
-  const stream = classifier.classifyEach(["a", "\ud800"]);
-  await assert.rejects(stream.next(), { name: "InvalidTextError", index: 1 });
-});
-
-test("progress counts the texts that are done, and a signal ends a call", async () => {
-  for (const method of ["classify", "scores"]) {
-    /** @type {number[]} */
-    const counts = [];
-    const progress = (/** @type {number} */ done) => counts.push(done);
-    await classifier[method](texts, { progress });
-    assert.equal(counts.at(-1), texts.length);
-    const { signal } = new AbortController();
-    assert.equal((await classifier[method](texts, { signal })).length, texts.length);
-    const aborted = AbortSignal.abort(new RangeError("enough"));
-    const call = classifier[method](texts, { signal: aborted });
-    await assert.rejects(call, { name: "RangeError", message: "enough" });
-  }
-});
-
-test("a stream takes whatever gives texts, and may be left", async () => {
-  let ended = false;
-  async function* endless() {
-    try {
-      for (;;) yield "a";
-    } finally {
-      ended = true;
-    }
-  }
-  const stub = scoring(labels.map(() => 0.5));
-  for await (const found of stub.classifyEach(endless())) {
-    assert.equal(found.length, labels.length);
-    break;
-  }
-  assert.ok(ended);
 });
 
 test("nothing gives nothing", async () => {
   for (const method of ["classify", "scores", "tokenize", "scoreIds"]) {
     assert.deepEqual(await classifier[method]([]), []);
   }
-  assert.deepEqual(await listOf(classifier.classifyEach([])), []);
-});
-
-test("in a thread of its own it gives the same", async () => {
-  const worker = await Classifier.open(modelPath, { worker: true });
-  assert.deepEqual(await worker.classify(texts), await classifier.classify(texts));
-  await worker.close();
 });
 
 test("once closed, it is a ClosedError", async () => {
   const other = await Classifier.open(modelPath);
   await other.close();
-  assert.ok(`${other}`.endsWith("closed)"));
   const fault = { name: "ClosedError", message: "the classifier is closed; open another" };
   for (const call of [
     () => other.classify(texts),
@@ -216,5 +139,4 @@ test("once closed, it is a ClosedError", async () => {
   ]) {
     await assert.rejects(call, fault);
   }
-  assert.throws(() => other.classifyEach(texts), ClosedError);
 });

@@ -1,103 +1,57 @@
 /** Embed texts: index.d.ts documents it. */
 
-import { checkedCourse, checkedText } from "./arguments.js";
-import { CONTRACT } from "./contract.js";
-import { OpenModel, openModel } from "./open-model.js";
-import { copyOf } from "./outputs.js";
-import { DOCUMENT_PROMPT, QUERY_PROMPT } from "./prompts.js";
-import { vectorsOf } from "./windows.js";
+import { checkedPrompt, checkedRows, checkedText, checkedTexts } from "./arguments.js";
+import { CONTRACT, DOCUMENT_PROMPT, QUERY_PROMPT } from "./contract.js";
+import { Model, Thread } from "./model.js";
 
 /** @import * as api from "../index.d.ts" */
-/** @import { Model } from "./model.js" */
-/** @import { RemoteModel } from "./remote-model.js" */
-/** @import { RemoteModels } from "./remote-models.js" */
 
 /** @implements {api.Embedder} */
-export class Embedder extends OpenModel {
-  /**
-   * For `open` alone.
-   *
-   * @param {Model | RemoteModel | RemoteModels} model
-   */
-  constructor(model) {
-    super(model);
-    this.dimension = CONTRACT.output.dimension;
-    this.prompts = CONTRACT.prompts;
+export class Embedder extends Model {
+  #thread;
+
+  dimension = CONTRACT.output.dimension;
+  prompts = Object.freeze(CONTRACT.prompts);
+
+  /** @param {Thread} thread */
+  constructor(thread) {
+    super(thread);
+    this.#thread = thread;
   }
 
-  /**
-   * @param {string | api.FileURL} path
-   * @param {api.EmbedderOptions} [options]
-   */
+  /** @param {string | URL} path @param {api.OpenOptions} [options] */
   static async open(path, options) {
-    return new Embedder(await openModel(path, options));
+    return new Embedder(await Thread.open(path, options));
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.EmbedOptions} [options]
-   */
-  embed(texts, options) {
-    return this._vectors(texts, () => checkedCourse(options, "prompt", "signal", "progress"));
+  /** @type {api.Embedder["embed"]} */
+  async embed(texts, options) {
+    return this.#thread.vectors(checkedTexts(texts), checkedPrompt(options));
   }
 
-  /**
-   * @param {api.Texts | AsyncIterable<string>} texts
-   * @param {api.EmbedEachOptions} [options]
-   */
-  embedEach(texts, options) {
-    return this._each(texts, () => checkedCourse(options, "prompt", "signal"));
-  }
-
-  /** @param {string} text */
+  /** @type {api.Embedder["embedQuery"]} */
   async embedQuery(text) {
-    const [vector] = await this._call(async (model) => {
-      const rows = await model.pack([checkedText(text)], QUERY_PROMPT);
-      return vectorsOf(model, rows, QUERY_PROMPT, copyOf);
-    });
+    const [vector] = await this.#thread.vectors([checkedText(text)], QUERY_PROMPT);
     return vector;
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.CallOptions} [options]
-   */
-  embedQueries(texts, options) {
-    return this._vectors(texts, () => ({
-      ...checkedCourse(options, "signal", "progress"),
-      prompt: QUERY_PROMPT,
-    }));
+  /** @type {api.Embedder["embedQueries"]} */
+  async embedQueries(texts) {
+    return this.#thread.vectors(checkedTexts(texts), QUERY_PROMPT);
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.CallOptions} [options]
-   */
-  embedDocuments(texts, options) {
-    return this._vectors(texts, () => ({
-      ...checkedCourse(options, "signal", "progress"),
-      prompt: DOCUMENT_PROMPT,
-    }));
+  /** @type {api.Embedder["embedDocuments"]} */
+  async embedDocuments(texts) {
+    return this.#thread.vectors(checkedTexts(texts), DOCUMENT_PROMPT);
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.PromptOptions} [options]
-   */
-  tokenize(texts, options) {
-    return this._tokenize(texts, () => checkedCourse(options, "prompt"));
+  /** @type {api.Embedder["tokenize"]} */
+  async tokenize(texts, options) {
+    return this.#thread.tokenize(checkedTexts(texts), checkedPrompt(options));
   }
 
-  /**
-   * @param {readonly api.TokenIds[]} rows
-   * @param {api.PromptOptions} [options]
-   */
-  embedIds(rows, options) {
-    return this._run(rows, () => checkedCourse(options, "prompt"));
-  }
-
-  /** @override */
-  toString() {
-    return `Embedder(${this.name}, ${this.dimension} elements, ${this.provider}, ${this._state})`;
+  /** @type {api.Embedder["embedIds"]} */
+  async embedIds(rows, options) {
+    return this.#thread.run(checkedRows(rows), checkedPrompt(options));
   }
 }

@@ -2,10 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inspect } from "node:util";
 import { CONTRACT } from "../src/contract.js";
 import { Embedder } from "../src/embedder.js";
-import { Rows } from "../src/rows.js";
 import { checkCases } from "../src/self-check.js";
 import { fixture, manifest, modelPath } from "./model.js";
 
@@ -19,20 +17,19 @@ test("it tells the facts of its model", () => {
   assert.deepEqual([dimension, maxLength], [output.dimension, max_length]);
   assert.deepEqual({ ...embedder.prompts }, prompts);
   assert.equal(provider, "CPUExecutionProvider");
-  const words = `Embedder(${name}, ${dimension} elements, CPUExecutionProvider, open)`;
-  assert.equal(inspect(embedder), words);
+  assert.ok(Object.isFrozen(embedder.prompts));
 });
 
 test("its public methods reproduce every golden case", async () => {
   assert.ok(fixture.cases.length > 0);
   const difference = await checkCases(
     {
-      device: "cpu",
       tokenize: (texts, prompt) => embedder.tokenize(texts, { prompt }),
       run: (rows, prompt) => embedder.embedIds(rows, { prompt }),
       vectors: (texts, prompt) => embedder.embed(texts, { prompt }),
     },
     fixture,
+    "cpu",
   );
   assert.equal(await embedder.selfCheck(), difference);
 });
@@ -68,21 +65,16 @@ test("each method uses its own prompt", async () => {
   const used = [];
   const note = async (/** @type {unknown} */ _, /** @type {unknown} */ prompt) => {
     used.push(prompt);
-    return new Rows(new BigInt64Array(0), new Uint32Array(1));
+    return [];
   };
-  const model = /** @type {any} */ ({ facts: {}, pack: note, run: note, tokenize: note });
-  const noting = new Embedder(model);
-  /** What a call has used, in each of its steps. @param {Promise<unknown>} call */
-  const promptOf = async (call) => {
+  const thread = /** @type {any} */ ({ facts: {}, vectors: note, run: note, tokenize: note });
+  const noting = new Embedder(thread);
+  const promptOf = async (/** @type {Promise<unknown>} */ call) => {
     await call;
-    const [prompt] = used;
-    assert.ok(used.every((one) => one === prompt));
-    used.length = 0;
-    return prompt;
+    return used.pop();
   };
   const { prompts, default_prompt } = manifest.contract;
   assert.equal(await promptOf(noting.embed(["a"])), default_prompt);
-  assert.equal(await promptOf(noting.embedEach(["a"]).next()), default_prompt);
   assert.equal(await promptOf(noting.embedIds([[1]], { prompt: null })), default_prompt);
   assert.equal(await promptOf(noting.tokenize(["a"], { prompt: undefined })), default_prompt);
   const first = (/** @type {string[]} */ ...names) => names.find((name) => name in prompts) ?? null;
@@ -93,7 +85,6 @@ test("each method uses its own prompt", async () => {
   assert.equal(await promptOf(noting.embedDocuments(["a"])), document);
   for (const prompt of Object.keys(CONTRACT.prompts)) {
     assert.equal(await promptOf(noting.embed(["a"], { prompt })), prompt);
-    assert.equal(await promptOf(noting.embedEach(["a"], { prompt }).next()), prompt);
   }
 });
 

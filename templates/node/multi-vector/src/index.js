@@ -1,13 +1,14 @@
 /** The public names of this package. */
 
 export {
-  BaseError as MultiVectorEmbedderError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
   InvalidTextError,
   ModelError,
+  MultiVectorEmbedderError,
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
 export { MultiVectorEmbedder } from "./multi-vector-embedder.js";

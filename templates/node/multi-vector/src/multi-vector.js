@@ -4,37 +4,28 @@ import { types } from "node:util";
 import { typeOf } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 
-/** @import { MultiVector } from "../index.d.ts" */
-/** @import { Vector } from "./api.d.ts" */
+/** @typedef {readonly Float32Array[]} Vectors */
 
 /**
  * The sum, over the query's vectors, of the largest scalar product with a vector of the document.
  *
- * @param {MultiVector} query
- * @param {MultiVector} document
+ * @type {(query: Vectors, document: Vectors) => number}
  */
 export function maxSim(query, document) {
   if (document.length === 0) return 0;
-  const largest = (/** @type {Vector} */ vector) =>
+  const largest = (/** @type {Float32Array} */ vector) =>
     document.reduce((most, other) => Math.max(most, dot(vector, other)), -Infinity);
   return query.reduce((sum, vector) => sum + largest(vector), 0);
 }
 
-/**
- * @param {Vector} one
- * @param {Vector} other
- */
+/** @type {(one: Float32Array, other: Float32Array) => number} */
 function dot(one, other) {
   let sum = 0;
   for (let index = 0; index < one.length; index++) sum += one[index] * other[index];
   return sum;
 }
 
-/**
- * @param {any} vectors
- * @param {string} name what the call names them
- * @returns {MultiVector}
- */
+/** @type {(vectors: unknown, name: string) => Vectors} */
 export function checkedVectors(vectors, name) {
   if (!Array.isArray(vectors)) {
     throw new TypeError(`${name} is ${typeOf(vectors)}; expected an Array of Float32Arrays`);

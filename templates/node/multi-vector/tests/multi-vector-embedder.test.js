@@ -3,9 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { inspect } from "node:util";
 import { ClosedError, MultiVectorEmbedder } from "../src/index.js";
-import { Rows } from "../src/rows.js";
 import { checkCases } from "../src/self-check.js";
 import { fixture, manifest, modelPath } from "./model.js";
 
@@ -18,17 +16,6 @@ const texts = ["a", "", "b c", "a b c d e f"];
 /** Of wrong arguments, too. @type {any} */
 const embedder = await MultiVectorEmbedder.open(modelPath);
 after(() => embedder.close());
-
-/**
- * @template T
- * @param {AsyncIterable<T>} stream
- */
-async function listOf(stream) {
-  /** @type {T[]} */
-  const items = [];
-  for await (const item of stream) items.push(item);
-  return items;
-}
 
 /**
  * That vectors are as many, and the same but for rounding.
@@ -50,20 +37,18 @@ test("it tells the facts of its model", () => {
   assert.deepEqual([name, fingerprint], [manifest.name, manifest.fingerprint]);
   assert.deepEqual([embedder.dimension, maxLength], [dimension, contract.max_length]);
   assert.deepEqual({ ...prompts }, contract.prompts);
-  const words = `MultiVectorEmbedder(${name}, ${dimension} elements, CPUExecutionProvider, open)`;
-  assert.equal(inspect(embedder), words);
 });
 
 test("its public methods reproduce every golden case", async () => {
   assert.ok(fixture.cases.length > 0);
   const difference = await checkCases(
     {
-      device: "cpu",
       tokenize: (some, prompt) => embedder.tokenize(some, { prompt }),
       run: async (rows, prompt) => (await embedder.embedIds(rows, { prompt })).flat(),
       vectors: async (some, prompt) => (await embedder.embed(some, { prompt })).flat(),
     },
     fixture,
+    "cpu",
   );
   assert.equal(await embedder.selfCheck(), difference);
 });
@@ -95,27 +80,14 @@ test("a text has the vectors that it has alone", async () => {
   }
 });
 
-test("every call gives the same vectors, from whatever thread", async () => {
-  const vectors = await embedder.embed(texts);
-  assert.deepEqual(await listOf(embedder.embedEach(texts)), vectors);
+test("ids give the vectors of their texts", async () => {
   const ids = [...(await embedder.tokenize(texts)), []];
   const byIds = await embedder.embedIds(ids);
   assert.equal(byIds.length, ids.length);
-  for (const options of [{ worker: true }, { worker: true, concurrency: 2 }]) {
-    const other = await MultiVectorEmbedder.open(modelPath, options);
-    assert.deepEqual(await other.embed(texts), vectors);
-    assert.deepEqual(await other.embedIds(ids), byIds);
-    assert.deepEqual(await other.embedQuery("a"), await embedder.embedQuery("a"));
-    assert.equal(await other.selfCheck(), await embedder.selfCheck());
-    await other.close();
+  assert.deepEqual(byIds.at(-1), []);
+  for (const [place, vectors] of byIds.slice(0, -1).entries()) {
+    assertClose(vectors, (await embedder.embed([texts[place]]))[0]);
   }
-});
-
-test("many texts have their own vectors, in order, from many threads", async () => {
-  const many = Array.from({ length: 2000 }, (_, index) => `a ${"b c ".repeat(index % 9)}${index}`);
-  const other = await MultiVectorEmbedder.open(modelPath, { worker: true, concurrency: 2 });
-  assert.deepEqual(await other.embed(many), await embedder.embed(many));
-  await other.close();
 });
 
 test("each method uses its own prompt", async () => {
@@ -123,10 +95,10 @@ test("each method uses its own prompt", async () => {
   const used = [];
   const note = async (/** @type {unknown} */ _, /** @type {unknown} */ prompt) => {
     used.push(prompt);
-    return new Rows(new BigInt64Array(0), new Uint32Array(1));
+    return [];
   };
-  const model = /** @type {any} */ ({ facts: {}, pack: note, run: note, tokenize: note });
-  const noting = new MultiVectorEmbedder(model);
+  const thread = /** @type {any} */ ({ facts: {}, vectors: note, run: note, tokenize: note });
+  const noting = new MultiVectorEmbedder(thread);
   const prompts = Object.keys(contract.prompts);
   const { default_prompt } = contract;
   const first = (/** @type {string[]} */ ...names) =>
@@ -134,7 +106,6 @@ test("each method uses its own prompt", async () => {
   const query = first("query");
   for (const [call, prompt] of /** @type {[() => Promise<unknown>, string | null][]} */ ([
     [() => noting.embed(["a"]), default_prompt],
-    [() => noting.embedEach(["a"]).next(), default_prompt],
     [() => noting.embedIds([[1]]), default_prompt],
     [() => noting.tokenize(["a"]), default_prompt],
     [() => noting.embedQuery("a"), query],
@@ -148,7 +119,7 @@ test("each method uses its own prompt", async () => {
 });
 
 test("texts and prompts are judged as any embedder judges them", async () => {
-  const message = "expected a list of texts, got a string; call embedQuery(text) or embed([text])";
+  const message = "expected a list of texts, got a string; put it into a list";
   await assert.rejects(embedder.embed("a"), { name: "TypeError", message });
   await assert.rejects(embedder.embedQuery(1), { message: "text is number; expected a string" });
   await assert.rejects(embedder.embed(["a"], { prompt: "x" }), { name: "UnknownPromptError" });
@@ -159,7 +130,6 @@ test("nothing gives nothing", async () => {
   for (const method of ["embed", "embedQueries", "embedDocuments", "tokenize", "embedIds"]) {
     assert.deepEqual(await embedder[method]([]), []);
   }
-  assert.deepEqual(await listOf(embedder.embedEach([])), []);
 });
 
 test("once closed, it is a ClosedError", async () => {
@@ -172,5 +142,4 @@ test("once closed, it is a ClosedError", async () => {
   ]) {
     await assert.rejects(call, ClosedError);
   }
-  assert.throws(() => other.embedEach(texts), ClosedError);
 });

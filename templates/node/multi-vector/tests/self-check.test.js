@@ -21,12 +21,12 @@ function check(numbers, golden) {
   const one = { id: "one", prompt: null, texts: ["a", "b"], input_ids, embeddings };
   return checkCases(
     {
-      device: "cpu",
       tokenize: async () => input_ids,
       run: async () => found,
       vectors: async () => found,
     },
     { tolerances: { cpu: tolerance, cuda: tolerance }, cases: [one] },
+    "cpu",
   );
 }
 

@@ -3,31 +3,29 @@
 import { CONTRACT } from "./contract.js";
 import { LongTextError } from "./errors.js";
 
-/** @import { Pair } from "./contract.js" */
-
 /** @typedef {readonly [string, string]} Text what a row is made of */
 
-const { pieces, truncate, truncation_side } = /** @type {Pair} */ (CONTRACT.pair);
-const { max_length, vocab_size } = CONTRACT;
+/** @typedef {{ id: number | null, text: number | null, type_id: number }} Piece a token, or a text */
+
+const { max_length, vocab_size, pair } = CONTRACT;
+const { truncate, truncation_side } = pair;
+
+/** What a row is joined of. @type {Piece[]} */
+export const PIECES = pair.pieces;
 
 /** The most tokens that the two texts have together. */
-const ROOM = max_length - pieces.filter(({ text }) => text === null).length;
+const ROOM = max_length - PIECES.filter(({ text }) => text === null).length;
 
 /**
  * One number a token: its id, and so many times the vocabulary's size as its type says.
  *
- * @param {readonly number[]} ids
- * @param {readonly number[]} typeIds
+ * @type {(ids: number[], typeIds: number[]) => number[]}
  */
 export function rowOf(ids, typeIds) {
   return ids.map((id, place) => id + vocab_size * typeIds[place]);
 }
 
-/**
- * The ids and the types of a row.
- *
- * @param {number[]} row
- */
+/** The ids and the types of a row. @param {number[]} row */
 export function tokensOf(row) {
   return {
     ids: row.map((token) => token % vocab_size),
@@ -38,34 +36,27 @@ export function tokensOf(row) {
 /**
  * The tokens of each pair, cut and joined. Each text is tokenised once, in however many pairs it is.
  *
- * @param {(texts: string[]) => Promise<number[][]>} idsOf
- * @param {Text[]} pairs
- * @param {string | null} _prompt
+ * @param {(texts: string[]) => Promise<number[][]>} encode @param {Text[]} pairs
+ * @param {string | null} [_prompt] pairs have none
  */
-export async function rowsOf(idsOf, pairs, _prompt) {
+export async function idsOf(encode, pairs, _prompt) {
   const texts = [...new Set(pairs.flat())];
-  const ids = await idsOf(texts);
-  const places = new Map(texts.map((text, place) => [text, place]));
-  const idsOfOne = (/** @type {string} */ text) => ids[/** @type {number} */ (places.get(text))];
+  const ids = await encode(texts);
+  const byText = new Map(texts.map((text, place) => [text, ids[place]]));
+  const idsOfOne = (/** @type {string} */ text) => byText.get(text) ?? [];
   return pairs.map((pair) => joined(pair, pair.map(idsOfOne)));
 }
 
-/**
- * @param {Text} pair
- * @param {number[][]} ids of both texts
- */
+/** @type {(pair: Text, ids: number[][]) => number[]} */
 function joined(pair, ids) {
   const sizes = sizesOf(pair, ids[0].length, ids[1].length);
-  return pieces.flatMap(({ id, text, type_id }) => {
+  return PIECES.flatMap(({ id, text, type_id }) => {
     const part = text === null ? [Number(id)] : cut(ids[text], sizes[text]);
     return part.map((token) => token + vocab_size * type_id);
   });
 }
 
-/**
- * @param {number[]} ids
- * @param {number} size
- */
+/** @type {(ids: number[], size: number) => number[]} */
 function cut(ids, size) {
   return truncation_side === "right" ? ids.slice(0, size) : ids.slice(ids.length - size);
 }
@@ -73,9 +64,7 @@ function cut(ids, size) {
 /**
  * How many tokens stay of each text, as the tokenizer itself would cut them.
  *
- * @param {Text} pair
- * @param {number} first
- * @param {number} second
+ * @type {(pair: Text, first: number, second: number) => number[]}
  */
 function sizesOf(pair, first, second) {
   if (first + second <= ROOM) return [first, second];
@@ -88,8 +77,7 @@ function sizesOf(pair, first, second) {
 /**
  * The size of a text that is not cut, and must leave room for the other.
  *
- * @param {string} text
- * @param {number} size
+ * @type {(text: string, size: number) => number}
  */
 function checkedSize(text, size) {
   if (size < ROOM) return size;

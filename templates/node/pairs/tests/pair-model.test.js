@@ -2,18 +2,16 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { feedsOf } from "../src/batches.js";
 import { CONTRACT } from "../src/contract.js";
-import { packedError, unpackedError } from "../src/error-transfer.js";
-import { LongTextError } from "../src/errors.js";
-import { feedsOf } from "../src/feeds.js";
-import { openModel } from "../src/open-model.js";
+import { LongTextError, packed, unpacked } from "../src/errors.js";
+import { Thread } from "../src/model.js";
 import { PairModel } from "../src/pair-model.js";
-import { packed } from "../src/rows.js";
 import { checkCases } from "../src/self-check.js";
-import { rowOf, tokensOf } from "../src/tokens.js";
+import { PIECES, rowOf, tokensOf } from "../src/tokens.js";
 import { fixture, modelPath } from "./model.js";
 
-/** @import { Pair } from "../src/pair-api.d.ts" */
+/** @import { Pair } from "../index.d.ts" */
 
 /** @type {Pair[]} */
 const pairs = [
@@ -23,17 +21,16 @@ const pairs = [
 ];
 
 /** Of wrong arguments, too. @type {any} */
-const model = new PairModel(await openModel(modelPath));
+const model = new PairModel(await Thread.open(modelPath, {}));
 after(() => model.close());
 
-const types = new Set(CONTRACT.pair?.pieces.map(({ type_id }) => type_id));
+const types = new Set(PIECES.map(({ type_id }) => type_id));
 const lastType = Math.max(...types);
 
 test("its public methods reproduce every golden case", async () => {
   assert.ok(fixture.cases.length > 0);
   const difference = await checkCases(
     {
-      device: "cpu",
       tokenize: async (texts) => {
         const tokens = await model.tokenize(texts);
         return tokens.map((/** @type {any} */ { ids, typeIds }) => rowOf(ids, typeIds));
@@ -42,6 +39,7 @@ test("its public methods reproduce every golden case", async () => {
       vectors: async (texts) => (await model.scorePairs(texts)).flat(),
     },
     fixture,
+    "cpu",
   );
   assert.equal(await model.selfCheck(), difference);
 });
@@ -50,8 +48,8 @@ test("other types are found by selfCheck, as other ids are", async () => {
   const [golden] = fixture.cases;
   const ids = async () => golden.input_ids.map((row) => rowOf(row, new Array(row.length).fill(9)));
   /** @type {any} */
-  const other = { device: "cpu", tokenize: ids };
-  await assert.rejects(checkCases(other, fixture), { stage: "tokenize" });
+  const other = { tokenize: ids };
+  await assert.rejects(checkCases(other, fixture, "cpu"), { stage: "tokenize" });
 });
 
 test("the types of tokens reach the graph", async () => {
@@ -66,7 +64,7 @@ test("the types of tokens reach the graph", async () => {
 });
 
 test("ids and types are fed apart", () => {
-  const rows = packed([rowOf([5, 6, 7], [0, 1, 1]), rowOf([8], [1])]);
+  const rows = [rowOf([5, 6, 7], [0, 1, 1]), rowOf([8], [1])];
   const left = CONTRACT.pad_side === "left";
   for (const { name, feed } of CONTRACT.inputs) {
     const padded = (/** @type {number} */ token, /** @type {number} */ padding) =>
@@ -78,7 +76,7 @@ test("ids and types are fed apart", () => {
       token_type_ids: [0, 1, 1, ...padded(1, 0)],
       position_ids: [0, 1, 2, ...padded(0, 0)],
     };
-    const found = feedsOf(rows, [0, 1], null).find((one) => one.name === name);
+    const found = feedsOf(rows, null).find((one) => one.name === name);
     assert.deepEqual([...(found?.data ?? [])].map(Number), expected[feed]);
   }
 });
@@ -157,18 +155,6 @@ test("rows are ids and their types", async () => {
   }
 });
 
-test("progress counts the pairs that are done, and a signal ends a call", async () => {
-  /** @type {number[]} */
-  const counts = [];
-  const progress = (/** @type {number} */ done) => counts.push(done);
-  await model.scorePairs(pairs, { progress });
-  assert.equal(counts.at(-1), pairs.length);
-  const signal = AbortSignal.abort(new RangeError("enough"));
-  await assert.rejects(model.scorePairs(pairs, { signal }), { message: "enough" });
-  const message = 'unknown option "top"; choose one of: signal, progress';
-  await assert.rejects(model.scorePairs(pairs, { top: 1 }), { name: "TypeError", message });
-});
-
 test("more than a window of pairs has the scores of each", async () => {
   // Of a pair there is one row, or several.
   const firstOf = (/** @type {any} */ scores) => [scores].flat()[0][0];
@@ -182,18 +168,9 @@ test("more than a window of pairs has the scores of each", async () => {
   }
 });
 
-test("in a thread of its own it gives the same", async () => {
-  const worker = new PairModel(await openModel(modelPath, { worker: true }));
-  const tokens = await worker.tokenize(pairs);
-  assert.deepEqual(tokens, await model.tokenize(pairs));
-  assert.deepEqual(await worker.scorePairs(pairs), await model.scorePairs(pairs));
-  assert.deepEqual(await worker.scoreIds(tokens), await model.scoreIds(tokens));
-  await worker.close();
-});
-
 test("an error of a long text keeps its class between threads", () => {
   const error = new LongTextError("long");
-  const found = unpackedError(structuredClone(packedError(error)));
+  const found = unpacked(structuredClone(packed(error)));
   assert.ok(found instanceof LongTextError);
   assert.deepEqual([found.name, found.message], ["LongTextError", "long"]);
 });

@@ -26,17 +26,17 @@ async function open(truncate, { side = "right", room = 10 } = {}) {
   const pair = { pieces: PIECES, truncate, truncation_side: side };
   Object.assign(CONTRACT, { pair, max_length: room + 2, vocab_size: 100 });
   // A module of its own, which reads the contract anew.
-  const { rowsOf, tokensOf } = await import(`../src/tokens.js?${[truncate, side, room]}`);
+  const { idsOf, tokensOf } = await import(`../src/tokens.js?${[truncate, side, room]}`);
   /** @type {string[][]} */
   const asked = [];
-  const idsOf = async (/** @type {string[]} */ texts) => {
+  const encode = async (/** @type {string[]} */ texts) => {
     asked.push(texts);
     return texts.map((text) => Array.from(text, (letter) => letter.charCodeAt(0) - 97));
   };
   return {
     asked,
-    rows: (/** @type {string[][]} */ ...pairs) => rowsOf(idsOf, pairs, null),
-    tokens: async (/** @type {string[]} */ ...pair) => tokensOf((await rowsOf(idsOf, [pair]))[0]),
+    rows: (/** @type {string[][]} */ ...pairs) => idsOf(encode, pairs),
+    tokens: async (/** @type {string[]} */ ...pair) => tokensOf((await idsOf(encode, [pair]))[0]),
   };
 }
 

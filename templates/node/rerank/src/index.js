@@ -1,14 +1,16 @@
 /** The public names of this package. */
 
 export {
-  BaseError as RerankerError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
   InvalidTextError,
   LongTextError,
   ModelError,
+  RerankerError,
   SelfCheckError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
+export { PairModel } from "./pair-model.js";
 export { Reranker } from "./reranker.js";

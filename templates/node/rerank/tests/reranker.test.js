@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inspect } from "node:util";
-import { ClosedError, Reranker } from "../src/index.js";
-import { packed } from "../src/rows.js";
+import { Reranker } from "../src/index.js";
 import { manifest, modelPath } from "./model.js";
+import { threadOf } from "./thread-of.js";
 
 const query = "a b";
 const documents = ["a", "", "b c", "d"];
@@ -21,36 +20,15 @@ after(() => reranker.close());
  */
 function scoring(scores) {
   let scored = 0;
-  /** @type {any} */
-  const model = {
-    facts: {},
-    pack: async (/** @type {unknown[]} */ window) => packed(window.map(() => [])),
-    run: async (/** @type {any} */ { length }, /** @type {any} */ _, /** @type {any} */ take) => {
-      const places = Array.from({ length }, (_, place) => place);
-      const found = places.map(() => scores[scored++ % scores.length]);
-      take(places, Float32Array.from(found));
-    },
-    release: async () => {},
-  };
-  return new Reranker(model);
-}
-
-/**
- * @template T
- * @param {AsyncIterable<T>} stream
- */
-async function listOf(stream) {
-  /** @type {T[]} */
-  const items = [];
-  for await (const item of stream) items.push(item);
-  return items;
+  const ask = async (/** @type {string} */ _, /** @type {unknown[]} */ window) =>
+    window.map(() => Float32Array.of(scores[scored++ % scores.length]));
+  return new Reranker(threadOf(ask));
 }
 
 test("it tells the facts of its model", () => {
   const { name, fingerprint, maxLength, provider } = reranker;
   assert.deepEqual([name, fingerprint], [manifest.name, manifest.fingerprint]);
   assert.deepEqual([maxLength, provider], [manifest.contract.max_length, "CPUExecutionProvider"]);
-  assert.equal(inspect(reranker), `Reranker(${name}, CPUExecutionProvider, open)`);
 });
 
 test("each document has the score of its pair with the query", async () => {
@@ -61,7 +39,6 @@ test("each document has the score of its pair with the query", async () => {
     scores,
     rows.map((/** @type {Float32Array} */ [score]) => score),
   );
-  assert.deepEqual(await listOf(reranker.scoreEach(query, documents)), scores);
 });
 
 test("documents are ordered by their scores, best first", async () => {
@@ -104,17 +81,9 @@ test("top is a whole number, 1 or more", async () => {
 });
 
 test("options are an object of known keys", async () => {
-  for (const [method, known] of [
-    ["rerank", "top, signal, progress"],
-    ["score", "signal, progress"],
-  ]) {
-    const message = `unknown option "most"; choose one of: ${known}`;
-    const call = reranker[method](query, documents, { most: 1 });
-    await assert.rejects(call, { name: "TypeError", message });
-  }
-  const message = 'unknown option "top"; choose one of: signal';
-  const stream = () => reranker.scoreEach(query, documents, { top: 1 });
-  assert.throws(stream, { name: "TypeError", message });
+  const message = 'unknown option "most"; choose one of: top';
+  const call = reranker.rerank(query, documents, { most: 1 });
+  await assert.rejects(call, { name: "TypeError", message });
 });
 
 test("a query is a string of valid Unicode", async () => {
@@ -128,7 +97,6 @@ test("a query is a string of valid Unicode", async () => {
   ])) {
     await assert.rejects(reranker.rerank(given, documents), fault);
     await assert.rejects(reranker.score(given, []), fault);
-    assert.throws(() => reranker.scoreEach(given, documents), fault);
   }
 });
 
@@ -136,7 +104,6 @@ test("documents are a list of valid Unicode", async () => {
   const message = "expected a list of texts, got a string; put it into a list";
   await assert.rejects(reranker.rerank(query, "a"), { name: "TypeError", message });
   await assert.rejects(reranker.score(query, "a"), { name: "TypeError", message });
-  assert.throws(() => reranker.scoreEach(query, "a"), { name: "TypeError", message });
   for (const [bad, fault] of /** @type {[unknown, object][]} */ ([
     [5, { name: "TypeError", message: "documents[3] is number; expected a string" }],
     [
@@ -151,59 +118,17 @@ test("documents are a list of valid Unicode", async () => {
     const given = ["a", "b", "c", bad];
     await assert.rejects(reranker.rerank(query, given), fault);
     await assert.rejects(reranker.score(query, given), fault);
-    await assert.rejects(listOf(reranker.scoreEach(query, given)), fault);
   }
 });
 
 test("no documents have no ranks", async () => {
   assert.deepEqual(await reranker.rerank(query, []), []);
   assert.deepEqual(await reranker.score(query, []), []);
-  assert.deepEqual(await listOf(reranker.scoreEach(query, [])), []);
-});
-
-test("progress counts the documents that are done, and a signal ends a call", async () => {
-  for (const method of ["rerank", "score"]) {
-    /** @type {number[]} */
-    const counts = [];
-    const progress = (/** @type {number} */ done) => counts.push(done);
-    await reranker[method](query, documents, { progress });
-    assert.equal(counts.at(-1), documents.length);
-    const signal = AbortSignal.abort(new RangeError("enough"));
-    const call = reranker[method](query, documents, { signal });
-    await assert.rejects(call, { name: "RangeError", message: "enough" });
-  }
-});
-
-test("a stream takes whatever gives documents, and may be left", async () => {
-  let taken = 0;
-  let ended = false;
-  async function* endless() {
-    try {
-      for (;;) yield `${taken++}`;
-    } finally {
-      ended = true;
-    }
-  }
-  const found = [];
-  for await (const score of scoring([0.5, 0.25]).scoreEach(query, endless())) {
-    if (found.push(score) === 3) break;
-  }
-  assert.deepEqual(found, [0.5, 0.25, 0.5]);
-  assert.ok(ended);
-  assert.ok(taken <= 2 * 8192);
-});
-
-test("in a thread of its own it gives the same", async () => {
-  const worker = await Reranker.open(modelPath, { worker: true });
-  const ranks = await worker.rerank(query, documents);
-  assert.deepEqual(ranks, await reranker.rerank(query, documents));
-  await worker.close();
 });
 
 test("once closed, it is a ClosedError", async () => {
   const other = await Reranker.open(modelPath);
   await other.close();
-  assert.ok(`${other}`.endsWith("closed)"));
   const fault = { name: "ClosedError", message: "the reranker is closed; open another" };
   for (const call of [
     () => other.rerank(query, documents),
@@ -215,5 +140,4 @@ test("once closed, it is a ClosedError", async () => {
   ]) {
     await assert.rejects(call, fault);
   }
-  assert.throws(() => other.scoreEach(query, documents), ClosedError);
 });

@@ -2,20 +2,7 @@
 
 import { CONTRACT } from "../src/contract.js";
 
-/** @import { Vector } from "../src/api.d.ts" */
-
-/**
- * All that a stream gives.
- *
- * @template T
- * @param {AsyncIterable<T>} stream
- */
-export async function collected(stream) {
-  /** @type {T[]} */
-  const found = [];
-  for await (const one of stream) found.push(one);
-  return found;
-}
+/** @import { Vector } from "../index.d.ts" */
 
 /** @param {Vector[]} vectors */
 export function encoded(vectors) {

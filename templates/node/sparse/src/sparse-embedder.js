@@ -1,144 +1,87 @@
 /** Embed texts sparsely: index.d.ts documents it. */
 
-import { checkedCourse, checkedText } from "./arguments.js";
-import { CONTRACT } from "./contract.js";
-import { OpenModel, openModel } from "./open-model.js";
-import { checkedPath } from "./open-options.js";
-import { DOCUMENT_PROMPT, QUERY_PROMPT } from "./prompts.js";
+import {
+  checkedOptions,
+  checkedPath,
+  checkedPrompt,
+  checkedRows,
+  checkedText,
+  checkedTexts,
+} from "./arguments.js";
+import { CONTRACT, DOCUMENT_PROMPT, QUERY_PROMPT } from "./contract.js";
+import { Model, Thread } from "./model.js";
 import { checkedVector, sparseOf } from "./sparse-vector.js";
-import { vectorsOf } from "./windows.js";
+import { checkedTop } from "./top.js";
 
 /** @import * as api from "../index.d.ts" */
-/** @import { Model } from "./model.js" */
-/** @import { RemoteModel } from "./remote-model.js" */
-/** @import { RemoteModels } from "./remote-models.js" */
 
-/**
- * @extends {OpenModel<api.SparseVector>}
- * @implements {api.SparseEmbedder}
- */
-export class SparseEmbedder extends OpenModel {
+/** @implements {api.SparseEmbedder} */
+export class SparseEmbedder extends Model {
+  #thread;
   #path;
   /** @type {string[] | undefined} */
   #vocabulary;
 
-  /** @protected @override */
-  _vectorOf = sparseOf;
+  dimension = CONTRACT.output.dimension;
+  prompts = Object.freeze(CONTRACT.prompts);
 
-  /**
-   * For `open` alone.
-   *
-   * @param {Model | RemoteModel | RemoteModels} model
-   * @param {string} path
-   */
-  constructor(model, path) {
-    super(model);
-    this.dimension = CONTRACT.output.dimension;
-    this.prompts = CONTRACT.prompts;
+  /** @param {Thread} thread @param {string} path */
+  constructor(thread, path) {
+    super(thread);
+    this.#thread = thread;
     this.#path = path;
   }
 
-  /**
-   * @param {string | api.FileURL} path
-   * @param {api.SparseEmbedderOptions} [options]
-   */
+  /** @param {string | URL} path @param {api.OpenOptions} [options] */
   static async open(path, options) {
-    return new SparseEmbedder(await openModel(path, options), checkedPath(path));
+    return new SparseEmbedder(await Thread.open(path, options), checkedPath(path));
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.EmbedOptions} [options]
-   */
-  embed(texts, options) {
-    return this._vectors(texts, () => checkedCourse(options, "prompt", "signal", "progress"));
+  /** @type {api.SparseEmbedder["embed"]} */
+  async embed(texts, options) {
+    return this.#thread.vectors(checkedTexts(texts), checkedPrompt(options), sparseOf);
   }
 
-  /**
-   * @param {api.Texts | AsyncIterable<string>} texts
-   * @param {api.EmbedEachOptions} [options]
-   */
-  embedEach(texts, options) {
-    return this._each(texts, () => checkedCourse(options, "prompt", "signal"));
-  }
-
-  /** @param {string} text */
+  /** @type {api.SparseEmbedder["embedQuery"]} */
   async embedQuery(text) {
-    const [vector] = await this._call(async (model) => {
-      const rows = await model.pack([checkedText(text)], QUERY_PROMPT);
-      return vectorsOf(model, rows, QUERY_PROMPT, sparseOf);
-    });
+    const [vector] = await this.#thread.vectors([checkedText(text)], QUERY_PROMPT, sparseOf);
     return vector;
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.CallOptions} [options]
-   */
-  embedQueries(texts, options) {
-    return this._vectors(texts, () => ({
-      ...checkedCourse(options, "signal", "progress"),
-      prompt: QUERY_PROMPT,
-    }));
+  /** @type {api.SparseEmbedder["embedQueries"]} */
+  async embedQueries(texts) {
+    return this.#thread.vectors(checkedTexts(texts), QUERY_PROMPT, sparseOf);
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.CallOptions} [options]
-   */
-  embedDocuments(texts, options) {
-    return this._vectors(texts, () => ({
-      ...checkedCourse(options, "signal", "progress"),
-      prompt: DOCUMENT_PROMPT,
-    }));
+  /** @type {api.SparseEmbedder["embedDocuments"]} */
+  async embedDocuments(texts) {
+    return this.#thread.vectors(checkedTexts(texts), DOCUMENT_PROMPT, sparseOf);
   }
 
-  /**
-   * @param {api.SparseVector} vector
-   * @param {api.TokensOptions} [options]
-   */
-  tokens(vector, options) {
-    return this._call(async () => {
-      const checked = checkedVector(vector);
-      const { top } = checkedCourse(options, "top");
-      // With a worker nothing else loads tokenizers in this thread.
+  /** @type {api.SparseEmbedder["tokens"]} */
+  async tokens(vector, options) {
+    const { indices, values } = checkedVector(vector);
+    const top = checkedTop(checkedOptions(options, "{ top: 3 }", ["top"]).top);
+    return this.#thread.call(async () => {
+      // Nothing else loads tokenizers in this thread.
       const { readVocabulary } = await import("./vocabulary.js");
       this.#vocabulary ??= readVocabulary(this.#path);
-      return heaviest(checked, this.#vocabulary).slice(0, top);
+      const names = this.#vocabulary;
+      const places = [...indices.keys()];
+      places.sort((a, b) => values[b] - values[a] || indices[a] - indices[b]);
+      return places
+        .slice(0, top)
+        .map((place) => ({ token: names[indices[place]], weight: values[place] }));
     });
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.PromptOptions} [options]
-   */
-  tokenize(texts, options) {
-    return this._tokenize(texts, () => checkedCourse(options, "prompt"));
+  /** @type {api.SparseEmbedder["tokenize"]} */
+  async tokenize(texts, options) {
+    return this.#thread.tokenize(checkedTexts(texts), checkedPrompt(options));
   }
 
-  /**
-   * @param {readonly api.TokenIds[]} rows
-   * @param {api.PromptOptions} [options]
-   */
-  embedIds(rows, options) {
-    return this._run(rows, () => checkedCourse(options, "prompt"));
+  /** @type {api.SparseEmbedder["embedIds"]} */
+  async embedIds(rows, options) {
+    return (await this.#thread.run(checkedRows(rows), checkedPrompt(options))).map(sparseOf);
   }
-
-  /** @override */
-  toString() {
-    return `SparseEmbedder(${this.name}, ${this.dimension} elements, ${this.provider}, ${this._state})`;
-  }
-}
-
-/**
- * The tokens of a vector, the heaviest first; of equal ones the first.
- *
- * @param {api.SparseVector} vector
- * @param {string[]} vocabulary
- * @returns {api.TokenWeight[]}
- */
-function heaviest({ indices, values }, vocabulary) {
-  const places = [...indices.keys()];
-  places.sort((a, b) => values[b] - values[a] || indices[a] - indices[b]);
-  return places.map((place) => ({ token: vocabulary[indices[place]], weight: values[place] }));
 }

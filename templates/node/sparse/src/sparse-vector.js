@@ -4,29 +4,20 @@ import { types } from "node:util";
 import { typeOf } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 
-/** @import { SparseVector } from "../index.d.ts" */
-/** @import { Vector } from "./api.d.ts" */
+/** @import { SparseVector, Vector } from "../index.d.ts" */
 
-/**
- * @param {Vector} elements
- * @returns {SparseVector}
- */
+/** @type {(elements: Vector) => SparseVector} */
 export function sparseOf(elements) {
   /** @type {number[]} */
   const filled = [];
   for (let index = 0; index < elements.length; index++) {
     if (elements[index] !== 0) filled.push(index);
   }
-  return {
-    indices: Uint32Array.from(filled),
-    values: Float32Array.from(filled, (index) => elements[index]),
-  };
+  const indices = Uint32Array.from(filled);
+  return { indices, values: Float32Array.from(indices, (index) => elements[index]) };
 }
 
-/**
- * @param {any} vector
- * @returns {SparseVector}
- */
+/** @param {any} vector @returns {SparseVector} */
 export function checkedVector(vector) {
   if (typeOf(vector) !== "Object") {
     throw new TypeError(`vector is ${typeOf(vector)}; expected a SparseVector`);
@@ -44,9 +35,7 @@ export function checkedVector(vector) {
   }
   const { dimension } = CONTRACT.output;
   const place = indices.findIndex((index) => index >= dimension);
-  if (place >= 0) {
-    const fault = `vector.indices[${place}] is ${indices[place]}`;
-    throw new RangeError(`${fault}; expected at most ${dimension - 1}`);
-  }
-  return vector;
+  if (place < 0) return vector;
+  const fault = `vector.indices[${place}] is ${indices[place]}`;
+  throw new RangeError(`${fault}; expected at most ${dimension - 1}`);
 }

@@ -24,12 +24,12 @@ function check(vectors, data, places) {
   const one = { id: "one", prompt: null, texts: ["a", "b"], input_ids, embeddings };
   return checkCases(
     {
-      device: "cpu",
       tokenize: async () => input_ids,
       run: async () => found,
       vectors: async () => found,
     },
     { tolerances: { cpu: tolerance, cuda: tolerance }, cases: [one] },
+    "cpu",
   );
 }
 

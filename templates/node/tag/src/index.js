@@ -1,13 +1,14 @@
 /** The public names of this package. */
 
 export {
-  BaseError as TaggerError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
   InvalidTextError,
   ModelError,
   SelfCheckError,
+  TaggerError,
   UnknownPromptError,
 } from "./errors.js";
+export { Model } from "./model.js";
 export { Tagger } from "./tagger.js";

@@ -3,8 +3,7 @@
 import { typeOf } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 
-/** @import { Aggregation, Span } from "../index.d.ts" */
-/** @import { Vector } from "./api.d.ts" */
+/** @import { Aggregation, Span, Vector } from "../index.d.ts" */
 
 /**
  * What a label says of a word.
@@ -28,11 +27,7 @@ const MARKS = CONTRACT.settings.marks;
  * @property {number} score
  */
 
-/**
- * The scores of a word, of those of its tokens.
- *
- * @type {Record<Aggregation, (rows: Vector[]) => ArrayLike<number>>}
- */
+/** A word's scores, of its tokens'. @type {Record<Aggregation, (rows: Vector[]) => ArrayLike<number>>} */
 const AGGREGATIONS = {
   first: ([first]) => first,
   mean: (rows) => Array.from(rows[0], (_, label) => meanOf(rows.map((scores) => scores[label]))),
@@ -42,10 +37,7 @@ const AGGREGATIONS = {
   },
 };
 
-/**
- * @param {any} aggregation
- * @returns {Aggregation}
- */
+/** @param {unknown} aggregation @returns {Aggregation} */
 export function checkedAggregation(aggregation) {
   if (typeof aggregation !== "string") {
     throw new TypeError(`aggregation is ${typeOf(aggregation)}; expected a string`);
@@ -57,12 +49,7 @@ export function checkedAggregation(aggregation) {
   return /** @type {Aggregation} */ (aggregation);
 }
 
-/**
- * The best label of a word; of equal ones the first.
- *
- * @param {Vector[]} rows the scores of its tokens
- * @param {Aggregation} aggregation
- */
+/** A word's best label, of its tokens' scores. @param {Vector[]} rows @param {Aggregation} aggregation */
 export function bestLabel(rows, aggregation) {
   const scores = AGGREGATIONS[aggregation](rows);
   let label = 0;
@@ -75,9 +62,7 @@ export function bestLabel(rows, aggregation) {
 /**
  * Neighbours whose labels have one name make a span, unless one begins or ends between them.
  *
- * @param {string} text
- * @param {LabelledWord[]} words
- * @returns {Span[]}
+ * @type {(text: string, words: LabelledWord[]) => Span[]}
  */
 export function spansOf(text, words) {
   /** @type {{ label: string, scores: number[], start: number, end: number }[]} */

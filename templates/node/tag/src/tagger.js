@@ -1,20 +1,14 @@
 /** Find spans of texts: index.d.ts documents it. */
 
-import { checkedCourse, checkedSource, checkedText } from "./arguments.js";
+import { checkedOptions, checkedRows, checkedTexts } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
-import { ClosedError } from "./errors.js";
-import { OpenModel, openModel } from "./open-model.js";
+import { Model, Thread, WINDOW } from "./model.js";
 import { partsOf, rowsOfEach, wordsOf } from "./parts.js";
 import { bestLabel, checkedAggregation, spansOf } from "./spans.js";
-import { windowsOf } from "./windows.js";
 
 /** @import * as api from "../index.d.ts" */
 /** @import { Chunk } from "./chunk.js" */
-/** @import { Model } from "./model.js" */
-/** @import { RemoteModel } from "./remote-model.js" */
-/** @import { RemoteModels } from "./remote-models.js" */
 /** @import { LabelledWord } from "./spans.js" */
-/** @import { Course } from "./windows.js" */
 
 /** @type {readonly string[]} */
 const LABELS = Object.freeze(CONTRACT.settings.labels);
@@ -22,129 +16,69 @@ const LABELS = Object.freeze(CONTRACT.settings.labels);
 /** Tokens of a text that go through the model at once, at most. @type {number} */
 const ROOM = CONTRACT.settings.room;
 
-/** How the calls go on that have no options. */
-const COURSE = { prompt: CONTRACT.default_prompt };
+/** @implements {api.Tagger} */
+export class Tagger extends Model {
+  #thread;
 
-/** @typedef {Course & { aggregation: api.Aggregation }} Tagging how a call goes on that finds spans */
+  labels = LABELS;
 
-/**
- * @extends {OpenModel<api.TokenScores>}
- * @implements {api.Tagger}
- */
-export class Tagger extends OpenModel {
-  /**
-   * For `open` alone.
-   *
-   * @param {Model | RemoteModel | RemoteModels} model
-   */
-  constructor(model) {
-    super(model);
-    this.labels = LABELS;
+  /** @param {Thread} thread */
+  constructor(thread) {
+    super(thread);
+    this.#thread = thread;
   }
 
-  /**
-   * @param {string | api.FileURL} path
-   * @param {api.TaggerOptions} [options]
-   */
+  /** @param {string | URL} path @param {api.OpenOptions} [options] */
   static async open(path, options) {
-    return new Tagger(await openModel(path, options));
+    return new Tagger(await Thread.open(path, options));
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.TagOptions} [options]
-   */
-  tag(texts, options) {
-    return this._call(async (model) => {
-      const windows = windowsOf(this._checked(texts), (text) => [text]);
-      const course = checkedTagging(options, "progress");
+  /** @type {api.Tagger["tag"]} */
+  async tag(texts, options) {
+    const known = checkedOptions(options, '{ aggregation: "mean" }', ["aggregation"]);
+    const aggregation = checkedAggregation(known.aggregation ?? "first");
+    const checked = checkedTexts(texts);
+    return this.#thread.call(async () => {
       /** @type {api.Span[][]} */
       const found = [];
-      for await (const window of windows) {
-        for (const spans of await tagged(model, window, course)) found.push(spans);
-        course.progress?.(found.length);
-        course.signal?.throwIfAborted();
+      for (let start = 0; start < checked.length; start += WINDOW) {
+        const window = checked.slice(start, start + WINDOW);
+        found.push(...(await tagged(this.#thread, window, aggregation)));
       }
       return found;
     });
   }
 
-  /**
-   * @param {api.Texts | AsyncIterable<string>} texts
-   * @param {api.TagEachOptions} [options]
-   */
-  tagEach(texts, options) {
-    if (this._state === "closed") throw new ClosedError();
-    const source = checkedSource(texts, Symbol.asyncIterator, Symbol.iterator);
-    const course = checkedTagging(options);
-    const textsOf = (/** @type {unknown} */ text, /** @type {number} */ index) => [
-      checkedText(text, "texts", index),
-    ];
-    return this.#tagEach(windowsOf(source, textsOf, course.signal), course);
+  /** @type {api.Tagger["scores"]} */
+  async scores(texts) {
+    return this.#thread.vectors(checkedTexts(texts), CONTRACT.default_prompt);
   }
 
-  /**
-   * @param {api.Texts} texts
-   * @param {api.CallOptions} [options]
-   */
-  scores(texts, options) {
-    return this._vectors(texts, () => checkedCourse(options, "signal", "progress"));
+  /** @type {api.Tagger["tokenize"]} */
+  async tokenize(texts) {
+    return this.#thread.tokenize(checkedTexts(texts), CONTRACT.default_prompt);
   }
 
-  /** @param {api.Texts} texts */
-  tokenize(texts) {
-    return this._tokenize(texts, () => COURSE);
+  /** @type {api.Tagger["scoreIds"]} */
+  async scoreIds(rows) {
+    return this.#thread.run(checkedRows(rows), CONTRACT.default_prompt);
   }
-
-  /** @param {readonly api.TokenIds[]} rows */
-  scoreIds(rows) {
-    return this._run(rows, () => COURSE);
-  }
-
-  /** @override */
-  toString() {
-    return `Tagger(${this.name}, ${LABELS.length} labels, ${this.provider}, ${this._state})`;
-  }
-
-  /**
-   * @param {AsyncIterable<string[]>} windows
-   * @param {Tagging} course
-   * @returns {AsyncGenerator<api.Span[], void, undefined>}
-   */
-  async *#tagEach(windows, course) {
-    // A stream that nobody reads on must not keep `close` waiting, so a call is one window's.
-    for await (const window of windows) {
-      yield* await this._call((model) => tagged(model, window, course));
-      course.signal?.throwIfAborted();
-    }
-  }
-}
-
-/**
- * @param {api.TagOptions | undefined} options
- * @param {...string} others
- * @returns {Tagging}
- */
-function checkedTagging(options, ...others) {
-  const course = checkedCourse(options, "signal", ...others, "aggregation");
-  return { ...course, aggregation: checkedAggregation(options?.aggregation ?? "first") };
 }
 
 /**
  * The spans of each text.
  *
- * @param {Model | RemoteModel | RemoteModels} model
- * @param {string[]} texts
- * @param {Tagging} course
+ * @type {(thread: Thread, texts: string[], aggregation: api.Aggregation) => Promise<api.Span[][]>}
  */
-async function tagged(model, texts, { prompt, signal, aggregation }) {
-  const chunks = await model.chunks(texts, ROOM);
+async function tagged(thread, texts, aggregation) {
+  /** @type {Chunk[][]} */
+  const chunks = await thread.ask("chunks", texts, ROOM);
   const parts = chunks.flatMap((found, place) => partsWithin(texts[place], found, place));
   /** @type {LabelledWord[][]} */
   const words = texts.map(() => []);
   const strings = parts.map(({ text }) => text);
   let part = 0;
-  for await (const rows of rowsOfEach(model, strings, { prompt, signal })) {
+  for await (const rows of rowsOfEach(thread, strings)) {
     const { place, chunks, behind } = parts[part++];
     for (const { start, end, first, last } of wordsOf(chunks, rows.length)) {
       const done = words[place].at(-1)?.end ?? 0;
@@ -161,8 +95,7 @@ async function tagged(model, texts, { prompt, signal, aggregation }) {
  * The parts of a text, and behind which character each gives no words: of what two share, each gives
  * the half that is further within.
  *
- * @param {string} text
- * @param {Chunk[]} chunks
+ * @param {string} text @param {Chunk[]} chunks
  * @param {number} place the text's
  */
 function partsWithin(text, chunks, place) {

@@ -2,14 +2,13 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inspect } from "node:util";
 import { inCharacters } from "../harness/in-characters.js";
 import { CONTRACT } from "../src/contract.js";
-import { ClosedError, Tagger } from "../src/index.js";
-import { openModel } from "../src/open-model.js";
-import { packed } from "../src/rows.js";
+import { Tagger } from "../src/index.js";
+import { Thread } from "../src/model.js";
 import { checkCases } from "../src/self-check.js";
 import { fixture, manifest, modelPath, writeFile } from "./model.js";
+import { threadOf } from "./thread-of.js";
 
 /** @import { Span } from "../index.d.ts" */
 
@@ -27,55 +26,42 @@ after(() => tagger.close());
  * @param {string[]} texts
  */
 async function wordsOf(texts) {
-  const model = await openModel(modelPath);
-  return wordsBy(texts, {
-    facts: model.facts,
-    chunks: (/** @type {string[]} */ window, /** @type {number} */ room) =>
-      model.chunks(window, room),
-    pack: (/** @type {any} */ window) => model.pack(window, null),
-    run: (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) =>
-      model.run(rows, null, (places, { data, starts }) => {
-        take(places, { data: data.map((_, place) => +(place % labels.length === 0)), starts });
-      }),
-    release: () => model.release(),
-  });
+  const thread = await Thread.open(modelPath, {});
+  const ask = async (/** @type {string} */ method, /** @type {any[]} */ ...args) => {
+    const found = await thread.ask(method, ...args);
+    if (method !== "vectors") return found;
+    return found.map((/** @type {Float32Array} */ row) => {
+      return row.map((_, place) => +(place % labels.length === 0));
+    });
+  };
+  try {
+    return await wordsBy(texts, ask);
+  } finally {
+    await thread.close();
+  }
 }
 
 /**
  * The same by a model for which the first label is best.
  *
  * @param {string[]} texts
- * @param {any} model
+ * @param {Parameters<typeof threadOf>[0]} ask
  */
-async function wordsBy(texts, model) {
-  const all = new Tagger(model);
+async function wordsBy(texts, ask) {
+  const all = new Tagger(threadOf(ask));
   const [first] = marks;
   marks[0] = { name: "word", begins: true, ends: true };
   try {
     return await all.tag(texts);
   } finally {
     marks[0] = first;
-    await all.close();
   }
-}
-
-/**
- * @template T
- * @param {AsyncIterable<T>} stream
- */
-async function listOf(stream) {
-  /** @type {T[]} */
-  const items = [];
-  for await (const item of stream) items.push(item);
-  return items;
 }
 
 test("it tells the facts of its model", () => {
   const { name, fingerprint, maxLength, provider } = tagger;
   assert.deepEqual([name, fingerprint], [manifest.name, manifest.fingerprint]);
   assert.deepEqual([maxLength, provider], [manifest.contract.max_length, "CPUExecutionProvider"]);
-  const words = `Tagger(${name}, ${labels.length} labels, CPUExecutionProvider, open)`;
-  assert.equal(inspect(tagger), words);
 });
 
 test("its labels are the model's, and nobody changes them", () => {
@@ -92,12 +78,12 @@ test("its public methods reproduce every golden case", async () => {
   assert.ok(fixture.cases.length > 0);
   const difference = await checkCases(
     {
-      device: "cpu",
       tokenize: (texts) => tagger.tokenize(texts),
       run: async (rows) => (await tagger.scoreIds(rows)).flat(),
       vectors: async (texts) => (await tagger.scores(texts)).flat(),
     },
     fixture,
+    "cpu",
   );
   assert.equal(await tagger.selfCheck(), difference);
 });
@@ -175,18 +161,12 @@ test("a word is of the piece in which it begins, and one that is longer than tha
     { start: 3, end: 7, tokens: 2, words: [word(3, 5), word(5, 7, 1)], inner: 4 },
     { start: 5, end: 8, tokens: 1, words: [word(5, 8)], inner: 6 },
   ];
-  const [spans] = await wordsBy(["abcdefgh"], {
-    facts: {},
-    chunks: async () => [pieces],
-    pack: async () => packed(pieces.map(({ tokens }) => Array(tokens).fill(0))),
-    run: async (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) => {
-      for (let place = 0; place < rows.length; place++) {
-        const data = new Float32Array(pieces[place].tokens * labels.length);
-        take([place], { data: data.fill(2 ** -place), starts: Uint32Array.of(0, data.length) });
-      }
-    },
-    release: async () => {},
+  const rows = pieces.map(({ tokens }, place) => {
+    return new Float32Array(tokens * labels.length).fill(2 ** -place);
   });
+  const [spans] = await wordsBy(["abcdefgh"], async (method) =>
+    method === "chunks" ? [pieces] : rows,
+  );
   assert.deepEqual(
     spans.map(({ text, score }) => [text, score]),
     [
@@ -199,17 +179,13 @@ test("a word is of the piece in which it begins, and one that is longer than tha
   );
 });
 
-test("a text has the spans that it has alone, and in a stream", async () => {
+test("a text has the spans that it has alone", async () => {
   const found = await tagger.tag(texts);
   assert.equal(found.length, texts.length);
   for (const [place, text] of texts.entries()) {
     const [alone] = await tagger.tag([text]);
     assert.deepEqual(alone.map(placed), found[place].map(placed));
   }
-  assert.deepEqual(await listOf(tagger.tagEach(texts)), found);
-  assert.deepEqual(await listOf(tagger.tagEach(ReadableStream.from(texts))), found);
-  const max = { aggregation: "max" };
-  assert.deepEqual(await listOf(tagger.tagEach(texts, max)), await tagger.tag(texts, max));
 });
 
 test("a blank text has no spans", async () => {
@@ -221,7 +197,6 @@ test("nothing gives nothing", async () => {
   for (const method of ["tag", "scores", "tokenize", "scoreIds"]) {
     assert.deepEqual(await tagger[method]([]), []);
   }
-  assert.deepEqual(await listOf(tagger.tagEach([])), []);
 });
 
 test("each token that is no special one has its scores", async () => {
@@ -245,136 +220,39 @@ test("an aggregation is one of three", async () => {
     [["max"], "TypeError", "aggregation is Array; expected a string"],
   ])) {
     await assert.rejects(tagger.tag(texts, { aggregation }), { name, message });
-    assert.throws(() => tagger.tagEach(texts, { aggregation }), { name, message });
   }
 });
 
 test("options are an object of known keys", async () => {
-  const message = 'unknown option "top"; choose one of: signal, progress, aggregation';
+  const message = 'unknown option "top"; choose one of: aggregation';
   await assert.rejects(tagger.tag(texts, { top: 1 }), { name: "TypeError", message });
-  const stream = () => tagger.tagEach(texts, { progress: console.log });
-  const unknown = 'unknown option "progress"; choose one of: signal, aggregation';
-  assert.throws(stream, { name: "TypeError", message: unknown });
-  await assert.rejects(tagger.scores(texts, { aggregation: "max" }), { name: "TypeError" });
 });
 
 test("texts are judged as those of other tasks", async () => {
-  const message = "expected a list of texts, got a string; call tag([text])";
+  const message = "expected a list of texts, got a string; put it into a list";
   await assert.rejects(tagger.tag("a"), { name: "TypeError", message });
-  assert.throws(() => tagger.tagEach("a"), { name: "TypeError", message });
   for (const [bad, fault] of /** @type {[unknown, object][]} */ ([
     [5, { name: "TypeError", message: "texts[1] is number; expected a string" }],
     ["\ud800", { name: "InvalidTextError", index: 1 }],
   ])) {
     await assert.rejects(tagger.tag(["a", bad]), fault);
-    await assert.rejects(listOf(tagger.tagEach(["a", bad])), fault);
   }
   await assert.rejects(tagger.scoreIds([[-1]]), { name: "InvalidIdsError", row: 0 });
-});
-
-test("progress counts the texts that are done, and a signal ends a call", async () => {
-  for (const method of ["tag", "scores"]) {
-    /** @type {number[]} */
-    const counts = [];
-    const progress = (/** @type {number} */ done) => counts.push(done);
-    const { signal } = new AbortController();
-    await tagger[method](texts, { progress, signal });
-    assert.equal(counts.at(-1), texts.length);
-    const aborted = AbortSignal.abort(new RangeError("enough"));
-    const call = tagger[method](texts, { signal: aborted });
-    await assert.rejects(call, { name: "RangeError", message: "enough" });
-  }
-});
-
-test("a signal ends a call between two batches, and a stream", async () => {
-  const many = Array.from({ length: 1000 }, () => "a b c");
-  const model = await openModel(modelPath);
-  for (const work of [
-    (/** @type {Tagger} */ other, /** @type {object} */ options) => other.tag(many, options),
-    (/** @type {Tagger} */ other, /** @type {object} */ options) =>
-      listOf(other.tagEach(many, options)),
-  ]) {
-    const controller = new AbortController();
-    let batches = 0;
-    /** @type {any} */
-    const aborting = {
-      facts: model.facts,
-      chunks: (/** @type {string[]} */ window, /** @type {number} */ room) =>
-        model.chunks(window, room),
-      pack: (/** @type {any} */ window) => model.pack(window, null),
-      run: (/** @type {any} */ rows, /** @type {any} */ _, /** @type {any} */ take) =>
-        model.run(rows, null, (places, batch) => {
-          batches++;
-          controller.abort(new RangeError("enough"));
-          take(places, batch);
-        }),
-    };
-    const call = work(new Tagger(aborting), { signal: controller.signal });
-    await assert.rejects(call, { message: "enough" });
-    assert.equal(batches, 1);
-  }
-  await model.release();
-});
-
-test("a stream takes whatever gives texts, and may be left, and does not keep close", async () => {
-  const other = await Tagger.open(modelPath);
-  let ended = false;
-  async function* endless() {
-    try {
-      for (;;) yield "";
-    } finally {
-      ended = true;
-    }
-  }
-  const stream = other.tagEach(endless());
-  assert.deepEqual(await stream.next(), { value: [], done: false });
-  await other.close();
-  await stream.return();
-  assert.ok(ended);
-});
-
-test("a signal ends a stream whose source stands still", async () => {
-  const other = await Tagger.open(modelPath);
-  const controller = new AbortController();
-  const source = { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) };
-  const stream = other.tagEach(/** @type {any} */ (source), { signal: controller.signal });
-  setTimeout(() => controller.abort(), 100);
-  await assert.rejects(stream.next(), { name: "AbortError" });
-  await other.close();
 });
 
 test("more than a window of texts has the spans of each", async () => {
   const [one, , other] = await tagger.tag(texts);
   const many = Array.from({ length: 9000 }, (_, index) => texts[index % 2 === 0 ? 0 : 2]);
-  /** @type {number[]} */
-  const counts = [];
-  const progress = (/** @type {number} */ done) => counts.push(done);
-  const found = await tagger.tag(many, { progress });
+  const found = await tagger.tag(many);
   assert.equal(found.length, many.length);
-  assert.ok(counts.length > 1);
-  assert.deepEqual(
-    counts,
-    counts.toSorted((a, b) => a - b),
-  );
   for (const [place, spans] of found.entries()) {
     assert.deepEqual(spans.map(placed), (place % 2 === 0 ? one : other).map(placed));
-  }
-});
-
-test("in threads of its own it gives the same", async () => {
-  for (const options of [{ worker: true }, { worker: true, concurrency: 2 }]) {
-    const other = await Tagger.open(modelPath, options);
-    assert.deepEqual(await other.tag(texts), await tagger.tag(texts));
-    assert.deepEqual(await listOf(other.tagEach(texts)), await tagger.tag(texts));
-    assert.deepEqual(await other.scores(texts), await tagger.scores(texts));
-    await other.close();
   }
 });
 
 test("once closed, it is a ClosedError", async () => {
   const other = await Tagger.open(modelPath);
   await other.close();
-  assert.ok(`${other}`.endsWith("closed)"));
   const fault = { name: "ClosedError", message: "the tagger is closed; open another" };
   for (const call of [
     () => other.tag(texts),
@@ -385,5 +263,4 @@ test("once closed, it is a ClosedError", async () => {
   ]) {
     await assert.rejects(call, fault);
   }
-  assert.throws(() => other.tagEach(texts), ClosedError);
 });

@@ -1,7 +1,6 @@
 /** The public names of this package. */
 
 export {
-  BaseError as ZeroShotClassifierError,
   ClosedError,
   DeviceError,
   InvalidIdsError,
@@ -10,5 +9,8 @@ export {
   ModelError,
   SelfCheckError,
   UnknownPromptError,
+  ZeroShotClassifierError,
 } from "./errors.js";
+export { Model } from "./model.js";
+export { PairModel } from "./pair-model.js";
 export { ZeroShotClassifier } from "./zero-shot-classifier.js";

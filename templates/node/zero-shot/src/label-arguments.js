@@ -1,30 +1,17 @@
-/** What calls may be given of labels. */
+/** What callers may give of labels. */
 
 import { checkedText, checkedTexts, typeOf } from "./arguments.js";
 
-/**
- * At least one label, and none twice.
- *
- * @param {unknown} labels
- */
+/** At least one label, and none twice. @param {unknown} labels */
 export function checkedLabels(labels) {
   const checked = checkedTexts(labels, "labels");
   if (checked.length === 0) throw new RangeError("labels is empty; give at least one");
-  const known = new Set();
-  for (const [place, label] of checked.entries()) {
-    if (known.has(label)) {
-      throw new RangeError(`labels[${place}] is "${label}" again; give each label once`);
-    }
-    known.add(label);
-  }
-  return checked;
+  const place = checked.findIndex((label, index) => checked.indexOf(label) < index);
+  if (place < 0) return checked;
+  throw new RangeError(`labels[${place}] is "${checked[place]}" again; give each label once`);
 }
 
-/**
- * A text with a place for a label.
- *
- * @param {unknown} template
- */
+/** A text with a place for a label. @param {unknown} template */
 export function checkedTemplate(template) {
   const checked = checkedText(template, "template");
   if (checked.includes("{}")) return checked;

@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inspect } from "node:util";
 import { CONTRACT } from "../src/contract.js";
-import { ClosedError, LongTextError, ZeroShotClassifier } from "../src/index.js";
-import { packed } from "../src/rows.js";
+import { ZeroShotClassifier } from "../src/index.js";
 import { manifest, modelPath } from "./model.js";
+import { threadOf } from "./thread-of.js";
 
 /** @import { Label } from "../index.d.ts" */
 
@@ -26,31 +25,11 @@ function entailing(...rows) {
   let given = 0;
   /** @type {unknown[]} */
   const asked = [];
-  /** @type {any} */
-  const model = {
-    facts: {},
-    pack: async (/** @type {unknown[]} */ window) => {
-      for (const pair of window) asked.push(pair);
-      return packed(window.map(() => []));
-    },
-    run: async (/** @type {any} */ { length }, /** @type {any} */ _, /** @type {any} */ take) => {
-      const places = Array.from({ length }, (_, place) => place);
-      take(places, Float32Array.from(places.flatMap(() => rows[given++ % rows.length])));
-    },
-    release: async () => {},
+  const ask = async (/** @type {string} */ _, /** @type {unknown[]} */ window) => {
+    asked.push(...window);
+    return window.map(() => Float32Array.from(rows[given++ % rows.length]));
   };
-  return { asked, classifier: new ZeroShotClassifier(model) };
-}
-
-/**
- * @template T
- * @param {AsyncIterable<T>} stream
- */
-async function listOf(stream) {
-  /** @type {T[]} */
-  const items = [];
-  for await (const item of stream) items.push(item);
-  return items;
+  return { asked, classifier: new ZeroShotClassifier(threadOf(ask)) };
 }
 
 /** @param {Label[]} found */
@@ -73,7 +52,6 @@ test("it tells the facts of its model", () => {
   const { name, fingerprint, maxLength, provider } = classifier;
   assert.deepEqual([name, fingerprint], [manifest.name, manifest.fingerprint]);
   assert.deepEqual([maxLength, provider], [manifest.contract.max_length, "CPUExecutionProvider"]);
-  assert.equal(inspect(classifier), `ZeroShotClassifier(${name}, CPUExecutionProvider, open)`);
 });
 
 test("the scores of a text are 1 together, and of its entailments alone", async () => {
@@ -136,7 +114,7 @@ test("each text is paired with each label in the template", async () => {
   ]);
 });
 
-test("its labels are those of its pairs, in a list and in a stream", async () => {
+test("its labels are those of its pairs", async () => {
   const pairs = texts.flatMap((text) => labels.map((label) => [text, `Is it ${label}`]));
   const rows = await classifier.scorePairs(pairs);
   const options = { template: "Is it {}", multiLabel: true };
@@ -148,9 +126,6 @@ test("its labels are those of its pairs, in a list and in a stream", async () =>
       assert.ok(Math.abs(score - 1 / (1 + Math.exp(contradiction - entailment))) < 1e-12);
     }
   }
-  assert.deepEqual(await listOf(classifier.classifyEach(texts, labels, options)), found);
-  const plain = await classifier.classify(texts, labels);
-  assert.deepEqual(await listOf(classifier.classifyEach(texts, labels)), plain);
 });
 
 test("top is how many labels of each text are given", async () => {
@@ -158,7 +133,6 @@ test("top is how many labels of each text are given", async () => {
   for (const top of [1, 2, labels.length + 1, undefined, null]) {
     const expected = all.map((/** @type {Label[]} */ one) => one.slice(0, top ?? one.length));
     assert.deepEqual(await classifier.classify(texts, labels, { top }), expected);
-    assert.deepEqual(await listOf(classifier.classifyEach(texts, labels, { top })), expected);
   }
 });
 
@@ -185,18 +159,14 @@ test("labels, template and the other options are judged", async () => {
   ];
   for (const [given, options, name, message] of faults) {
     await assert.rejects(classifier.classify(texts, given, options), { name, message });
-    assert.throws(() => classifier.classifyEach(texts, given, options), { name, message });
   }
-  const known = "top, template, multiLabel, signal";
-  const message = `unknown option "most"; choose one of: ${known}`;
-  const stream = () => classifier.classifyEach(texts, labels, { most: 1 });
-  assert.throws(stream, { name: "TypeError", message });
+  const message = 'unknown option "most"; choose one of: top, template, multiLabel';
   const call = classifier.classify(texts, labels, { most: 1 });
-  await assert.rejects(call, { name: "TypeError", message: `${message}, progress` });
+  await assert.rejects(call, { name: "TypeError", message });
 });
 
 test("options that are null are the default", async () => {
-  const none = { template: null, multiLabel: null, top: null, signal: null, progress: null };
+  const none = { template: null, multiLabel: null, top: null };
   const found = await classifier.classify(texts, labels, none);
   assert.deepEqual(found, await classifier.classify(texts, labels));
 });
@@ -204,14 +174,12 @@ test("options that are null are the default", async () => {
 test("texts are a list of valid Unicode", async () => {
   const message = "expected a list of texts, got a string; put it into a list";
   await assert.rejects(classifier.classify("a", labels), { name: "TypeError", message });
-  assert.throws(() => classifier.classifyEach("a", labels), { name: "TypeError", message });
   const fault = {
     name: "InvalidTextError",
     message: "texts[1] is not valid Unicode; repair or drop it",
     index: 1,
   };
   await assert.rejects(classifier.classify(["a", "\ud800"], labels), fault);
-  await assert.rejects(listOf(classifier.classifyEach(["a", "\ud800"], labels)), fault);
 });
 
 test("a label may leave no room for a text", async (context) => {
@@ -221,59 +189,15 @@ test("a label may leave no room for a text", async (context) => {
   const long = "a ".repeat(CONTRACT.max_length);
   const message = /^"This example is .{24}…" has \d+ tokens; expected less than \d+, which /;
   await assert.rejects(classifier.classify(texts, ["d", long]), { name: "LongTextError", message });
-  const stream = classifier.classifyEach(texts, [long]);
-  await assert.rejects(stream.next(), LongTextError);
-  const worker = await ZeroShotClassifier.open(modelPath, { worker: true });
-  await assert.rejects(worker.classify(texts, [long]), LongTextError);
-  await worker.close();
-});
-
-test("progress counts pairs, and a signal ends a call", async () => {
-  /** @type {number[]} */
-  const counts = [];
-  const progress = (/** @type {number} */ done) => counts.push(done);
-  await classifier.classify(texts, labels, { progress });
-  assert.equal(counts.at(-1), texts.length * labels.length);
-  const signal = AbortSignal.abort(new RangeError("enough"));
-  const call = classifier.classify(texts, labels, { signal });
-  await assert.rejects(call, { name: "RangeError", message: "enough" });
-});
-
-test("a stream keeps the labels of a text together, and may be left", async () => {
-  let ended = false;
-  async function* endless() {
-    try {
-      for (;;) yield "a";
-    } finally {
-      ended = true;
-    }
-  }
-  // A window of 8,192 pairs ends amidst the labels of a text.
-  const { classifier } = entailing([0, 0], [1, 0], [2, 0]);
-  let count = 0;
-  for await (const found of classifier.classifyEach(endless(), labels)) {
-    assert.deepEqual(namesOf(found), ["f", "e", "d"]);
-    if (++count === 3000) break;
-  }
-  assert.ok(ended);
 });
 
 test("no texts have no labels", async () => {
   assert.deepEqual(await classifier.classify([], labels), []);
-  assert.deepEqual(await listOf(classifier.classifyEach([], labels)), []);
-});
-
-test("in a thread of its own it gives the same", async () => {
-  const worker = await ZeroShotClassifier.open(modelPath, { worker: true });
-  const found = await worker.classify(texts, labels);
-  assert.deepEqual(found, await classifier.classify(texts, labels));
-  await worker.close();
 });
 
 test("once closed, it is a ClosedError", async () => {
   const other = await ZeroShotClassifier.open(modelPath);
   await other.close();
-  assert.ok(`${other}`.endsWith("closed)"));
   const fault = { name: "ClosedError", message: "the classifier is closed; open another" };
   for (const call of [
     () => other.classify(texts, labels),
@@ -284,5 +208,4 @@ test("once closed, it is a ClosedError", async () => {
   ]) {
     await assert.rejects(call, fault);
   }
-  assert.throws(() => other.classifyEach(texts, labels), ClosedError);
 });
