@@ -3,18 +3,22 @@
 A pickle is a program. This machine has the operations that a state dict is written in, and the
 names that it is given; any other operation or name ends the reading.
 
-Source: Python's ``pickletools``; ``torch.save`` writes protocol 2.
+Source: Python's ``pickletools``.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pickletools import genops
 from typing import Any
 
+#: What ``torch.save`` writes.
+_PROTOCOL = 2
+
 #: Operations of a pickle: an encoder's has some 30 for each of its tensors.
-_MOST = 1_000_000
+_MOST = 300_000
 
 #: Characters of a name. Longer ones would take a while, as a pickle repeats a name in two bytes.
 _LONGEST = 1_000
@@ -34,7 +38,6 @@ class Call:
             knows.
     """
 
-    name: str
     make: Callable[[tuple[object, ...]], object]
 
 
@@ -45,7 +48,7 @@ class PickleMachine:
     a mapping, whatever its numbers are, and nothing looks into a value by recursion.
 
     Args:
-        names: What stands for each name that the pickle may import.
+        names: What stands for each name that the pickle may import, by ``module name``.
         persistent: Makes a value of a persistent id; raises a `ValueError` as `Call.make` does.
     """
 
@@ -76,7 +79,8 @@ class PickleMachine:
         stack = self._stack
         match opcode:
             case "PROTO":
-                pass
+                if argument != _PROTOCOL:
+                    raise ValueError(f"has protocol {argument}, expected {_PROTOCOL}")
             case "NONE" | "NEWTRUE" | "NEWFALSE":
                 stack.append(_CONSTANTS[opcode])
             case "BINUNICODE" | "BININT" | "BININT1" | "BININT2" | "LONG1":
@@ -88,7 +92,7 @@ class PickleMachine:
                     raise ValueError(f"gets {argument} from a memo that has no such entry")
                 stack.append(self._memo[argument])
             case "GLOBAL":
-                stack.append(self._named(argument.replace(" ", ".")))
+                stack.append(self._named(argument))
             case "BINPERSID":
                 stack.append(self._persistent(self._pop()))
             case "REDUCE":
@@ -115,7 +119,7 @@ class PickleMachine:
                 state = self._pop()
                 # Versions of modules. Source: torch.nn.Module.state_dict
                 versions = isinstance(state, dict) and [*state] == ["_metadata"]
-                if not versions or not isinstance(self._top(), dict):
+                if not versions or not isinstance(self._top(), OrderedDict):
                     raise ValueError("has a state (BUILD), expected _metadata of a state dict")
             case _:
                 shown = f" ({shortened(argument)})" if isinstance(argument, str) else ""
@@ -123,7 +127,8 @@ class PickleMachine:
 
     def _named(self, name: str) -> object:
         if name not in self._names:
-            raise ValueError(f"names {shortened(name)}, expected one of: {', '.join(self._names)}")
+            found, *known = (one.replace(" ", ".") for one in (name, *self._names))
+            raise ValueError(f"names {shortened(found)}, expected one of: {', '.join(known)}")
         return self._names[name]
 
     def _top(self) -> object:

@@ -6,6 +6,7 @@ Source: ``torch/_utils.py`` and ``torch/serialization.py`` of PyTorch 2.15.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,18 +14,18 @@ from polybake.baking.layers.pickle_machine import Call, PickleMachine, shortened
 from polybake.base.files.printable import printable
 from polybake.errors import InputError
 
-#: The dtype of a storage by its class in PyTorch, under safetensors' name.
+#: The dtype of a storage by its module and class in PyTorch, under safetensors' name.
 _STORAGES = {
-    "torch.DoubleStorage": "F64",
-    "torch.FloatStorage": "F32",
-    "torch.HalfStorage": "F16",
-    "torch.BFloat16Storage": "BF16",
-    "torch.LongStorage": "I64",
-    "torch.IntStorage": "I32",
-    "torch.ShortStorage": "I16",
-    "torch.CharStorage": "I8",
-    "torch.ByteStorage": "U8",
-    "torch.BoolStorage": "BOOL",
+    "torch DoubleStorage": "F64",
+    "torch FloatStorage": "F32",
+    "torch HalfStorage": "F16",
+    "torch BFloat16Storage": "BF16",
+    "torch LongStorage": "I64",
+    "torch IntStorage": "I32",
+    "torch ShortStorage": "I16",
+    "torch CharStorage": "I8",
+    "torch ByteStorage": "U8",
+    "torch BoolStorage": "BOOL",
 }
 
 #: Axes of a tensor, which NumPy 1 takes no more of.
@@ -118,10 +119,10 @@ def _storage(described: object) -> Storage:
     raise ValueError("has a persistent id (BINPERSID) that is no storage's")
 
 
-def _ordered_dict(arguments: tuple[object, ...]) -> dict[str, object]:
+def _ordered_dict(arguments: tuple[object, ...]) -> OrderedDict[str, object]:
     if arguments:
         raise ValueError("calls collections.OrderedDict with arguments, expected none")
-    return {}
+    return OrderedDict()
 
 
 def _tensor(arguments: tuple[object, ...]) -> View:
@@ -169,11 +170,9 @@ def _counts(*values: object) -> tuple[int, ...]:
     return counts
 
 
-_CALLS = (
-    Call("collections.OrderedDict", _ordered_dict),
-    Call("torch._utils._rebuild_tensor_v2", _tensor),
-    Call("torch._utils._rebuild_parameter", _parameter),
-)
-_NAMES = {call.name: call for call in _CALLS} | {
-    name: _StorageClass(dtype) for name, dtype in _STORAGES.items()
+_NAMES = {
+    "collections OrderedDict": Call(_ordered_dict),
+    "torch._utils _rebuild_tensor_v2": Call(_tensor),
+    "torch._utils _rebuild_parameter": Call(_parameter),
+    **{name: _StorageClass(dtype) for name, dtype in _STORAGES.items()},
 }
