@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from polybake.base.files.hub_reference import HubReference, parse_source
+from polybake.base.files.model_folder import Pickle
 from polybake.base.files.validation import expected, first, key_path, unknown_key
 from polybake.base.modelfile.fixture import Device
 from polybake.base.modelfile.manifest import Precision, Storage, checked_name
@@ -94,6 +95,7 @@ class ModelTable(Table):
     calibration: File | None = None
     encoder: EncoderMaker = "native"
     dequantize: bool = False
+    pickle: Pickle = "refused"
     allow_unknown: tuple[str, ...] = ()
     functions: bool = False
     expose: tuple[str, ...] = ()

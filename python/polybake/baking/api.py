@@ -30,6 +30,7 @@ def bake(
     default_prompt: str | None = None,
     encoder: str = "native",
     dequantize: bool = False,
+    pickle: str = "refused",
     allow_unknown: Sequence[str] = (),
     functions: bool = False,
     expose: Sequence[str] = (),
@@ -53,6 +54,8 @@ def bake(
         default_prompt: The prompt for calls that name none; None takes the source's.
         encoder: ``native``, or ``torch`` for an export by PyTorch.
         dequantize: Rebuild a dynamically quantized ``.onnx`` file in float32.
+        pickle: ``tensors`` reads the tensors of weights that are there as a pickle alone, and runs
+            nothing of it; ``refused`` reads safetensors only.
         allow_unknown: Unknown keys of the source's files that, as you say, change no vector.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: Values to add as outputs, for debugging.
@@ -74,6 +77,7 @@ def bake(
             "default_prompt": default_prompt,
             "encoder": encoder,
             "dequantize": dequantize,
+            "pickle": pickle,
             "allow_unknown": tuple(allow_unknown),
             "functions": functions,
             "expose": tuple(expose),

@@ -34,6 +34,7 @@ def opened(
         model.encoder,
         dequantize=model.dequantize,
         allow_unknown=model.allow_unknown,
+        pickle=model.pickle,
     )
     source = replace(found, labels=model.labels)
     listed = steps if steps is not None else config.steps

@@ -16,6 +16,7 @@ from polybake.cli.target import (
     DequantizeOption,
     EncoderOption,
     JsonOption,
+    PickleOption,
     TaskOption,
     config_for,
 )
@@ -61,13 +62,16 @@ def bake(
     ] = None,
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
+    pickle: PickleOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
 
     Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
     """
-    config = config_for(target, name=name, output=output, encoder=encoder, dequantize=dequantize)
+    config = config_for(
+        target, name=name, output=output, encoder=encoder, dequantize=dequantize, pickle=pickle
+    )
     model = config.model.model_copy(
         update={
             "task": task or config.model.task,

@@ -13,6 +13,7 @@ from polybake.cli.target import (
     ConfigOrSource,
     DequantizeOption,
     EncoderOption,
+    PickleOption,
     config_for,
 )
 
@@ -23,6 +24,7 @@ def build(
     output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
+    pickle: PickleOption = None,
     clients: Annotated[
         Path | None, typer.Option(help="Put each client in a folder of its language below this.")
     ] = None,
@@ -36,7 +38,9 @@ def build(
     """
     from polybake.generation.generate import generate
 
-    config = config_for(target, name=name, output=output, encoder=encoder, dequantize=dequantize)
+    config = config_for(
+        target, name=name, output=output, encoder=encoder, dequantize=dequantize, pickle=pickle
+    )
     report = baked(config)
     typer.echo(readable(report))
     typer.echo(write_fixtures(report.path, config.fixtures_folder, config.fixtures.texts))

@@ -14,7 +14,13 @@ from polybake.base.files.atomic import replacing
 from polybake.base.files.hub_reference import HubReference, parse_source
 from polybake.base.files.model_name import model_name
 from polybake.cli.bake import say_notes
-from polybake.cli.target import DequantizeOption, EncoderOption, TaskOption, usable_name
+from polybake.cli.target import (
+    DequantizeOption,
+    EncoderOption,
+    PickleOption,
+    TaskOption,
+    usable_name,
+)
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,6 +48,7 @@ def init(
     task: TaskOption = None,
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
+    pickle: PickleOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     step: Annotated[
         Path | None, typer.Option(help="Write a template of a python step to this file instead.")
@@ -78,7 +85,7 @@ def init(
         from polybake.baking.tasks import task_of
 
         encoder, given = encoder or "native", parse_source(source)
-        opened = open_source(given, encoder, dequantize=dequantize)
+        opened = open_source(given, encoder, dequantize=dequantize, pickle=pickle or "refused")
         text = settings_text(
             opened,
             given,
@@ -127,6 +134,7 @@ def settings_text(
         "output": f"build/{name}.onnx",
         "encoder": None if encoder == "native" else encoder,
         "dequantize": dequantize or None,
+        "pickle": None if opened.folder.pickle == "refused" else opened.folder.pickle,
         "default_prompt": opened.default_prompt,
     }
     made = task_of(opened, task)

@@ -12,6 +12,7 @@ from polybake.base.files.model_name import model_name
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
+    from polybake.base.files.model_folder import Pickle
     from polybake.config import Config, EncoderMaker
 
 DEFAULT_CONFIG = Path("polybake.toml")
@@ -37,6 +38,10 @@ DequantizeOption = Annotated[
         "--dequantize", help="Rebuild an .onnx file that was quantized dynamically in float32."
     ),
 ]
+PickleOption = Annotated[
+    Literal["refused", "tensors"] | None,
+    typer.Option(help="Weights without safetensors: refused, or a pickle's tensors are read."),
+]
 TaskOption = Annotated[
     str | None,
     typer.Option(
@@ -53,6 +58,7 @@ def config_for(
     output: Path | None = None,
     encoder: EncoderMaker | None = None,
     dequantize: bool = False,
+    pickle: Pickle | None = None,
 ) -> Config:
     """Return the settings of a polybake.toml, or the defaults for a source.
 
@@ -69,6 +75,7 @@ def config_for(
             "output": output,
             "encoder": encoder,
             "dequantize": dequantize or None,
+            "pickle": pickle,
         }
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
@@ -85,6 +92,7 @@ def config_for(
         output=output or Path("build") / f"{chosen_name}.onnx",
         encoder=encoder or "native",
         dequantize=dequantize,
+        pickle=pickle or "refused",
     )
     return Config(model=model)
 

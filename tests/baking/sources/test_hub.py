@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load_file
 
 from models.stanford import write_stanford
 from models.tiny_folders import write_bert, write_sentence_transformers, write_two_encoders
+from models.torch_saved import write_torch
 from polybake.base.modelfile.container import read_head
 from support import commandline
 from support.hub_cache import write_cache
@@ -89,6 +91,31 @@ def test_weights_of_modules_and_shards(hub: Hub, model: Path, tmp_path: Path) ->
         "2_Normalize/model.safetensors",
         "model-00001-of-00002.safetensors",
         "model.safetensors",
+    }
+
+
+def test_pickles_are_fetched_if_asked_for_and_needed(hub: Hub, model: Path, tmp_path: Path) -> None:
+    """Only where there are no safetensors, and again from the cache."""
+    weights = load_file(model / "model.safetensors")
+    (model / "2_Normalize" / "pytorch_model.bin").write_bytes(b"no")
+    (model / "2_Normalize" / "model.safetensors").write_bytes(b"no")
+    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx", "--pickle", "tensors")
+    polybake(tmp_path, *bake, HF_ENDPOINT=hub.endpoint)
+    assert not [name for name in hub.fetched if name.endswith(".bin")]
+    (model / "model.safetensors").unlink()
+    for name in ("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"):
+        (model / name).write_text(name)  # the cache knows files by their contents
+    write_torch(model / "pytorch_model.bin", weights)
+    (tmp_path / "later").mkdir()
+    refused = polybake(tmp_path / "later", *bake[:-2], code=2, HF_ENDPOINT=hub.endpoint)
+    assert "--pickle tensors" in refused
+    assert not [name for name in hub.fetched if name.endswith(".bin")]
+    for settings in ({"HF_ENDPOINT": hub.endpoint}, {"HF_HUB_OFFLINE": "1"}):
+        polybake(tmp_path / "later", *bake, **settings)
+    assert {name for name in hub.fetched if name.endswith(".bin")} == {
+        "pytorch_model.bin",
+        "pytorch_model-00001-of-00002.bin",
+        "pytorch_model-00002-of-00002.bin",
     }
 
 

@@ -31,8 +31,9 @@ def write_network(
         network: A module whose ``forward(op, *inputs)`` returns one value, the output ``y``.
         inputs: Values such as ``ir.val("x", ir.DataType.FLOAT, ["batch", 8])``.
         out: The ONNX file to write.
-        weights: A safetensors file with PyTorch's names and shapes. None draws every weight
-            without a value from a normal distribution of std 0.2, the same in each call.
+        weights: A safetensors file, or a ``.bin`` that ``torch.save`` wrote of a state dict, with
+            PyTorch's names and shapes. None draws every weight without a value from a normal
+            distribution of std 0.2, the same in each call.
 
     Returns:
         The network's inputs and output, such as ``x FLOAT[batch,8] -> y FLOAT[batch,3]``.

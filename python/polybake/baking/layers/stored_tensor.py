@@ -1,9 +1,11 @@
-"""The tensors of a safetensors file, each read only when it is written into a graph."""
+"""The tensors of a file of weights, each read only when it is written into a graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,11 @@ from numpy.typing import NDArray
 from onnxscript import ir
 from safetensors import SafetensorError, safe_open
 
+from polybake.baking.layers.torch_file import torch_tensors
 from polybake.errors import InputError
+
+#: The end of a pickle's name; a checkpoint has one only if the user wants its tensors.
+PICKLED = ".bin"
 
 
 @dataclass(frozen=True)
@@ -21,12 +27,14 @@ class StoredTensor:
 
     Attributes:
         dtype: The dtype by safetensors' name, such as ``F16``.
+        array: Reads its numbers.
     """
 
     file: Path
     name: str
     shape: tuple[int, ...]
     dtype: str
+    array: Callable[[], NDArray[Any]]
 
     def lazy(
         self, *, dtype: ir.DataType = ir.DataType.FLOAT, transposed: bool = False
@@ -40,10 +48,10 @@ class StoredTensor:
 
     def equals(self, other: StoredTensor) -> bool:
         """Whether the two hold the same values."""
-        return np.array_equal(self._array(), other._array())
+        return np.array_equal(self.array(), other.array())
 
     def _read(self, dtype: ir.DataType, transposed: bool) -> ir.TensorProtocol:
-        array = self._array().astype(dtype.numpy(), copy=False)
+        array = self.array().astype(dtype.numpy(), copy=False)
         if not np.isfinite(array).all():
             raise InputError(
                 f"{self.file}: {self.name} holds {array[~np.isfinite(array)][0]}, expected finite "
@@ -51,23 +59,34 @@ class StoredTensor:
             )
         return ir.tensor(np.ascontiguousarray(array.T) if transposed else array)
 
-    def _array(self) -> NDArray[Any]:
-        with safe_open(self.file, framework="numpy") as file:
-            array: NDArray[Any] = file.get_tensor(self.name)
-        return array
-
 
 def stored_tensors(path: Path) -> Iterator[StoredTensor]:
-    """Yield the tensors of the safetensors file ``path``.
+    """Yield the tensors of ``path``, a safetensors file or one of PyTorch.
 
     Raises:
-        InputError: The file is damaged.
+        InputError: The file is damaged, or as in `torch_tensors`.
     """
+    if path.suffix == PICKLED:
+        for name, found in torch_tensors(path).items():
+            yield StoredTensor(path, name, found.view.shape, found.view.storage.dtype, found.array)
+        return
+    with _whole(path), safe_open(path, framework="numpy") as file:
+        for name in file.keys():  # noqa: SIM118 - safe_open is no mapping
+            tensor = file.get_slice(name)
+            read = partial(_array, path, name)
+            yield StoredTensor(path, name, tuple(tensor.get_shape()), tensor.get_dtype(), read)
+
+
+def _array(path: Path, name: str) -> NDArray[Any]:
+    with _whole(path), safe_open(path, framework="numpy") as file:
+        array: NDArray[Any] = file.get_tensor(name)
+    return array
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
     try:
-        with safe_open(path, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118 - safe_open is no mapping
-                tensor = file.get_slice(name)
-                yield StoredTensor(path, name, tuple(tensor.get_shape()), tensor.get_dtype())
+        yield
     except (SafetensorError, OSError) as error:
         raise InputError(
             f"{path}: is not a whole safetensors file ({error}); download it again"

@@ -31,7 +31,7 @@ def load_weights(
 
     Args:
         network: The module tree; a `Linear` weight is transposed from ``[out, in]``.
-        files: The safetensors files that together hold the checkpoint.
+        files: The files that together hold the checkpoint.
         prefix: A possible prefix of each name in the files, such as ``bert.``.
         ignored: Prefixes of names that the network does not need.
 

@@ -22,7 +22,7 @@ from polybake.baking.sources.source import (
 )
 from polybake.baking.sources.torch.export import open_torch
 from polybake.base.files.hub_reference import HubReference
-from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.model_folder import ModelFolder, Pickle
 from polybake.config import EncoderMaker
 from polybake.errors import InputError
 
@@ -44,6 +44,7 @@ def open_source(
     *,
     dequantize: bool = False,
     allow_unknown: Sequence[str] = (),
+    pickle: Pickle = "refused",
 ) -> Source:
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
@@ -53,6 +54,7 @@ def open_source(
         dequantize: Whether to rebuild a dynamically quantized ``.onnx`` file in float32.
         allow_unknown: Unknown keys of the source's files that, as the user says, change no
             vector.
+        pickle: What is done with weights that are a pickle.
 
     Raises:
         InputError: The source does not exist, or is not a model that polybake can bake.
@@ -62,19 +64,21 @@ def open_source(
     if dequantize and not file:
         raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
-        return _open_folder(hub.fetch(source, allow_unknown), encoder)
+        return _open_folder(hub.fetch(source, allow_unknown, pickle), encoder)
     if file:
         if encoder != "native":
             raise InputError(
                 f"{source}: is exported already; leave out encoder {encoder!r}, "
                 "or give the model's folder"
             )
-        return open_onnx_file(source, dequantize=dequantize, allow_unknown=allow_unknown)
+        return open_onnx_file(
+            source, dequantize=dequantize, allow_unknown=allow_unknown, pickle=pickle
+        )
     if not source.is_dir():
         raise InputError(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"
         )
-    return _open_folder(ModelFolder.at(source, allow_unknown), encoder)
+    return _open_folder(ModelFolder.at(source, allow_unknown, pickle), encoder)
 
 
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:

@@ -1,4 +1,4 @@
-"""An encoder built from config.json and safetensors, without PyTorch."""
+"""An encoder built from config.json and its weights, without PyTorch."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from polybake.baking.encoders.architecture import Architecture, EncoderConfig
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.layers.weights import load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
 from polybake.baking.sources.source import HeadKind
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
@@ -81,7 +82,7 @@ def open_checkpoint(
 
     Raises:
         InputError: an unknown architecture, a configuration that is not supported, or no
-            safetensors file.
+            weights that may be read.
     """
     model = folder.read("config.json", ModelConfig)
     name = model.model_type
@@ -104,17 +105,24 @@ def open_checkpoint(
     return Checkpoint(name, architecture, config, files, known, ignored=projection)
 
 
-_File = Annotated[str, Field(pattern=r"\.safetensors$")]
-
-
 class _Index(JsonModel):
     """model.safetensors.index.json: the file of each weight."""
 
-    weight_map: Annotated[dict[str, _File], Field(min_length=1)]
+    weight_map: Annotated[
+        dict[str, Annotated[str, Field(pattern=r"\.safetensors$")]], Field(min_length=1)
+    ]
+
+
+class _PickledIndex(JsonModel):
+    """pytorch_model.bin.index.json, the same of pickles."""
+
+    weight_map: Annotated[dict[str, Annotated[str, Field(pattern=r"\.bin$")]], Field(min_length=1)]
 
 
 def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     """Return the safetensors file of a folder, or the files that its index lists.
+
+    If the user lets pickles be read and there are no safetensors, they are these.
 
     Raises:
         InputError: There is no file, a listed file is missing, or there is an adapter.
@@ -128,8 +136,12 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     if single is not None:
         return (single,)
     if folder.file("model.safetensors.index.json") is not None:
-        index = folder.read("model.safetensors.index.json", _Index)
-        return tuple(folder.needed_file(name) for name in sorted({*index.weight_map.values()}))
+        return _listed(folder, folder.read("model.safetensors.index.json", _Index).weight_map)
+    single = pickled_file(folder)
+    if single is not None:
+        return (single,)
+    if folder.pickle == "tensors" and folder.file(INDEX) is not None:
+        return _listed(folder, folder.read(INDEX, _PickledIndex).weight_map)
     exports = sorted([*folder.path.glob("*.onnx"), *folder.path.glob("onnx/*.onnx")])
     if exports:
         raise InputError(f"{folder.path}: has no model.safetensors; give its {exports[0]} instead")
@@ -138,7 +150,12 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     raise InputError(
         f"{folder.path}: has no model.safetensors{reason}; write it with transformers: "
         f"{_saver(folder)}.from_pretrained(…).save_pretrained(…, safe_serialization=True)"
+        f"{or_read_it(folder)}"
     )
+
+
+def _listed(folder: ModelFolder, weight_map: Mapping[str, str]) -> tuple[Path, ...]:
+    return tuple(folder.needed_file(name) for name in sorted({*weight_map.values()}))
 
 
 #: The name of a class; its end is a head if transformers has an AutoModel for the head.

@@ -1,30 +1,37 @@
 """Fetch a repository of the Hugging Face hub into the hub's cache."""
 
 import glob
-from collections.abc import Collection, Iterator, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
 from polybake.base.files.hub_reference import HubReference
-from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.model_folder import ModelFolder, Pickle
 from polybake.errors import InputError, PolybakeError, RequirementMissing, install
 
 #: Small files, which suffice to find the weights. ``*`` also matches folders.
 _SETTINGS = ("*.json", "*.jinja", "README.md", METADATA)
 #: The only names of safetensors files in transformers and sentence-transformers.
 _WEIGHTS = ("model.safetensors", "model-*.safetensors")
+#: The same of pickles.
+_PICKLES = ("pytorch_model.bin", "pytorch_model-*.bin")
 
 
-def fetch(reference: HubReference, allow_unknown: Collection[str] = ()) -> ModelFolder:
+def fetch(
+    reference: HubReference, allow_unknown: Collection[str] = (), pickle: Pickle = "refused"
+) -> ModelFolder:
     """Download the files that a bake reads, and no others, into the cache.
 
-    Without a network only the cache is used.
+    Pickles are fetched only if they may be read, and where there are no safetensors. Without a
+    network only the cache is used.
 
     Args:
         reference: The repository and its revision.
         allow_unknown: Keys of its files that the user takes responsibility for.
+        pickle: What is done with weights that are a pickle.
 
     Returns:
         The snapshot, named by its commit.
@@ -37,18 +44,31 @@ def fetch(reference: HubReference, allow_unknown: Collection[str] = ()) -> Model
     """
     snapshot = _download(reference, reference.revision, _SETTINGS)
     commit = HubReference(reference.owner, reference.name, snapshot.name)
-    folder = replace(ModelFolder.at(snapshot, allow_unknown), identifier=str(commit))
-    _download(reference, snapshot.name, [*_weights(folder)])
+    folder = replace(ModelFolder.at(snapshot, allow_unknown, pickle), identifier=str(commit))
+    places = _places(folder)
+    _download(reference, snapshot.name, [*_within(places, _WEIGHTS)])
+    left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
+    if left and pickle == "tensors":
+        _download(reference, snapshot.name, [*_within(left, _PICKLES)])
     return folder
 
 
-def _weights(folder: ModelFolder) -> Iterator[str]:
-    """Patterns of the files with weights, in the folder of each module."""
+def _places(folder: ModelFolder) -> list[str]:
+    """The folder of each module, ``""`` for the model's own."""
     listed = folder.file("modules.json") is not None
     modules = read_modules(folder, {}) if listed else []
-    for path in [path for module in modules for path in module.paths] or [""]:
-        for name in _WEIGHTS:
-            yield f"{glob.escape(path)}/{name}" if path else name
+    return [path for module in modules for path in module.paths] or [""]
+
+
+def _within(places: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    """Patterns of the files of these names in folders."""
+    for place, name in itertools.product(places, names):
+        yield f"{glob.escape(place)}/{name}" if place else name
+
+
+def _found(folder: ModelFolder, place: str, names: Iterable[str]) -> Iterator[Path]:
+    for name in names:
+        yield from folder.inner(place).path.glob(name)
 
 
 def _download(reference: HubReference, revision: str | None, patterns: Sequence[str]) -> Path:

@@ -1,25 +1,27 @@
 """The weights of a module, in its own folder."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
+from polybake.baking.layers.stored_tensor import StoredTensor, stored_tensors
+from polybake.baking.sources.pickled import or_read_it, pickled_file
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 
 
 def weight_file(folder: ModelFolder) -> Path:
-    """The path of a module's model.safetensors.
+    """The path of a module's model.safetensors, or of its pickle if only that is there.
 
     Raises:
-        InputError: there is none.
+        InputError: There is none, or it is a pickle that may not be read.
     """
-    remedy = "save the model again with sentence-transformers 2.3 or later"
-    return folder.needed_file("model.safetensors", remedy)
+    remedy = f"save the model again with sentence-transformers 2.3 or later{or_read_it(folder)}"
+    pickled = None if folder.file("model.safetensors") else pickled_file(folder)
+    return pickled or folder.needed_file("model.safetensors", remedy)
 
 
 def all_tensors(folder: ModelFolder) -> dict[str, NDArray[np.float32]]:
@@ -28,13 +30,7 @@ def all_tensors(folder: ModelFolder) -> dict[str, NDArray[np.float32]]:
     Raises:
         InputError: The file is missing or damaged.
     """
-    file = weight_file(folder)
-    try:
-        return {name: array.astype(np.float32) for name, array in load_file(file).items()}
-    except (SafetensorError, OSError) as error:
-        raise InputError(
-            f"{file} is not a whole safetensors file ({error}); download it again"
-        ) from error
+    return {tensor.name: _read(tensor) for tensor in _tensors(folder)}
 
 
 def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
@@ -43,10 +39,26 @@ def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, ND
     Raises:
         InputError: It has other tensors, or as in `all_tensors`.
     """
-    found = all_tensors(folder)
+    found = {tensor.name: tensor for tensor in _tensors(folder)}
     if sorted(found) != sorted(names.values()):
         raise InputError(
-            f"{folder.path / 'model.safetensors'}: holds {', '.join(sorted(found))}; "
+            f"{weight_file(folder)}: holds {', '.join(sorted(found))}; "
             f"expected {', '.join(sorted(names.values()))}"
         )
-    return {key: found[name] for key, name in names.items()}
+    return {key: _read(found[name]) for key, name in names.items()}
+
+
+def _tensors(folder: ModelFolder) -> list[StoredTensor]:
+    file = weight_file(folder)
+    tensors, size = [*stored_tensors(file)], file.stat().st_size
+    # A pickle may name one storage a thousand times, and these are all in memory at once.
+    if sum(math.prod(tensor.shape) for tensor in tensors) > size:
+        raise InputError(
+            f"{file}: its tensors have more numbers than its {size} bytes, expected each number "
+            "once; get the weights as safetensors from whoever made them"
+        )
+    return tensors
+
+
+def _read(tensor: StoredTensor) -> NDArray[np.float32]:
+    return tensor.array().astype(np.float32)

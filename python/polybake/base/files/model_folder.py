@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,6 +20,9 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 Model = TypeVar("Model", bound=BaseModel)
 
+#: What is done with weights that are a pickle: they are refused, or their tensors alone are read.
+Pickle = Literal["refused", "tensors"]
+
 
 @dataclass(frozen=True)
 class ModelFolder:
@@ -33,6 +36,7 @@ class ModelFolder:
             cache, else the last part of the path.
         revision: The commit of a snapshot.
         allowed: Unknown keys of its files that the user takes responsibility for.
+        pickle: What is done with weights that are a pickle.
     """
 
     path: Path
@@ -40,9 +44,12 @@ class ModelFolder:
     identifier: str
     revision: str | None = None
     allowed: Allowed = field(default_factory=Allowed, compare=False)
+    pickle: Pickle = "refused"
 
     @classmethod
-    def at(cls, path: Path, allow_unknown: Collection[str] = ()) -> Self:
+    def at(
+        cls, path: Path, allow_unknown: Collection[str] = (), pickle: Pickle = "refused"
+    ) -> Self:
         """Open the folder ``path``."""
         real = path.resolve()
         identifier, revision = real.name, None
@@ -54,7 +61,7 @@ class ModelFolder:
                 blobs = parent.parent / "blobs"
                 # A link would lead wherever whoever made the folder wants.
                 roots += () if blobs.is_symlink() else (blobs,)
-        return cls(path, roots, identifier, revision, Allowed(allow_unknown))
+        return cls(path, roots, identifier, revision, Allowed(allow_unknown), pickle)
 
     def inner(self, name: str) -> Self:
         """Return the folder ``name`` inside this folder; ``""`` is this folder."""

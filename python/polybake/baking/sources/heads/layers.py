@@ -17,7 +17,7 @@ class Layers:
     """Makes steps from the weights of a checkpoint, by their names.
 
     Attributes:
-        files: The safetensors files that together hold the checkpoint.
+        files: The files that together hold the checkpoint.
         prefix: A possible prefix of each name, such as ``bert.``.
     """
 

@@ -24,7 +24,7 @@ from polybake.baking.sources.onnx.signature import (
 from polybake.baking.sources.sentence_transformers.folder import open_sentence_transformers
 from polybake.baking.sources.source import MEAN, EncoderGraph, RebuiltFrom, Source, SourceReference
 from polybake.baking.steps.state import State
-from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.model_folder import ModelFolder, Pickle
 from polybake.base.modelfile.manifest import Input
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
@@ -116,7 +116,11 @@ class OnnxFile:
 
 
 def open_onnx_file(
-    path: Path, *, dequantize: bool = False, allow_unknown: Sequence[str] = ()
+    path: Path,
+    *,
+    dequantize: bool = False,
+    allow_unknown: Sequence[str] = (),
+    pickle: Pickle = "refused",
 ) -> Source:
     """Open an ``.onnx`` encoder, with its tokenizer in the same folder or one folder up.
 
@@ -124,6 +128,7 @@ def open_onnx_file(
         path: The file.
         dequantize: Whether to rebuild a dynamically quantized file in float32.
         allow_unknown: As in `polybake.baking.sources.open_source`.
+        pickle: As there.
 
     Raises:
         InputError: The file is no encoder that can be baked, or tokenizer.json is missing.
@@ -132,9 +137,10 @@ def open_onnx_file(
         (
             found
             for place in (path.parent, path.parent.parent)
-            if (found := ModelFolder.at(place, allow_unknown)).file("tokenizer.json") is not None
+            if (found := ModelFolder.at(place, allow_unknown, pickle)).file("tokenizer.json")
+            is not None
         ),
-        ModelFolder.at(path.parent, allow_unknown),
+        ModelFolder.at(path.parent, allow_unknown, pickle),
     )
     model = load_graph(path)
     feeds = input_feeds(model.graph, path)

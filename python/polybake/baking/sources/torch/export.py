@@ -9,13 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
+from polybake.baking.layers.stored_tensor import PICKLED
 from polybake.baking.sources.checkpoint import checkpoint_files
 from polybake.baking.sources.onnx.file import OnnxFile
 from polybake.baking.sources.source import EncoderGraph, SourceReference
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.scratch import Scratch
 from polybake.base.files.validation import JsonModel
-from polybake.errors import RequirementMissing, install
+from polybake.errors import InputError, RequirementMissing, install
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 _FILES = ("config.json", "model.safetensors.index.json", "tokenizer.json")
@@ -103,12 +104,18 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
     """Find the files that PyTorch needs to export an encoder; nothing is loaded yet.
 
     Raises:
-        InputError: The model brings its own code, is quantized, or has no safetensors file.
+        InputError: The model brings its own code, is quantized, or has no safetensors.
     """
     remedy = "no code of a model is run; export it yourself and give the .onnx file"
     name = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy).model_type
     found = {name: folder.file(name) for name in _FILES}
     files = {name: file for name, file in found.items() if file is not None}
     weights = {file.relative_to(folder.path).as_posix(): file for file in checkpoint_files(folder)}
+    for file in weights.values():
+        if file.suffix == PICKLED:
+            raise InputError(
+                f'{file}: is a pickle, which PyTorch would run; leave out encoder = "torch", or '
+                "write the weights with transformers: save_pretrained(…, safe_serialization=True)"
+            )
     settings = folder.read("tokenizer_config.json", _TokenizerSettings)
     return TorchExport(f"torch:{name}", files | weights, settings, tokenizer)

@@ -1,0 +1,268 @@
+"""What runs code when Python unpickles it, and what fills a memory, is refused by this machine."""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import os
+import pickle
+import pickletools
+import struct
+import time
+import tracemalloc
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from polybake.baking.layers.pickle_machine import Call, PickleMachine
+from support.watched import nothing_runs
+
+TRAP = b"csupport.watched\nTrap\n"
+MKDIR = b"cos\nmkdir\n"
+
+#: Names of functions that make a folder, by the code that stands for each in `extensions`.
+CODES = {0x91: ("os", "mkdir"), 0x9191: ("posix", "mkdir"), 0x919191: ("os", "makedirs")}
+
+KNOWN = {
+    *("PROTO", "STOP", "NONE", "NEWTRUE", "NEWFALSE", "BINUNICODE", "MARK", "GLOBAL"),
+    *("BININT", "BININT1", "BININT2", "LONG1", "BINPUT", "LONG_BINPUT", "BINGET"),
+    *("LONG_BINGET", "BINPERSID", "REDUCE", "BUILD", "SETITEM", "SETITEMS"),
+    *("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "EMPTY_DICT"),
+}
+
+
+def text(value: str, opcode: bytes = b"X") -> bytes:
+    return opcode + struct.pack("<I", len(value)) + value.encode()
+
+
+def short(value: str) -> bytes:
+    return b"\x8c" + bytes([len(value)]) + value.encode()
+
+
+def line(value: str) -> bytes:
+    return b"V" + value.encode() + b"\n"
+
+
+def frame(body: bytes) -> bytes:
+    return b"\x95" + struct.pack("<Q", len(body)) + body
+
+
+def nested(place: str) -> bytes:
+    inner = b"\x80\x02" + MKDIR + text(place) + b"\x85R."
+    return b"\x80\x03cpickle\nloads\nB" + struct.pack("<I", len(inner)) + inner + b"\x85R."
+
+
+def chained(place: str) -> bytes:
+    module = b"cbuiltins\n__import__\n(Vos\ntR"
+    return b"cbuiltins\ngetattr\n(" + module + b"Vmkdir\ntR(" + line(place) + b"tR."
+
+
+#: By protocol and operation: a pickle that makes a folder when it is unpickled, and what of it is
+#: refused.
+TRAPS: dict[str, tuple[Callable[[str], bytes], str]] = {
+    "0 GLOBAL": (lambda place: MKDIR + b"(" + line(place) + b"tR.", "'os.mkdir'"),
+    "0 INST": (lambda place: b"(" + line(place) + b"ios\nmkdir\n.", "operation UNICODE"),
+    "0 INST first": (lambda place: b"(isupport.watched\nTrap\n" + line(place) + b"b.", "INST"),
+    "0 BUILD": (lambda place: TRAP + b"(tR" + line(place) + b"b.", "'support.watched.Trap'"),
+    "0 PERSID": (lambda place: b"P" + place.encode() + b"\n.", "operation PERSID"),
+    "0 getattr": (chained, "'builtins.getattr'"),
+    "1 OBJ": (lambda place: b"(" + MKDIR + text(place) + b"o.", "'os.mkdir'"),
+    "1 BINPERSID": (lambda place: text(place) + b"Q.", "no id"),
+    "2 REDUCE": (lambda place: b"\x80\x02" + MKDIR + text(place) + b"\x85R.", "'os.mkdir'"),
+    "2 NEWOBJ": (lambda place: b"\x80\x02" + TRAP + text(place) + b"\x85\x81.", "Trap'"),
+    "2 BUILD": (lambda place: b"\x80\x02" + TRAP + b")\x81" + text(place) + b"b.", "Trap'"),
+    "2 EXT1": (lambda place: b"\x80\x02\x82\x91" + text(place) + b"\x85R.", "EXT1"),
+    "2 EXT2": (lambda place: b"\x80\x02\x83\x91\x91" + text(place) + b"\x85R.", "EXT2"),
+    "2 EXT4": (lambda place: b"\x80\x02\x84\x91\x91\x91\0" + text(place) + b"\x85R.", "EXT4"),
+    "3 nested": (nested, "protocol 3"),
+    "3 nested, as 2": (lambda place: nested(place).replace(b"\x80\x03", b""), "'pickle.loads'"),
+    "4 STACK_GLOBAL": (
+        lambda place: (
+            b"\x80\x04" + short("os") + short("mkdir") + b"\x93" + text(place) + b"\x85R."
+        ),
+        "protocol 4",
+    ),
+    "4 STACK_GLOBAL, as 2": (
+        lambda place: text("os") + text("mkdir") + b"\x93" + text(place) + b"\x85R.",
+        "operation STACK_GLOBAL",
+    ),
+    "4 NEWOBJ_EX": (lambda place: TRAP + text(place) + b"\x85}\x92.", "Trap'"),
+    "4 FRAME": (
+        lambda place: frame(MKDIR + text(place) + b"\x85R."),
+        "operation FRAME",
+    ),
+    "5 BYTEARRAY8": (
+        lambda place: b"\x96" + struct.pack("<Q", 1) + b"a0" + MKDIR + text(place) + b"\x85R.",
+        "operation BYTEARRAY8",
+    ),
+}
+
+
+@pytest.fixture
+def extensions() -> Iterator[None]:
+    """Codes that stand for functions, as a process may have them."""
+    for code, name in CODES.items():
+        copyreg.add_extension(*name, code)
+    yield
+    for code, name in CODES.items():
+        copyreg.remove_extension(*name, code)
+
+
+def unpickle(data: bytes) -> object:
+    """Do what a victim does."""
+    unpickler = pickle.Unpickler(io.BytesIO(data))  # noqa: S301 - made here
+    unpickler.persistent_load = os.mkdir
+    return unpickler.load()
+
+
+def refuse(_: object) -> object:
+    raise ValueError("has no id")
+
+
+def run(data: bytes) -> object:
+    known = {
+        "collections OrderedDict": Call(lambda _: OrderedDict()),
+        "a b": 1,
+    }
+    with nothing_runs():
+        return PickleMachine(known, refuse).run(data)
+
+
+@pytest.mark.usefixtures("extensions")
+@pytest.mark.parametrize("trap", TRAPS)
+def test_a_trap_runs_nothing(trap: str, tmp_path: Path) -> None:
+    """Each runs when Python unpickles it, and is refused here by what it would run it with."""
+    make, shown = TRAPS[trap]
+    place = tmp_path / "ran"
+    data = make(str(place))
+    with pytest.raises(ValueError, match=shown):
+        run(data)
+    assert not place.exists()
+    unpickle(data)
+    assert place.exists()
+
+
+@pytest.mark.parametrize("opcode", pickletools.opcodes, ids=lambda opcode: opcode.name)
+def test_operations(opcode: pickletools.OpcodeInfo) -> None:
+    """Those of a state dict are known, and all others refused by name."""
+    arguments = {
+        None: b"",
+        "stringnl": b"''\n",
+        "stringnl_noescape_pair": b"a\nb\n",
+        **dict.fromkeys(("uint1", "string1", "bytes1", "long1", "unicodestring1"), b"\2\1\1"),
+        **dict.fromkeys(("string4", "bytes4", "long4", "unicodestring4"), b"\2\0\0\0\1\1"),
+        **dict.fromkeys(("bytes8", "bytearray8", "unicodestring8"), b"\2" + b"\0" * 7 + b"\1\1"),
+    }
+    name = opcode.arg and opcode.arg.name
+    argument = arguments.get(name, b"0\n" + b"\0" * 6)
+    with pytest.raises(ValueError, match=" ") as caught:  # it ends there, if nowhere else
+        run(opcode.code.encode("latin-1") + argument)
+    assert f"has the operation {opcode.name}" in str(caught.value) or opcode.name in KNOWN
+    assert "has the operation" not in str(caught.value) or opcode.name not in KNOWN
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"", "exhausted before seeing STOP"),
+        (b"}", "exhausted before seeing STOP"),
+        (b"\xff", "opcode b'.xff' unknown"),
+        (b".", "leaves something behind"),
+        (b"}}.", "leaves something behind"),
+        (b"(}.", "leaves something behind"),
+        (b"}.}", "leaves something behind"),
+        (b"R.", "takes a value where there is none"),
+        (b"}(X", "to read uint4"),
+        (b"}(R.", "takes a value where there is none"),
+        (b"t.", "ends what nothing began"),
+        (b"h\7.", "gets 7 from a memo that has no such entry"),
+        (b"q\0.", "takes a value where there is none"),
+        (b"})R.", "calls what is no function"),
+        (b"ccollections\nOrderedDict\n}R.", "calls what is no function"),
+        (b"ca\nb\n)R.", "calls what is no function"),
+        (b"ccollections\nOrderedDict\n)b.", "has a state"),
+        (b"})b.", "has a state"),
+        (b"}}b.", "has a state"),
+        (b"}}" + text("_metadata") + b")sb.", "has a state"),
+        (b")}" + text("_metadata") + b")sb.", "has a state"),
+        (b"}}" + text("update") + b")sb.", "has a state"),
+        (b"}})\x86b.", "has a state"),
+        (b")" + text("a") + b")s.", "sets items of what is no dict"),
+        (b"}(" + text("a") + b"u.", "sets items of what is no dict"),
+        (b"}K\1)s.", "has the key 1, expected a name"),
+        (b"}))s.", "has the key of type tuple, expected a name"),
+        (b"}" + text("a\n\x1b[0m") + b")s.", r"has the key 'a\\n\\x1b\[0m', expected"),
+        (b"}X\3\0\0\0\xed\xa0\x80)s.", "has the key '.ud800', expected a name"),
+        (b"}" + text("a" * 1001) + b")s.", "has the key 'a{79}…, expected a name"),
+        (b"}" + text("a") + b")s" + text("a") + b")s.", "has 'a' twice"),
+        (b"X\1\0\0\0\xff.", "utf-8"),
+        (b"cos\n", "newline"),
+        (b"c\xff\nsystem\n.", "ascii"),
+        (b"cos\nsystem" + b"m" * 99 + b"\n.", "names 'os.systemm{70}…, expected one of: coll"),
+        (b"(cos\nsystem\n", "names 'os.system'"),
+        (b"\x80\5}.", "has protocol 5, expected 2"),
+    ],
+)
+def test_refuses_what_no_pickler_writes(data: bytes, shown: str) -> None:
+    """A program that is damaged, or makes something other than it says."""
+    with pytest.raises(ValueError, match=shown):
+        run(data)
+
+
+def test_a_wrong_escape_is_no_other_error() -> None:
+    """Python reads names with escapes, and warns of those that it does not know."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises((ValueError, DeprecationWarning)):
+            PickleMachine({}, refuse).run(b"cos\\z\nsystem\n.")
+
+
+def test_what_it_reads() -> None:
+    """Constants, numbers, texts, tuples, dicts, the memo, and calls."""
+    numbers = b"(K\1M\1\1J\xff\xff\xff\xff\x8a\5\0\0\0\0\1t"
+    assert run(b"\x80\2" + numbers + b".") == (1, 257, -1, 1 << 32)
+    assert run(b"N\x88\x89\x87.") == (None, True, False)
+    ordered = b"ccollections\nOrderedDict\nq\0)Rr\1\0\0\0"
+    items = b"(" + text("a") + b")" + text("b") + b"h\0u"
+    assert run(ordered + items + b"j\1\0\0\0\x86.")[1].keys() == {"a", "b"}
+    assert run(ordered + b"}" + text("_metadata") + b"}sb.") == {}
+    data = pickle.dumps({"a": (1, None, True, "b", -5, 1 << 60), "c": {"d": ()}}, protocol=2)
+    assert run(data) == pickle.loads(data)  # noqa: S301 - made here
+
+
+#: Small programs that make much of little.
+BOMBS = {
+    "memo": b"}r\xff\xff\xff\xff0",
+    "doubling": b")" + b"q\0h\0h\0\x86" * 2000 + b".",
+    "deep tuple": b")" + b"\x85" * 299_000 + b".",
+    "deep dict": b"}" + b"X\1\0\0\0a}" * 90_000 + b"s" * 90_000 + b".",
+    "deep marks": b"(" * 299_000 + b".",
+    "stack": b"}" * 299_000 + b".",
+    "long": b"}" * 2_000_000 + b".",
+    "cycle": b"}q\0" + text("a") + b"h\0s" + b"h\0" * 1000 + b".",
+    "long number": b"\x8b" + struct.pack("<i", 3_000_000) + b"\x7f" * 3_000_000 + b".",
+    "digits": b"L" + b"9" * 3_000_000 + b"L\n.",
+    "text of any size": b"\x8d" + b"\xff" * 8 + b".",
+    "frame of any size": b"\x95" + b"\xff" * 8 + b".",
+    "long key": text("a" * 3_000_000) + b"q\0" + b"}h\0)s" * 100_000 + b".",
+    "long id": text("1" * 3_000_000) + b"q\0" + b"h\0Q" * 100_000 + b".",
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_bombs(bomb: str) -> None:
+    """Each ends soon and within 50 MB, in a value or an error."""
+    data, began = BOMBS[bomb], time.process_time()
+    tracemalloc.start()
+    try:
+        run(data)
+    except ValueError:
+        pass
+    finally:
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 50e6
+    assert time.process_time() - began < 30
