@@ -13,7 +13,7 @@ import { LARGEST, resultOf } from "./outputs.js";
 /** Texts in memory at a time, as token ids and as results of at most 64 MiB. */
 export const WINDOW = Math.max(1, Math.min(8192, Math.floor(2 ** 24 / LARGEST)));
 
-/** Of each thread, its calls of native code, and whether none may begin. @type {Set<Int32Array>} */
+/** For each thread the number of its calls of native code, and whether none may begin. @type {Set<Int32Array>} */
 const gates = new Set();
 
 // A thread that is ended inside onnxruntime-node aborts the process: its C++ finds no JavaScript to
