@@ -4,7 +4,7 @@ using Tokenizers.DotNet;
 namespace AllMinilmL6V2;
 
 /// <summary>The tokenizer of a model file; it truncates, and does not pad.</summary>
-internal sealed partial class ModelTokenizer : IDisposable
+internal sealed class ModelTokenizer : IDisposable
 {
     private readonly string _path;
     private readonly Tokenizer _tokenizer;
@@ -29,7 +29,7 @@ internal sealed partial class ModelTokenizer : IDisposable
         }
         catch (TokenizerException error)
         {
-            throw new ModelException($"{path}: {Head.TokenizerKey} is damaged; bake the model again", error);
+            throw new ModelException($"{path}: {ModelFile.TokenizerKey} is damaged; bake the model again", error);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
