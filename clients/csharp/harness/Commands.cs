@@ -14,8 +14,7 @@ internal static class Commands
             ["tokenize"] = request => embedder.Tokenize(request.Texts(), request.Prompt()),
             ["embed_ids"] = request => Vectors.Encoded(embedder.EmbedIds(request.InputIds(), request.Prompt())),
             ["embed"] = request => Vectors.Encoded(embedder.Embed(request.Texts(), request.Prompt())),
-            ["stream"] = request => Vectors.Encoded(
-                [.. request.Stream(window => embedder.Embed(window, request.Prompt()))]),
+            ["stream"] = request => Vectors.Encoded(request.Stream(window => embedder.Embed(window, request.Prompt()))),
         });
     }
 }

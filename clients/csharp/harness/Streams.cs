@@ -6,7 +6,7 @@ namespace AllMinilmL6V2.Harness;
 /// <summary>Streams of a request's texts.</summary>
 internal static class Streams
 {
-    internal static IEnumerable<T> Stream<T>(
+    internal static T[] Stream<T>(
         this JsonElement request, Func<IReadOnlyList<string>, IReadOnlyList<T>> call, string name = "texts") =>
-        Bulk.EachAsync(request.Texts(name).ToAsyncEnumerable(), (window, _) => call(window)).ToBlockingEnumerable();
+        [.. Bulk.EachAsync(request.Texts(name).ToAsyncEnumerable(), (window, _) => call(window)).ToBlockingEnumerable()];
 }

@@ -47,7 +47,11 @@ internal static partial class Arguments
     /// <param name="before">How many texts of a stream stand before it.</param>
     internal static string[] Texts(IEnumerable<string> texts, string name = "texts", int before = 0)
     {
-        CheckGiven(texts, name, "expected a list of texts, got null");
+        if (texts is null)
+        {
+            throw new ArgumentNullException(name, "expected a list of texts, got null");
+        }
+
         if (texts is ISet<string> or IReadOnlySet<string>)
         {
             var type = texts.GetType().Name.Split('`')[0];

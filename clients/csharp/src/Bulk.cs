@@ -6,10 +6,12 @@ namespace AllMinilmL6V2;
 /// <summary>Streams of texts, of whatever length.</summary>
 public static class Bulk
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+
     /// <summary>Give what a call gives for each text of a stream, one after another.</summary>
     /// <remarks>
     /// It takes at most one window of texts more than it has given results for. Between two windows it uses nothing of
-    /// the model, so a stream may be left at any text. Who cancels does not wait for a source that stands still.
+    /// the model, so a stream may be left at any text. Who cancels waits for the source a second at most.
     /// </remarks>
     /// <example><code>Bulk.EachAsync(texts, (window, token) => embedder.Embed(window, cancellationToken: token))</code></example>
     /// <param name="texts">The texts; a list, or another <c>IEnumerable</c>, becomes a stream by <c>ToAsyncEnumerable()</c>.</param>
@@ -71,14 +73,11 @@ public static class Bulk
         }
         finally
         {
-            var end = EndAsync();
-            if (next.IsCompleted)
-            {
-                await end.ConfigureAwait(false);
-            }
+            var end = await Task.WhenAny(EndAsync(), Task.Delay(Patience, CancellationToken.None)).ConfigureAwait(false);
+            await end.ConfigureAwait(false);
         }
 
-        // No source may be disposed while it looks for a text.
+        // No source may be disposed while it looks for a text; one that takes no token may do so for ever.
         async Task EndAsync()
         {
             await ((Task)next).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);

@@ -2,11 +2,7 @@
 namespace AllMinilmL6V2;
 
 /// <summary>A model file, opened: it turns texts into embeddings. It may be used from several threads at once.</summary>
-/// <remarks>
-/// After <see cref="OpenModel.Dispose"/> every method throws <see cref="ObjectDisposedException"/>. A call keeps its thread
-/// until it ends: where a thread may not wait, it stands within <c>Task.Run</c>. A token that is cancelled ends it at once,
-/// also within a batch.
-/// </remarks>
+/// <remarks>After <see cref="OpenModel.Dispose"/> every method throws <see cref="ObjectDisposedException"/>.</remarks>
 public sealed partial class Embedder : OpenModel
 {
     private Embedder(string path, Device device, int? threads, int? concurrency)

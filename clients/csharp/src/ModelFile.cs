@@ -24,65 +24,63 @@ internal sealed class ModelFile
     private static readonly string[] Keys = [ManifestKey, TokenizerKey, FixtureKey, DigestsKey];
 
     private readonly string _path;
-    private readonly Dictionary<string, byte[]> _entries = [];
     private readonly Digests _digests;
     private long _graphStart;
 
     /// <summary>Read and check the head.</summary>
-    /// <exception cref="ModelException">No model file, damaged, of a newer format, or with another contract.</exception>
     internal ModelFile(string path)
     {
         _path = path;
-        var graphLength = Open(ReadEntries);
-        if (Keys.FirstOrDefault(key => !_entries.ContainsKey(key)) is { } missing)
+        var graphLength = Reading(ReadEntries);
+        if (Keys.FirstOrDefault(key => !Entries.ContainsKey(key)) is { } missing)
         {
             throw Refusal($"has no {missing}; write the file with: polybake bake");
         }
 
-        _digests = Parse(DigestsKey, ModelJson.Default.Digests, "copy the file again");
-        if (_digests.TailLength <= 0)
-        {
-            throw Refusal($"{DigestsKey} is damaged; copy the file again");
-        }
-
+        _digests = Parse(DigestsKey, ModelJson.Default.Digests, digests => digests.TailLength > 0, "copy the file again");
         if (graphLength != _digests.TailLength)
         {
             throw Refusal($"has {graphLength} bytes after its head, expected {_digests.TailLength}; copy the file again");
         }
 
-        CheckDigest(ManifestKey, _digests.Manifest, SHA256.HashData(_entries[ManifestKey]));
-        CheckDigest(TokenizerKey, _digests.Tokenizer, SHA256.HashData(_entries[TokenizerKey]));
-        CheckDigest(FixtureKey, _digests.Fixture, SHA256.HashData(_entries[FixtureKey]));
-        Manifest = ReadManifest();
+        CheckDigest(ManifestKey, _digests.Manifest, SHA256.HashData(Entries[ManifestKey]));
+        CheckDigest(TokenizerKey, _digests.Tokenizer, SHA256.HashData(Entries[TokenizerKey]));
+        CheckDigest(FixtureKey, _digests.Fixture, SHA256.HashData(Entries[FixtureKey]));
+        var (format, generator) = Parse(ManifestKey, ModelJson.Default.ManifestFormat, _ => true);
+        if (format > NewestFormat)
+        {
+            var writer = generator.ValueKind == JsonValueKind.String ? generator.GetString() : "an unknown version";
+            throw Refusal($"manifest format {format} is newer than {NewestFormat}; use polybake {writer}, which wrote it");
+        }
+
+        Manifest = Parse(
+            ManifestKey, ModelJson.Default.Manifest, read => format == NewestFormat && read.Contract.ValueKind == JsonValueKind.Object);
         using var expected = JsonDocument.Parse(Contract.Json);
         CheckContract(string.Empty, expected.RootElement, Manifest.Contract);
     }
 
+    /// <summary>Gets the entries of polybake, by key.</summary>
+    internal Dictionary<string, byte[]> Entries { get; } = [];
+
     internal Manifest Manifest { get; }
 
     /// <summary>Gets the tokenizer.json.</summary>
-    internal byte[] Tokenizer => _entries[TokenizerKey];
+    internal byte[] Tokenizer => Entries[TokenizerKey];
 
     /// <summary>Read the golden cases.</summary>
-    /// <exception cref="ModelException">They are of another format.</exception>
-    internal Fixture ReadFixture()
-    {
-        var fixture = Parse(FixtureKey, ModelJson.Default.Fixture);
-        return fixture.Format == NewestFormat ? fixture : throw Damaged(FixtureKey);
-    }
+    internal Fixture ReadFixture() => Parse(FixtureKey, ModelJson.Default.Fixture, fixture => fixture.Format == NewestFormat);
 
     /// <summary>Hash the graph and compare; about a second for 2 GB.</summary>
-    /// <exception cref="ModelException">The digest differs.</exception>
-    internal void CheckGraph() => CheckDigest("the graph", _digests.Tail, Open(file =>
+    internal void CheckGraph() => CheckDigest("the graph", _digests.Tail, Reading(file =>
     {
         file.Position = _graphStart;
         return SHA256.HashData(file);
     }));
 
-    /// <summary>Read the content of a field, of which the tag has been read.</summary>
-    private static byte[] ReadField(BinaryReader reader)
+    /// <summary>Read a field: its tag, its length, and so many bytes.</summary>
+    private static byte[] ReadField(BinaryReader reader, byte tag)
     {
-        var length = reader.Read7BitEncodedInt();
+        var length = reader.ReadByte() == tag ? reader.Read7BitEncodedInt() : -1;
         var left = reader.BaseStream.Length - reader.BaseStream.Position;
         return length >= 0 && length <= left ? reader.ReadBytes(length) : throw new EndOfStreamException();
     }
@@ -114,9 +112,7 @@ internal sealed class ModelFile
 
     private ModelException Refusal(string problem, Exception? cause = null) => new($"{_path}: {problem}", cause);
 
-    private ModelException Damaged(string key, Exception? cause = null) => Refusal($"{key} is damaged; bake the model again", cause);
-
-    private T Open<T>(Func<FileStream, T> read)
+    private T Reading<T>(Func<FileStream, T> read)
     {
         try
         {
@@ -139,12 +135,25 @@ internal sealed class ModelFile
     /// <returns>How many bytes follow.</returns>
     private long ReadEntries(FileStream file)
     {
+        using var reader = new BinaryReader(file, Encoding.UTF8, leaveOpen: true);
         try
         {
-            using var reader = new BinaryReader(file, Encoding.UTF8, leaveOpen: true);
-            for (; file.ReadByte() == Entry; _graphStart = file.Position)
+            while (file.ReadByte() == Entry)
             {
-                ReadEntry(ReadField(reader));
+                file.Position--;
+                using var entry = new BinaryReader(new MemoryStream(ReadField(reader, Entry)));
+                var (key, value) = (Encoding.Latin1.GetString(ReadField(entry, Key)), ReadField(entry, Value));
+                if (entry.BaseStream.Position < entry.BaseStream.Length)
+                {
+                    throw new EndOfStreamException();
+                }
+
+                if (Keys.Contains(key) && !Entries.TryAdd(key, value))
+                {
+                    throw Refusal($"{key} occurs twice; copy the original file again");
+                }
+
+                _graphStart = file.Position;
             }
         }
         catch (Exception error) when (error is EndOfStreamException or FormatException)
@@ -155,22 +164,6 @@ internal sealed class ModelFile
         return file.Length - _graphStart;
     }
 
-    private void ReadEntry(byte[] entry)
-    {
-        using var reader = new BinaryReader(new MemoryStream(entry));
-        var key = reader.ReadByte() == Key ? Encoding.Latin1.GetString(ReadField(reader)) : throw new EndOfStreamException();
-        var value = reader.ReadByte() == Value ? ReadField(reader) : throw new EndOfStreamException();
-        if (reader.BaseStream.Position < entry.Length)
-        {
-            throw new EndOfStreamException();
-        }
-
-        if (Keys.Contains(key) && !_entries.TryAdd(key, value))
-        {
-            throw Refusal($"{key} occurs twice; copy the original file again");
-        }
-    }
-
     private void CheckDigest(string part, string expected, byte[] found)
     {
         if (expected != Convert.ToHexStringLower(found))
@@ -179,26 +172,13 @@ internal sealed class ModelFile
         }
     }
 
-    private Manifest ReadManifest()
-    {
-        var (format, generator) = Parse(ManifestKey, ModelJson.Default.ManifestFormat);
-        if (format > NewestFormat)
-        {
-            var writer = generator.ValueKind == JsonValueKind.String ? generator.GetString() : "an unknown version";
-            throw Refusal($"manifest format {format} is newer than {NewestFormat}; use polybake {writer}, which wrote it");
-        }
-
-        var manifest = Parse(ManifestKey, ModelJson.Default.Manifest);
-        return format == NewestFormat && manifest.Contract.ValueKind == JsonValueKind.Object ? manifest : throw Damaged(ManifestKey);
-    }
-
-    private T Parse<T>(string key, JsonTypeInfo<T> type, string remedy = "bake the model again")
+    private T Parse<T>(string key, JsonTypeInfo<T> type, Func<T, bool> isSound, string remedy = "bake the model again")
     {
         try
         {
-            return Ascii.IsValid(_entries[key]) && JsonSerializer.Deserialize(_entries[key], type) is { } value
+            return Ascii.IsValid(Entries[key]) && JsonSerializer.Deserialize(Entries[key], type) is { } value && isSound(value)
                 ? value
-                : throw new JsonException("no object in ASCII");
+                : throw new JsonException("is no such object in ASCII");
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException) // the latter: half a surrogate pair
         {
@@ -215,9 +195,10 @@ internal sealed class ModelFile
             CheckContract(field, mine.GetValueOrDefault(field), theirs.GetValueOrDefault(field));
         }
 
-        if (mine.Count + theirs.Count == 0 && Shown(expected) is var wanted && Shown(found) is var got && wanted != got)
+        if (mine.Count + theirs.Count == 0 && Shown(expected) != Shown(found))
         {
-            throw Refusal($"contract field {path}: expected {wanted}, found {got}; regenerate the client with: polybake generate");
+            throw Refusal(
+                $"contract field {path}: expected {Shown(expected)}, found {Shown(found)}; regenerate the client with: polybake generate");
         }
     }
 }

@@ -9,23 +9,14 @@ internal sealed class ModelTokenizer : IDisposable
     private readonly string _path;
     private readonly Tokenizer _tokenizer;
 
-    private ModelTokenizer(string path, Tokenizer tokenizer)
+    /// <summary>Load a tokenizer.json through a private file, as the binding takes nothing but a path.</summary>
+    internal ModelTokenizer(string path, byte[] json)
     {
         _path = path;
-        _tokenizer = tokenizer;
-    }
-
-    public void Dispose() => _tokenizer.Dispose();
-
-    /// <summary>Load a tokenizer.json through a private file, as the binding takes nothing but a path.</summary>
-    /// <exception cref="ModelException">The tokenizers library does not take it, or there is no room for the file.</exception>
-    /// <exception cref="DllNotFoundException">The application lacks the tokenizer's native package.</exception>
-    internal static ModelTokenizer Load(string path, byte[] json)
-    {
         try
         {
             using var file = Write(json);
-            return new(path, new Tokenizer(file.Name));
+            _tokenizer = new Tokenizer(file.Name);
         }
         catch (TokenizerException error)
         {
@@ -47,8 +38,9 @@ internal sealed class ModelTokenizer : IDisposable
         }
     }
 
+    public void Dispose() => _tokenizer.Dispose();
+
     /// <summary>Token ids of valid Unicode.</summary>
-    /// <exception cref="ModelException">The tokenizers library fails.</exception>
     internal int[] Encode(string text)
     {
         try

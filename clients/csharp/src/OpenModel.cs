@@ -17,7 +17,6 @@ public abstract class OpenModel : IDisposable
     private bool _closed;
     private int _users = 1; // the calls that run, and this
 
-    /// <summary>Open a model file.</summary>
     private protected OpenModel(string what, string path, Device device, int? threads, int? concurrency)
     {
         Arguments.CheckPath(path);
@@ -28,7 +27,7 @@ public abstract class OpenModel : IDisposable
         var file = new ModelFile(path);
         (Name, Fingerprint) = (file.Manifest.Name, file.Manifest.Fingerprint);
         Concurrency = concurrency ?? (device == Device.Cpu ? Environment.ProcessorCount / (threads ?? 1) : 1); // one batch fills a GPU
-        _tokenizer = ModelTokenizer.Load(path, file.Tokenizer);
+        _tokenizer = new ModelTokenizer(path, file.Tokenizer);
         try
         {
             using var options = Session.OptionsFor(device, threads);
@@ -67,12 +66,7 @@ public abstract class OpenModel : IDisposable
     /// <exception cref="ModelException">The file was changed or replaced.</exception>
     public double SelfCheck() => During(() =>
     {
-        var file = new ModelFile(_path);
-        if (file.Manifest.Fingerprint != Fingerprint)
-        {
-            throw new ModelException($"{_path}: was replaced since it was opened; open it again");
-        }
-
+        var file = Reread();
         file.CheckGraph();
         var fixture = file.ReadFixture();
         return GoldenCases.Check(this, fixture.Cases, fixture.Tolerances[_device == Device.Cpu ? "cpu" : "cuda"]);
@@ -92,7 +86,6 @@ public abstract class OpenModel : IDisposable
         }
 
         Leave();
-        GC.SuppressFinalize(this);
     }
 
     /// <inheritdoc/>
@@ -124,8 +117,17 @@ public abstract class OpenModel : IDisposable
     private protected T[] InWindows<T>(string[] texts, Func<string[], T[]> each) =>
         During(() => texts.Chunk(Window).SelectMany(each).ToArray());
 
+    /// <summary>The model file, as long as it is the one that was opened.</summary>
+    private protected ModelFile Reread()
+    {
+        var file = new ModelFile(_path);
+        return file.Manifest.Fingerprint == Fingerprint
+            ? file
+            : throw new ModelException($"{_path}: was replaced since it was opened; open it again");
+    }
+
     /// <summary>Keep the model open for the time of a call.</summary>
-    private protected T During<T>(Func<T> call)
+    internal T During<T>(Func<T> call)
     {
         lock (_gate)
         {

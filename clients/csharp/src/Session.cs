@@ -26,8 +26,6 @@ internal sealed class Session : IDisposable
     private readonly Device _device;
 
     /// <summary>Open the graph.</summary>
-    /// <exception cref="ModelException">ONNX Runtime cannot load the graph.</exception>
-    /// <exception cref="DeviceException">It cannot on the device.</exception>
     internal Session(string path, Device device, SessionOptions options)
     {
         _path = path;
@@ -49,7 +47,6 @@ internal sealed class Session : IDisposable
     internal static string ProviderOf(Device device) => device == Device.Cpu ? "CPUExecutionProvider" : "CUDAExecutionProvider";
 
     /// <summary>How a session is opened.</summary>
-    /// <exception cref="DeviceException">The device is not there.</exception>
     internal static SessionOptions OptionsFor(Device device, int? threads)
     {
         TurnTelemetryOff();
@@ -77,9 +74,6 @@ internal sealed class Session : IDisposable
 
     /// <summary>Run rows of token ids as one batch.</summary>
     /// <returns>What the graph gives for each row.</returns>
-    /// <exception cref="ModelException">The graph stops on the CPU.</exception>
-    /// <exception cref="DeviceException">It stops on a GPU, mostly since its memory is full.</exception>
-    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
     internal float[][] Run(int[][] rows, string? prompt, CancellationToken cancellationToken)
     {
         var inputs = Array.ConvertAll(Contract.Expected.Inputs, input => Batches.Feed(input, rows, prompt));
