@@ -58,14 +58,29 @@ internal static partial class Arguments
             throw new ArgumentException($"expected a list of texts, got {type}; give a list, whose order the vectors have", name);
         }
 
-        return [.. texts.Select((text, place) => TextAt(text, name, before + place))];
+        return [.. texts.Select((text, place) => Text(text, name, before + place))];
     }
 
-    internal static string Text(string text, string name = "text")
+    /// <summary>A text, which has a place if it stands in a list.</summary>
+    internal static string Text(string text, string name = "text", int? index = null)
     {
-        CheckGiven(text, name, $"{name} is null; expected a string");
-        CheckUnicode(text, name, index: 0);
-        return text;
+        if (text is null)
+        {
+            var message = $"{Shown()} is null; expected a string";
+            throw index is null ? new ArgumentNullException(name, message) : new ArgumentException(message, name);
+        }
+
+        try
+        {
+            _ = StrictUtf8.GetByteCount(text); // a tokenizer ends the process at half a surrogate pair
+            return text;
+        }
+        catch (EncoderFallbackException error)
+        {
+            throw new InvalidTextException($"{Shown()} is not valid Unicode; repair or drop it", index ?? 0, error);
+        }
+
+        string Shown() => index is null ? name : $"{name}[{index}]";
     }
 
     /// <summary>Rows of token ids.</summary>
@@ -73,30 +88,6 @@ internal static partial class Arguments
     {
         CheckGiven(rows, nameof(rows), "expected rows of token ids, got null");
         return [.. rows.Select(IdsOf)];
-    }
-
-    /// <summary>Tokenizers end the process at half a surrogate pair.</summary>
-    private static void CheckUnicode(string text, string name, int index)
-    {
-        try
-        {
-            _ = StrictUtf8.GetByteCount(text);
-        }
-        catch (EncoderFallbackException error)
-        {
-            throw new InvalidTextException($"{name} is not valid Unicode; repair or drop it", index, error);
-        }
-    }
-
-    private static string TextAt(string text, string name, int index)
-    {
-        if (text is null)
-        {
-            throw new ArgumentException($"{name}[{index}] is null; expected a string", name);
-        }
-
-        CheckUnicode(text, $"{name}[{index}]", index);
-        return text;
     }
 
     private static int[] IdsOf(IReadOnlyList<int> row, int number)

@@ -10,8 +10,8 @@ internal static class Batches
 {
     private const long AttentionPerToken = 512; // scores of attention, which grow with the square of the length
 
-    /// <summary>Group rows of similar length, so that little of a batch is padding; the longest first, whose memory the others then use.</summary>
-    /// <returns>The places of the rows of each batch, which has at most so many tokens, padding included, or a single row.</returns>
+    /// <summary>The places of the rows of each batch, which has at most so many tokens with padding, or a single row.</summary>
+    /// <remarks>Rows of similar length need little padding. The longest come first, whose memory the others then use.</remarks>
     internal static IEnumerable<int[]> Cut(int[][] rows, long budget)
     {
         int[] order = [.. Enumerable.Range(0, rows.Length).OrderByDescending(row => rows[row].Length)];
@@ -27,7 +27,8 @@ internal static class Batches
 
     /// <summary>Run rows in batches, several at a time; each row beyond the budget before the others, and alone.</summary>
     /// <returns>One result a row, in the order of the rows.</returns>
-    internal static T[] Run<T>(int[][] rows, long budget, int concurrency, Func<int[][], T[]> run, CancellationToken cancellationToken)
+    internal static T[] Run<T>(
+        int[][] rows, long budget, int concurrency, Func<int[][], T[]> run, CancellationToken cancellationToken)
     {
         var results = new T[rows.Length];
 

@@ -14,7 +14,7 @@ public static class Bulk
     /// the model, so a stream may be left at any text. Who cancels waits for the source a second at most.
     /// </remarks>
     /// <example><code>Bulk.EachAsync(texts, (window, token) => embedder.Embed(window, cancellationToken: token))</code></example>
-    /// <param name="texts">The texts; a list, or another <c>IEnumerable</c>, becomes a stream by <c>ToAsyncEnumerable()</c>.</param>
+    /// <param name="texts">The texts; <c>ToAsyncEnumerable()</c> makes a stream of a list.</param>
     /// <param name="call">Gives a result for each text of a window, on a thread of the pool.</param>
     /// <param name="window">How many texts one call is given.</param>
     /// <param name="cancellationToken">Ends the stream; the call and the source have it too.</param>
@@ -22,7 +22,9 @@ public static class Bulk
     /// <exception cref="ArgumentNullException">There are no texts, or no call.</exception>
     /// <exception cref="ArgumentOutOfRangeException">A window of less than one text is wanted.</exception>
     /// <exception cref="ArgumentException">In place of its window's results: a text is null.</exception>
-    /// <exception cref="InvalidTextException">In place of its window's results: a text is not valid Unicode; its index counts from the beginning.</exception>
+    /// <exception cref="InvalidTextException">
+    /// In place of its window's results: a text is not valid Unicode; its index counts from the beginning.
+    /// </exception>
     public static IAsyncEnumerable<T> EachAsync<T>(
         IAsyncEnumerable<string> texts,
         Func<IReadOnlyList<string>, CancellationToken, IReadOnlyList<T>> call,
@@ -56,14 +58,21 @@ public static class Bulk
             for (var before = 0; await next.ConfigureAwait(false);)
             {
                 List<string> window = [];
-                while (window.Count < size && await (next = source.MoveNextAsync().AsTask()).WaitAsync(cancellationToken).ConfigureAwait(false))
+                while (window.Count < size)
                 {
+                    next = source.MoveNextAsync().AsTask();
+                    if (!await next.WaitAsync(cancellationToken).ConfigureAwait(false))
+                    {
+                        break;
+                    }
+
                     window.Add(source.Current);
                 }
 
                 var judged = Arguments.Texts(window, before: before);
                 before += judged.Length;
-                var results = judged.Length == 0 ? [] : await Task.Run(() => call(judged, cancellationToken), cancellationToken).ConfigureAwait(false);
+                var running = Task.Run(() => judged.Length == 0 ? [] : call(judged, cancellationToken), cancellationToken);
+                var results = await running.ConfigureAwait(false);
                 foreach (var result in results)
                 {
                     cancellationToken.ThrowIfCancellationRequested();

@@ -48,7 +48,7 @@ internal sealed record Contract(
     internal static readonly Contract Expected = JsonSerializer.Deserialize(Json, ModelJson.Default.Contract)!;
 }
 
-/// <summary>An input of the graph: its name, which numbers it is given, and of <c>prompt_value</c> the number of each prompt.</summary>
+/// <summary>An input of the graph: what it is given, and of <c>prompt_value</c> the number of each prompt.</summary>
 internal sealed record GraphInput(string Name, string Feed, IReadOnlyDictionary<string, long> Values);
 
 /// <summary>The output with the vectors, and the one that counts those of each text, if a text has several.</summary>

@@ -7,7 +7,7 @@ namespace AllMinilmL6V2;
 /// <summary>The proof that a GPU runs a model.</summary>
 public static class Cuda
 {
-    /// <summary>Open a model file once more on the GPU, run one token, and read in ONNX Runtime's profile where each node ran.</summary>
+    /// <summary>Open a model file on the GPU, run one token, and read in ONNX Runtime's profile where each node ran.</summary>
     /// <remarks>A GPU's provider leaves computations on shapes to the CPU, so not every node must be its own.</remarks>
     /// <param name="path">The baked <c>.onnx</c> file.</param>
     /// <exception cref="DeviceException">The device is not there, or does not run every matrix product.</exception>
@@ -16,7 +16,8 @@ public static class Cuda
     {
         Arguments.CheckPath(path);
         _ = new ModelFile(path);
-        using var options = Session.OptionsFor(Device.Cuda, threads: null);
+        using var options = new SessionOptions();
+        Session.Configure(options, Device.Cuda, threads: null);
         Judge(Profile(path, Device.Cuda, options));
     }
 

@@ -55,8 +55,9 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
     private object? Service(object generator, Type serviceType, object? serviceKey)
     {
         ArgumentNullException.ThrowIfNull(serviceType);
+        var metadata = new EmbeddingGeneratorMetadata("onnxruntime", defaultModelId: Name, defaultModelDimensions: Dimension);
         return serviceKey is not null ? null
-            : serviceType == typeof(EmbeddingGeneratorMetadata) ? new EmbeddingGeneratorMetadata("onnxruntime", null, Name, Dimension)
+            : serviceType == typeof(EmbeddingGeneratorMetadata) ? metadata
             : serviceType.IsInstanceOfType(generator) ? generator
             : serviceType.IsInstanceOfType(this) ? this : null;
     }

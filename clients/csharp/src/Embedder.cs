@@ -19,9 +19,10 @@ public sealed partial class Embedder : OpenModel
     /// <summary>Open a model file.</summary>
     /// <param name="path">The baked <c>.onnx</c> file.</param>
     /// <param name="device">What runs the graph; there is no fall-back.</param>
-    /// <param name="threads">Threads within one operator; by default one a physical core, or as many as a container leaves.</param>
+    /// <param name="threads">Threads in an operator; by default one a physical core, or as many as a container leaves.</param>
     /// <param name="concurrency">
-    /// Batches of one call that run side by side, each on so many threads; by default as many as fill the processors, on a GPU one.
+    /// Batches of one call that run side by side, each on so many threads; by default as many as fill the processors,
+    /// on a GPU one.
     /// </param>
     /// <returns>The model; dispose it to free its memory.</returns>
     /// <exception cref="ModelException">The file is missing, damaged, or has another contract.</exception>

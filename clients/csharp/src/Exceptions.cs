@@ -4,13 +4,16 @@ using System.Globalization;
 namespace AllMinilmL6V2;
 
 /// <summary>Base of this package's errors. Wrong arguments are .NET's own, and so is what is closed.</summary>
-public abstract class EmbedderException(string message, Exception? innerException = null) : Exception(message, innerException);
+public abstract class EmbedderException(string message, Exception? innerException = null)
+    : Exception(message, innerException);
 
 /// <summary>The file is no model file, is damaged, is not this client's, or does not run on the CPU.</summary>
-public sealed class ModelException(string message, Exception? innerException = null) : EmbedderException(message, innerException);
+public sealed class ModelException(string message, Exception? innerException = null)
+    : EmbedderException(message, innerException);
 
 /// <summary>The device is not there, or fails.</summary>
-public sealed class DeviceException(string message, Exception? innerException = null) : EmbedderException(message, innerException);
+public sealed class DeviceException(string message, Exception? innerException = null)
+    : EmbedderException(message, innerException);
 
 /// <summary>A text is not valid Unicode: it holds half of a surrogate pair.</summary>
 public sealed class InvalidTextException(string message, int index, Exception? innerException = null)
@@ -45,11 +48,12 @@ public sealed class SelfCheckException(string @case, string stage, double differ
     /// <summary>Gets the stage that differs: <c>tokenize</c>, <c>embed_ids</c> or <c>embed</c>.</summary>
     public string Stage { get; } = stage;
 
-    /// <summary>Gets the largest difference of an element, or 1 - cosine; of <c>tokenize</c> the number of rows whose ids differ.</summary>
+    /// <summary>Gets the largest difference of an element, or 1 - cosine; of <c>tokenize</c> how many rows differ.</summary>
     public double Difference { get; } = difference;
 
     /// <summary>Gets what <see cref="Difference"/> exceeds.</summary>
     public double Limit { get; } = limit;
 
-    private static string Shown(double number) => double.IsFinite(number) ? number.ToString("g6", CultureInfo.InvariantCulture) : "inf";
+    private static string Shown(double number) =>
+        double.IsFinite(number) ? number.ToString("g6", CultureInfo.InvariantCulture) : "inf";
 }

@@ -57,7 +57,8 @@ internal static class GoldenCases
         {
             if (!(difference <= limit)) // NaN is no difference that could pass
             {
-                throw new SelfCheckException(golden.Id, stage, double.IsNaN(difference) ? double.PositiveInfinity : difference, limit);
+                var shown = double.IsNaN(difference) ? double.PositiveInfinity : difference;
+                throw new SelfCheckException(golden.Id, stage, shown, limit);
             }
         }
     }
@@ -68,7 +69,7 @@ internal static class GoldenCases
 /// <summary>The golden cases; the value of <c>polybake.fixture</c>.</summary>
 internal sealed record Fixture(int Format, IReadOnlyDictionary<string, Tolerance> Tolerances, GoldenCase[] Cases);
 
-/// <summary>How far a row may lie from the golden one: the largest difference of an element, and the largest 1 - cosine.</summary>
+/// <summary>How far a row may lie from the golden one: the largest difference of an element, and 1 - cosine.</summary>
 internal sealed record Tolerance(double MaxAbs, double OneMinusCosine);
 
 /// <summary>One call: its texts, their token ids, and the vectors that they must give.</summary>
@@ -77,10 +78,11 @@ internal sealed record GoldenCase(string Id, string[] Texts, int[][] InputIds, G
 /// <summary>Golden vectors.</summary>
 /// <param name="Shape">Rows and dimension.</param>
 /// <param name="Data">Little-endian float32, row by row.</param>
-/// <param name="Places">Of sparse vectors: little-endian int32, where in all rows the elements of the data stand; the others are 0.</param>
+/// <param name="Places">Where the elements of the data stand in all rows, in little-endian int32; the others are 0.</param>
 internal sealed record GoldenVectors(int[] Shape, byte[] Data, byte[]? Places = null) : IJsonOnDeserialized
 {
-    private int[] AllPlaces => Places is null ? [.. Enumerable.Range(0, Shape[0] * Shape[1])] : MemoryMarshal.Cast<byte, int>(Places).ToArray();
+    private int[] AllPlaces =>
+        Places is null ? [.. Enumerable.Range(0, Shape[0] * Shape[1])] : MemoryMarshal.Cast<byte, int>(Places).ToArray();
 
     /// <summary>Refuse data that do not fill the shape.</summary>
     public void OnDeserialized()

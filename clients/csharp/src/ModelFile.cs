@@ -53,8 +53,7 @@ internal sealed class ModelFile
             throw Refusal($"manifest format {format} is newer than {NewestFormat}; use polybake {writer}, which wrote it");
         }
 
-        Manifest = Parse(
-            ManifestKey, ModelJson.Default.Manifest, read => format == NewestFormat && read.Contract.ValueKind == JsonValueKind.Object);
+        Manifest = Parse(ManifestKey, ModelJson.Default.Manifest, read => format == NewestFormat && IsObject(read.Contract));
         using var expected = JsonDocument.Parse(Contract.Json);
         CheckContract(string.Empty, expected.RootElement, Manifest.Contract);
     }
@@ -84,6 +83,8 @@ internal sealed class ModelFile
         var left = reader.BaseStream.Length - reader.BaseStream.Position;
         return length >= 0 && length <= left ? reader.ReadBytes(length) : throw new EndOfStreamException();
     }
+
+    private static bool IsObject(JsonElement value) => value.ValueKind == JsonValueKind.Object;
 
     /// <summary>What an object or an array holds, by paths such as <c>inputs[0].name</c>.</summary>
     private static Dictionary<string, JsonElement> Parts(string path, JsonElement value) => value.ValueKind switch
@@ -119,7 +120,7 @@ internal sealed class ModelFile
             using var file = File.OpenRead(_path);
             return read(file);
         }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException or ArgumentException or NotSupportedException)
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException or ArgumentException)
         {
             var reason = error switch
             {
@@ -197,8 +198,8 @@ internal sealed class ModelFile
 
         if (mine.Count + theirs.Count == 0 && Shown(expected) != Shown(found))
         {
-            throw Refusal(
-                $"contract field {path}: expected {Shown(expected)}, found {Shown(found)}; regenerate the client with: polybake generate");
+            var difference = $"contract field {path}: expected {Shown(expected)}, found {Shown(found)}";
+            throw Refusal($"{difference}; regenerate the client with: polybake generate");
         }
     }
 }

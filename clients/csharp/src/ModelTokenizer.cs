@@ -41,8 +41,9 @@ internal sealed class ModelTokenizer : IDisposable
     public void Dispose() => _tokenizer.Dispose();
 
     /// <summary>Token ids of valid Unicode.</summary>
-    internal int[] Encode(string text)
+    internal int[] Encode(string text, CancellationToken cancellationToken)
     {
+        cancellationToken.ThrowIfCancellationRequested();
         try
         {
             return Array.ConvertAll(_tokenizer.Encode(text), id => (int)id);

@@ -46,29 +46,16 @@ internal sealed class Session : IDisposable
 
     internal static string ProviderOf(Device device) => device == Device.Cpu ? "CPUExecutionProvider" : "CUDAExecutionProvider";
 
-    /// <summary>How a session is opened.</summary>
-    internal static SessionOptions OptionsFor(Device device, int? threads)
+    /// <summary>Say how a session is opened.</summary>
+    internal static void Configure(SessionOptions options, Device device, int? threads)
     {
         TurnTelemetryOff();
-        var options = new SessionOptions
-        {
-            LogSeverityLevel = OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR,
-            IntraOpNumThreads = threads ?? DefaultThreads(),
-        };
+        options.LogSeverityLevel = OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR;
+        options.IntraOpNumThreads = threads ?? DefaultThreads();
         options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"); // it halves the speed of a busy machine
-        try
+        if (device == Device.Cuda)
         {
-            if (device == Device.Cuda)
-            {
-                AppendCuda(options);
-            }
-
-            return options;
-        }
-        catch
-        {
-            options.Dispose();
-            throw;
+            AppendCuda(options);
         }
     }
 
@@ -127,7 +114,8 @@ internal sealed class Session : IDisposable
         }
         catch (OnnxRuntimeException error)
         {
-            throw new DeviceException($"device \"cuda\" could not be started ({error.Message}); check the GPU driver, CUDA and cuDNN", error);
+            throw new DeviceException(
+                $"device \"cuda\" could not be started ({error.Message}); check the GPU driver, CUDA and cuDNN", error);
         }
     }
 
@@ -153,5 +141,7 @@ internal sealed class Session : IDisposable
 
     private Exception Failure(string verb, OnnxRuntimeException error) => _device == Device.Cpu
         ? new ModelException($"{_path}: onnxruntime cannot {verb} the graph: {error.Message}", error)
-        : new DeviceException($"device \"cuda\" cannot {verb} the graph ({error.Message}); check the GPU driver, its memory, CUDA and cuDNN", error);
+        : new DeviceException(
+            $"device \"cuda\" cannot {verb} the graph ({error.Message}); check the GPU driver, its memory, CUDA and cuDNN",
+            error);
 }
