@@ -33,6 +33,7 @@ public abstract class OpenModel : IDisposable
         _tokenizer = new ModelTokenizer(path, file.Tokenizer);
         try
         {
+            Session.TurnTelemetryOff();
             using var options = new SessionOptions();
             Session.Configure(options, device, threads);
             _session = new Session(path, device, options);

@@ -46,10 +46,25 @@ internal sealed class Session : IDisposable
 
     internal static string ProviderOf(Device device) => device == Device.Cpu ? "CPUExecutionProvider" : "CUDAExecutionProvider";
 
+    /// <summary>From 1.29 on, ONNX Runtime sends telemetry unless the variable is set before its first use.</summary>
+    /// <remarks>On Unix .NET sets a variable in a copy that native code does not see.</remarks>
+    internal static void TurnTelemetryOff()
+    {
+        var value = Environment.GetEnvironmentVariable(Telemetry) is { Length: > 0 } given ? given : Off;
+        if (!OperatingSystem.IsWindows() && SetVariable(Telemetry, value, overwrite: 1) != 0)
+        {
+            throw new InvalidOperationException($"{Telemetry} cannot be set; start the process with {Telemetry}={Off}");
+        }
+
+        if (value == Off)
+        {
+            OrtEnv.Instance().DisableTelemetryEvents(); // the switch of Windows
+        }
+    }
+
     /// <summary>Say how a session is opened.</summary>
     internal static void Configure(SessionOptions options, Device device, int? threads)
     {
-        TurnTelemetryOff();
         options.LogSeverityLevel = OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR;
         options.IntraOpNumThreads = threads ?? DefaultThreads();
         options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"); // it halves the speed of a busy machine
@@ -116,22 +131,6 @@ internal sealed class Session : IDisposable
         {
             throw new DeviceException(
                 $"device \"cuda\" could not be started ({error.Message}); check the GPU driver, CUDA and cuDNN", error);
-        }
-    }
-
-    /// <summary>From 1.29 on, ONNX Runtime sends telemetry unless the variable is set before its first use.</summary>
-    /// <remarks>On Unix .NET sets a variable in a copy that native code does not see.</remarks>
-    private static void TurnTelemetryOff()
-    {
-        var value = Environment.GetEnvironmentVariable(Telemetry) is { Length: > 0 } given ? given : Off;
-        if (!OperatingSystem.IsWindows() && SetVariable(Telemetry, value, overwrite: 1) != 0)
-        {
-            throw new InvalidOperationException($"{Telemetry} cannot be set; start the process with {Telemetry}={Off}");
-        }
-
-        if (value == Off)
-        {
-            OrtEnv.Instance().DisableTelemetryEvents(); // the switch of Windows
         }
     }
 
