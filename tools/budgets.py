@@ -15,7 +15,7 @@ from polybake.generation import render_client
 #: The folders of a library, and the most lines and files in them, by language.
 BUDGETS: dict[str, tuple[tuple[str, ...], int, int]] = {
     "python": (("src/",), 1_020, 14),
-    "csharp": (("src/",), 1_250, 14),
+    "csharp": (("src/",), 1_355, 14),
     "ruby": (("lib/", "sig/"), 1_110, 14),
 }
 

@@ -16,7 +16,7 @@ public static class Cuda
     {
         Arguments.CheckPath(path);
         _ = new ModelFile(path);
-        Session.TurnTelemetryOff();
+        _ = Session.TelemetryIsOff.Value;
         using var options = new SessionOptions();
         Session.Configure(options, Device.Cuda, threads: null);
         Judge(Profile(path, Device.Cuda, options));

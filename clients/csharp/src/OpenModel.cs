@@ -33,7 +33,7 @@ public abstract class OpenModel : IDisposable
         _tokenizer = new ModelTokenizer(path, file.Tokenizer);
         try
         {
-            Session.TurnTelemetryOff();
+            _ = Session.TelemetryIsOff.Value;
             using var options = new SessionOptions();
             Session.Configure(options, device, threads);
             _session = new Session(path, device, options);

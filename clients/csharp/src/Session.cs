@@ -20,6 +20,9 @@ internal sealed class Session : IDisposable
     private const string Telemetry = "ORT_DISABLE_TELEMETRY";
     private const string Off = "1";
 
+    /// <summary>Whether ONNX Runtime, from 1.29 on, sends no telemetry. It must be asked before the runtime is used first.</summary>
+    internal static readonly Lazy<bool> TelemetryIsOff = new(TurnTelemetryOff);
+
     private static readonly string[] InputNames = [.. Contract.Expected.Inputs.Select(input => input.Name)];
 
     private readonly string _path;
@@ -45,22 +48,6 @@ internal sealed class Session : IDisposable
     public void Dispose() => Inner.Dispose();
 
     internal static string ProviderOf(Device device) => device == Device.Cpu ? "CPUExecutionProvider" : "CUDAExecutionProvider";
-
-    /// <summary>From 1.29 on, ONNX Runtime sends telemetry unless the variable is set before its first use.</summary>
-    /// <remarks>On Unix .NET sets a variable in a copy that native code does not see.</remarks>
-    internal static void TurnTelemetryOff()
-    {
-        var value = Environment.GetEnvironmentVariable(Telemetry) is { Length: > 0 } given ? given : Off;
-        if (!OperatingSystem.IsWindows() && SetVariable(Telemetry, value, overwrite: 1) != 0)
-        {
-            throw new InvalidOperationException($"{Telemetry} cannot be set; start the process with {Telemetry}={Off}");
-        }
-
-        if (value == Off)
-        {
-            OrtEnv.Instance().DisableTelemetryEvents(); // the switch of Windows
-        }
-    }
 
     /// <summary>Say how a session is opened.</summary>
     internal static void Configure(SessionOptions options, Device device, int? threads)
@@ -132,6 +119,23 @@ internal sealed class Session : IDisposable
             throw new DeviceException(
                 $"device \"cuda\" could not be started ({error.Message}); check the GPU driver, CUDA and cuDNN", error);
         }
+    }
+
+    /// <summary>Set the variable once, where native code reads it: on Unix .NET has a copy of its own.</summary>
+    private static bool TurnTelemetryOff()
+    {
+        var value = Environment.GetEnvironmentVariable(Telemetry) is { Length: > 0 } given ? given : Off;
+        if (!OperatingSystem.IsWindows() && SetVariable(Telemetry, value, overwrite: 1) != 0)
+        {
+            throw new InvalidOperationException($"{Telemetry} cannot be set; start the process with {Telemetry}={Off}");
+        }
+
+        if (value == Off)
+        {
+            OrtEnv.Instance().DisableTelemetryEvents(); // the switch of Windows
+        }
+
+        return value == Off;
     }
 
     [DllImport("libc", EntryPoint = "setenv", BestFitMapping = false, ThrowOnUnmappableChar = true)]
