@@ -78,8 +78,9 @@ var count = int.Parse(args[1]);
 var watch = Stopwatch.StartNew();
 using var embedder = Embedder.Open(args[0]);
 var done = 0;
-var texts = Enumerable.Range(0, count).Select(place => $"text number {{place}}").ToAsyncEnumerable();
-await foreach (var _ in Bulk.EachAsync(texts, (window, token) => embedder.Embed(window)))
+var texts = Enumerable.Range(0, count).Select(place => $"text number {{place}}");
+var source = texts.ToAsyncEnumerable();
+await foreach (var _ in Bulk.EachAsync(source, (window, token) => embedder.Embed(window)))
 {{
     if (++done == count / 10 || done == count)
     {{
