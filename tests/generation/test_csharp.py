@@ -269,7 +269,7 @@ def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None
     assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
     assert vectors["results"]["shape"] == [2, 7]
     assert unknown["kind"] == "unknown_prompt"
-    assert unknown["message"] == 'unknown prompt "é"; choose one of: document, query'
+    assert unknown["message"] == 'unknown prompt "é"; choose one of: query, document'
     assert skipped["skipped"]
     assert 0 <= checked["results"] < 1e-5
     assert stopped == {"seq": 8, "results": None}
