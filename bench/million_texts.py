@@ -80,7 +80,8 @@ var watch = Stopwatch.StartNew();
 using var embedder = Embedder.Open(args[0]);
 var done = 0;
 var texts = Enumerable.Range(0, count).Select(place => $"text number {{place}}");
-foreach (var _ in embedder.EmbedEach(texts))
+var source = texts.ToAsyncEnumerable();
+await foreach (var _ in Bulk.EachAsync(source, (window, token) => embedder.Embed(window)))
 {{
     if (++done == count / 10 || done == count)
     {{

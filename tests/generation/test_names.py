@@ -29,7 +29,7 @@ def test_a_name_that_shadows_is_refused(name: str) -> None:
         names_for("python", name)
 
 
-@pytest.mark.parametrize("name", ["sparse-embedder", "sparse-vector", "multi-vector-embedder"])
+@pytest.mark.parametrize("name", ["sparse-embedder", "sparse-vector", "tagger", "answer", "bulk"])
 def test_a_name_of_a_class_of_ours_is_refused(name: str) -> None:
     """C# and Ruby would have a namespace of the class's name."""
     with pytest.raises(InputError, match="would shadow"):

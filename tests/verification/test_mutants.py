@@ -30,7 +30,7 @@ MARKED = [
 WITHOUT_ICU = os.environ.get("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT") == "1"
 
 #: Where the C# client's library is built, and where its harness has it.
-BUILT = "src/bin/Release/net8.0/EveryByte.dll"
+BUILT = "src/bin/Release/net10.0/EveryByte.dll"
 USED = "harness/bin/Release/net10.0/EveryByte.dll"
 
 

@@ -7,8 +7,9 @@ using System.Text.Json;
 using AllMinilmL6V2;
 
 var threads = int.Parse(args[0], CultureInfo.InvariantCulture);
-var shared = args.Length > 2 ? new EmbedderOptions { Threads = 1, Concurrency = threads } : new EmbedderOptions { Threads = threads };
-using var embedder = Embedder.Open(args[1], shared);
+using var embedder = args.Length > 2
+    ? Embedder.Open(args[1], threads: 1, concurrency: threads)
+    : Embedder.Open(args[1], threads: threads);
 string[] packages = ["Microsoft.ML.OnnxRuntime", "Tokenizers.DotNet"];
 Say(new { versions = packages.ToDictionary(name => name, Installed) });
 while (Console.ReadLine() is { } line)

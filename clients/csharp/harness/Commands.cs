@@ -6,15 +6,15 @@ namespace AllMinilmL6V2.Harness;
 /// <summary>What is asked of an embedder.</summary>
 internal static class Commands
 {
-    internal static (OpenModel Model, Dictionary<string, Func<JsonElement, object?>> Known) Open(string path, string device)
+    internal static (OpenModel Model, Dictionary<string, Func<JsonElement, object?>> Known) Open(string path, Device device)
     {
-        var embedder = Embedder.Open(path, new() { Device = Enum.Parse<EmbedderDevice>(device, ignoreCase: true) });
+        var embedder = Embedder.Open(path, device);
         return (embedder, new()
         {
             ["tokenize"] = request => embedder.Tokenize(request.Texts(), request.Prompt()),
             ["embed_ids"] = request => Vectors.Encoded(embedder.EmbedIds(request.InputIds(), request.Prompt())),
             ["embed"] = request => Vectors.Encoded(embedder.Embed(request.Texts(), request.Prompt())),
-            ["stream"] = request => Vectors.Encoded([.. embedder.EmbedEach(request.Texts(), request.Prompt())]),
+            ["stream"] = request => Vectors.Encoded(request.Stream(window => embedder.Embed(window, request.Prompt()))),
         });
     }
 }

@@ -45,9 +45,14 @@ internal sealed class Responder : IDisposable
     private object Start(JsonElement request)
     {
         _model?.Dispose();
-        var device = request.GetProperty("device").GetString()!;
-        var (model, known) = Commands.Open(request.GetProperty("model").GetString()!, device);
+        var (path, device) = (request.GetProperty("model").GetString()!, request.GetProperty("device").GetString()!);
+        var (model, known) = Commands.Open(path, Enum.Parse<Device>(device, ignoreCase: true));
         _model = model;
+        if (device == "cuda")
+        {
+            Cuda.Check(path);
+        }
+
         known["self_check"] = _ => model.SelfCheck();
         foreach (var (name, command) in known)
         {

@@ -8,16 +8,16 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
 {
     /// <summary>A generator whose texts are search queries: it puts the model's prompt for queries before them.</summary>
     /// <returns>A view of this embedder, which stays its owner's to dispose.</returns>
-    public IEmbeddingGenerator<string, Embedding<float>> AsQueryGenerator() => new Generator(this, ModelContract.QueryPrompt);
+    public IEmbeddingGenerator<string, Embedding<float>> AsQueryGenerator() => new View(this, Contract.QueryPrompt);
 
     /// <summary>A generator whose texts are documents: it puts the model's prompt for documents before them.</summary>
     /// <returns>A view of this embedder, which stays its owner's to dispose.</returns>
-    public IEmbeddingGenerator<string, Embedding<float>> AsDocumentGenerator() => new Generator(this, ModelContract.DocumentPrompt);
+    public IEmbeddingGenerator<string, Embedding<float>> AsDocumentGenerator() => new View(this, Contract.DocumentPrompt);
 
     /// <inheritdoc/>
     Task<GeneratedEmbeddings<Embedding<float>>> IEmbeddingGenerator<string, Embedding<float>>.GenerateAsync(
         IEnumerable<string> values, EmbeddingGenerationOptions? options, CancellationToken cancellationToken) =>
-        GenerateAsync(values, ModelContract.Expected.DefaultPrompt, options, cancellationToken);
+        GenerateAsync(values, Contract.Expected.DefaultPrompt, options, cancellationToken);
 
     /// <inheritdoc/>
     object? IEmbeddingGenerator.GetService(Type serviceType, object? serviceKey) => Service(this, serviceType, serviceKey);
@@ -32,12 +32,20 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
 
         if (options?.AdditionalProperties?.TryGetValue("prompt", out var named) is true && named is not null)
         {
-            prompt = named as string
-                ?? throw new ArgumentException($"prompt is {Arguments.TypeOf(named)}; expected a string", nameof(options));
+            prompt = Arguments.Prompt(named as string
+                ?? throw new ArgumentException($"prompt is {named.GetType().Name}; expected a string", nameof(options)));
         }
 
-        var (vectors, tokens) = await Task.Run(
-            () => RunTexts(texts, prompt, progress: null, cancellationToken), cancellationToken).ConfigureAwait(false);
+        var tokens = 0L;
+        var given = Arguments.Texts(texts);
+        var vectors = await Task.Run(
+            () => InWindows(given, window =>
+            {
+                var rows = RowsOf(window, prompt, cancellationToken);
+                tokens += rows.Sum(row => row.Length);
+                return ResultsOf(rows, prompt, cancellationToken);
+            }),
+            cancellationToken).ConfigureAwait(false);
         return new(vectors.Select(vector => new Embedding<float>(vector) { ModelId = Name }))
         {
             Usage = new() { InputTokenCount = tokens, TotalTokenCount = tokens },
@@ -47,18 +55,14 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
     private object? Service(object generator, Type serviceType, object? serviceKey)
     {
         ArgumentNullException.ThrowIfNull(serviceType);
-        if (serviceKey is not null)
-        {
-            return null;
-        }
-
-        return serviceType == typeof(EmbeddingGeneratorMetadata)
-            ? new EmbeddingGeneratorMetadata("onnxruntime", defaultModelId: Name, defaultModelDimensions: Dimension)
+        var metadata = new EmbeddingGeneratorMetadata("onnxruntime", defaultModelId: Name, defaultModelDimensions: Dimension);
+        return serviceKey is not null ? null
+            : serviceType == typeof(EmbeddingGeneratorMetadata) ? metadata
             : serviceType.IsInstanceOfType(generator) ? generator
             : serviceType.IsInstanceOfType(this) ? this : null;
     }
 
-    private sealed class Generator(Embedder embedder, string? prompt) : IEmbeddingGenerator<string, Embedding<float>>
+    private sealed class View(Embedder embedder, string? prompt) : IEmbeddingGenerator<string, Embedding<float>>
     {
         public Task<GeneratedEmbeddings<Embedding<float>>> GenerateAsync(
             IEnumerable<string> values, EmbeddingGenerationOptions? options, CancellationToken cancellationToken) =>

@@ -5,104 +5,71 @@ namespace AllMinilmL6V2;
 /// <remarks>After <see cref="OpenModel.Dispose"/> every method throws <see cref="ObjectDisposedException"/>.</remarks>
 public sealed partial class Embedder : OpenModel
 {
-    private Embedder(string path, EmbedderOptions options)
-        : base("embedder", path, options)
+    private Embedder(string path, Device device, int? threads, int? concurrency)
+        : base("embedder", path, device, threads, concurrency)
     {
     }
 
     /// <summary>Gets the number of elements of one embedding.</summary>
-    public int Dimension { get; } = ModelContract.Expected.Output.Dimension;
+    public int Dimension { get; } = Contract.Expected.Output.Dimension;
 
     /// <summary>Gets the prompt texts by name.</summary>
-    public IReadOnlyDictionary<string, string> Prompts { get; } = ModelContract.Expected.Prompts;
+    public IReadOnlyDictionary<string, string> Prompts { get; } = Contract.Expected.Prompts;
 
     /// <summary>Open a model file.</summary>
     /// <param name="path">The baked <c>.onnx</c> file.</param>
-    /// <param name="options">Device, threads and batches at a time; by default the CPU.</param>
-    /// <returns>The embedder; dispose it to free its memory.</returns>
+    /// <param name="device">What runs the graph; there is no fall-back.</param>
+    /// <param name="threads">Threads in an operator; by default one a physical core, or as many as a container leaves.</param>
+    /// <param name="concurrency">
+    /// Batches of one call that run side by side, each on so many threads; by default as many as fill the processors,
+    /// on a GPU one.
+    /// </param>
+    /// <returns>The model; dispose it to free its memory.</returns>
     /// <exception cref="ModelException">The file is missing, damaged, or has another contract.</exception>
-    /// <exception cref="DeviceException">The device is not there, or does not run the graph.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The process may not use so many processors.</exception>
-    public static Embedder Open(string path, EmbedderOptions? options = null) => new(path, options ?? new EmbedderOptions());
+    /// <exception cref="DeviceException">The device is not there.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">More threads than processors, or none.</exception>
+    public static Embedder Open(string path, Device device = Device.Cpu, int? threads = null, int? concurrency = null) =>
+        new(path, device, threads, concurrency);
 
     /// <summary>Embed texts, in batches of similar length.</summary>
     /// <param name="texts">The texts, in a list or whatever gives one after another.</param>
     /// <param name="prompt">The name of a prompt of the model; by default the model's own default.</param>
+    /// <param name="cancellationToken">Ends the call.</param>
     /// <returns>One embedding of <see cref="Dimension"/> elements a text, in the order of the texts.</returns>
     /// <exception cref="ArgumentException">The texts are a set, which has no order, or one is null.</exception>
     /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
     /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
-    public float[][] Embed(IEnumerable<string> texts, string? prompt = null) =>
-        RunTexts(texts, prompt ?? ModelContract.Expected.DefaultPrompt).Vectors;
-
-    /// <summary>Embed texts on a thread of the pool.</summary>
-    /// <inheritdoc cref="Embed"/>
-    /// <param name="texts">The texts, in a list or whatever gives one after another.</param>
-    /// <param name="prompt">The name of a prompt of the model; by default the model's own default.</param>
-    /// <param name="progress">Is told after each batch, always on one thread of the pool, how many texts are done; what it throws ends the call.</param>
-    /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
-    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-    public Task<float[][]> EmbedAsync(
-        IEnumerable<string> texts, string? prompt = null, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
-        EmbedTextsAsync(texts, prompt ?? ModelContract.Expected.DefaultPrompt, progress, cancellationToken);
+    public float[][] Embed(IEnumerable<string> texts, string? prompt = null, CancellationToken cancellationToken = default) =>
+        ResultsOf(Arguments.Texts(texts), Arguments.Prompt(prompt), cancellationToken);
 
     /// <summary>Embed one search query with the model's prompt for queries, if it has one.</summary>
     /// <param name="text">The query.</param>
+    /// <param name="cancellationToken">Ends the call.</param>
     /// <returns>One embedding of <see cref="Dimension"/> elements.</returns>
     /// <exception cref="InvalidTextException">The text is not valid Unicode.</exception>
-    public float[] EmbedQuery(string text) => EmbedText(text, CancellationToken.None);
-
-    /// <summary>Embed one search query on a thread of the pool.</summary>
-    /// <inheritdoc cref="EmbedQuery"/>
-    /// <param name="text">The query.</param>
-    /// <param name="cancellationToken">Ends the work at once.</param>
-    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-    public Task<float[]> EmbedQueryAsync(string text, CancellationToken cancellationToken = default) =>
-        Task.Run(() => EmbedText(text, cancellationToken), cancellationToken);
+    public float[] EmbedQuery(string text, CancellationToken cancellationToken = default) =>
+        ResultsOf([Arguments.Text(text)], Contract.QueryPrompt, cancellationToken)[0];
 
     /// <summary>Embed search queries with the model's prompt for queries, if it has one.</summary>
-    /// <param name="texts">The queries, in a list or whatever gives one after another.</param>
-    /// <returns>One embedding of <see cref="Dimension"/> elements a query, in the order of the queries.</returns>
-    /// <exception cref="ArgumentException">The texts are a set, which has no order, or one is null.</exception>
-    /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
-    public float[][] EmbedQueries(IEnumerable<string> texts) => RunTexts(texts, ModelContract.QueryPrompt).Vectors;
-
-    /// <summary>Embed search queries on a thread of the pool.</summary>
-    /// <inheritdoc cref="EmbedQueries"/>
-    /// <param name="texts">The queries, in a list or whatever gives one after another.</param>
-    /// <param name="progress">Is told after each batch, always on one thread of the pool, how many texts are done; what it throws ends the call.</param>
-    /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
-    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-    public Task<float[][]> EmbedQueriesAsync(
-        IEnumerable<string> texts, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
-        EmbedTextsAsync(texts, ModelContract.QueryPrompt, progress, cancellationToken);
+    /// <inheritdoc cref="Embed" path="/param|/returns|/exception"/>
+    public float[][] EmbedQueries(IEnumerable<string> texts, CancellationToken cancellationToken = default) =>
+        ResultsOf(Arguments.Texts(texts), Contract.QueryPrompt, cancellationToken);
 
     /// <summary>Embed documents with the model's prompt for documents, if it has one.</summary>
-    /// <param name="texts">The documents, in a list or whatever gives one after another.</param>
-    /// <returns>One embedding of <see cref="Dimension"/> elements a document, in the order of the documents.</returns>
-    /// <exception cref="ArgumentException">The texts are a set, which has no order, or one is null.</exception>
-    /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
-    public float[][] EmbedDocuments(IEnumerable<string> texts) => RunTexts(texts, ModelContract.DocumentPrompt).Vectors;
-
-    /// <summary>Embed documents on a thread of the pool.</summary>
-    /// <inheritdoc cref="EmbedDocuments"/>
-    /// <param name="texts">The documents, in a list or whatever gives one after another.</param>
-    /// <param name="progress">Is told after each batch, always on one thread of the pool, how many texts are done; what it throws ends the call.</param>
-    /// <param name="cancellationToken">Ends the work at once, also within a batch.</param>
-    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-    public Task<float[][]> EmbedDocumentsAsync(
-        IEnumerable<string> texts, IProgress<int>? progress = null, CancellationToken cancellationToken = default) =>
-        EmbedTextsAsync(texts, ModelContract.DocumentPrompt, progress, cancellationToken);
+    /// <inheritdoc cref="Embed" path="/param|/returns|/exception"/>
+    public float[][] EmbedDocuments(IEnumerable<string> texts, CancellationToken cancellationToken = default) =>
+        ResultsOf(Arguments.Texts(texts), Contract.DocumentPrompt, cancellationToken);
 
     /// <summary>Token ids of each text with its prompt, truncated, not padded.</summary>
     /// <param name="texts">The texts, in a list or whatever gives one after another.</param>
     /// <param name="prompt">The name of a prompt of the model; by default the model's own default.</param>
     /// <returns>One row of ids a text.</returns>
-    /// <exception cref="ArgumentException">The texts are a set, which has no order, or one is null.</exception>
-    /// <exception cref="InvalidTextException">A text is not valid Unicode.</exception>
-    /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
-    public int[][] Tokenize(IEnumerable<string> texts, string? prompt = null) =>
-        TokenizeTexts(texts, prompt ?? ModelContract.Expected.DefaultPrompt);
+    /// <inheritdoc cref="Embed" path="/exception"/>
+    public int[][] Tokenize(IEnumerable<string> texts, string? prompt = null)
+    {
+        var (given, name) = (Arguments.Texts(texts), Arguments.Prompt(prompt));
+        return During(() => RowsOf(given, name));
+    }
 
     /// <summary>Run rows of token ids as one batch, padded to the longest.</summary>
     /// <param name="rows">Token ids, special tokens included.</param>
@@ -110,17 +77,9 @@ public sealed partial class Embedder : OpenModel
     /// <returns>One embedding of <see cref="Dimension"/> elements a row.</returns>
     /// <exception cref="InvalidIdsException">A row is too long, or an id is none of the vocabulary.</exception>
     /// <exception cref="UnknownPromptException">The model has no such prompt.</exception>
-    public float[][] EmbedIds(IEnumerable<IReadOnlyList<int>> rows, string? prompt = null) =>
-        RunIds(rows, prompt ?? ModelContract.Expected.DefaultPrompt);
-
-    /// <inheritdoc/>
-    public override string ToString() =>
-        $"{nameof(Embedder)}({Name}, float[{Dimension}], {Provider}, {State})";
-
-    private float[] EmbedText(string text, CancellationToken cancellationToken) => During(
-        () => RunTexts([Arguments.CheckText(text)], ModelContract.QueryPrompt, progress: null, cancellationToken).Vectors[0]);
-
-    private Task<float[][]> EmbedTextsAsync(
-        IEnumerable<string> texts, string? prompt, IProgress<int>? progress, CancellationToken cancellationToken) =>
-        Task.Run(() => RunTexts(texts, prompt, progress, cancellationToken).Vectors, cancellationToken);
+    public float[][] EmbedIds(IEnumerable<IReadOnlyList<int>> rows, string? prompt = null)
+    {
+        var (given, name) = (Arguments.Ids(rows), Arguments.Prompt(prompt));
+        return During(() => Run(given, name));
+    }
 }

@@ -3,90 +3,57 @@ using System.Globalization;
 
 namespace AllMinilmL6V2;
 
-/// <summary>The file is no model file, is damaged, is not the one this client was written for, or does not run.</summary>
-public sealed class ModelException : ClientException
-{
-    internal ModelException(string message, Exception? innerException = null)
-        : base(message, innerException)
-    {
-    }
-}
+/// <summary>Base of this package's errors. Wrong arguments are .NET's own, and so is what is closed.</summary>
+public abstract class EmbedderException(string message, Exception? innerException = null)
+    : Exception(message, innerException);
 
-/// <summary>The device that was asked for is not there, or does not run the model.</summary>
-public sealed class DeviceException : ClientException
-{
-    internal DeviceException(string message, Exception? innerException = null)
-        : base(message, innerException)
-    {
-    }
-}
+/// <summary>The file is no model file, is damaged, is not this client's, or does not run on the CPU.</summary>
+public sealed class ModelException(string message, Exception? innerException = null)
+    : EmbedderException(message, innerException);
+
+/// <summary>The device is not there, or fails.</summary>
+public sealed class DeviceException(string message, Exception? innerException = null)
+    : EmbedderException(message, innerException);
 
 /// <summary>A text is not valid Unicode: it holds half of a surrogate pair.</summary>
-public sealed class InvalidTextException : ClientException
+public sealed class InvalidTextException(string message, int index, Exception? innerException = null)
+    : EmbedderException(message, innerException)
 {
-    internal InvalidTextException(string name, int? index, Exception innerException)
-        : base($"{(index is null ? name : $"{name}[{index}]")} is not valid Unicode; repair or drop it", innerException) =>
-        Index = index ?? 0;
-
-    /// <summary>Gets the place of the text in the list, from 0.</summary>
-    public int Index { get; }
+    /// <summary>Gets the text's place in the list.</summary>
+    public int Index { get; } = index;
 }
 
-/// <summary>A row of token ids is longer than the model takes, or holds an id that is none of its vocabulary.</summary>
-public sealed class InvalidIdsException : ClientException
+/// <summary>The model has no such token ids, or takes fewer in a row.</summary>
+public sealed class InvalidIdsException(string message, int row) : EmbedderException(message)
 {
-    internal InvalidIdsException(int row, string message)
-        : base(message) =>
-        Row = row;
-
-    /// <summary>Gets the place of the row in the list, from 0.</summary>
-    public int Row { get; }
+    /// <summary>Gets the row's place in the list.</summary>
+    public int Row { get; } = row;
 }
 
 /// <summary>The model has no prompt of that name.</summary>
-public sealed class UnknownPromptException : ClientException
+public sealed class UnknownPromptException(string message, string prompt) : EmbedderException(message)
 {
-    internal UnknownPromptException(string prompt, IEnumerable<string> choices)
-        : base($"unknown prompt \"{prompt}\"; {Remedy(choices)}") =>
-        Prompt = prompt;
-
-    /// <summary>Gets the name that was asked for.</summary>
-    public string Prompt { get; }
-
-    private static string Remedy(IEnumerable<string> choices) =>
-        choices.Any() ? $"choose one of: {string.Join(", ", choices)}" : "this model has none";
+    /// <summary>Gets the name.</summary>
+    public string Prompt { get; } = prompt;
 }
 
 /// <summary>A golden case of the model file was not reproduced.</summary>
-public sealed class SelfCheckException : ClientException
+public sealed class SelfCheckException(string @case, string stage, double difference, double limit) : EmbedderException(
+    $"self-check: case {@case}, stage {stage}: difference {Shown(difference)} exceeds {Shown(limit)}; "
+    + "the model file, this client or its packages changed")
 {
-    internal SelfCheckException(string @case, string stage, double difference, double limit)
-        : base(
-            $"self-check: case {@case}, stage {stage}: difference {Format(difference)} exceeds {Format(limit)}; "
-            + "the model file, this client or its packages changed")
-    {
-        Case = @case;
-        Stage = stage;
-        Difference = difference;
-        Limit = limit;
-    }
-
     /// <summary>Gets the id of the golden case.</summary>
-    public string Case { get; }
+    public string Case { get; } = @case;
 
     /// <summary>Gets the stage that differs: <c>tokenize</c>, <c>embed_ids</c> or <c>embed</c>.</summary>
-    public string Stage { get; }
+    public string Stage { get; } = stage;
 
-    /// <summary>
-    /// Gets the largest absolute difference of one element, or 1 - cosine; for the stage
-    /// <c>tokenize</c> the number of rows whose ids differ. Infinite where an element is no number.
-    /// </summary>
-    public double Difference { get; }
+    /// <summary>Gets the largest difference of an element, or 1 - cosine; of <c>tokenize</c> how many rows differ.</summary>
+    public double Difference { get; } = difference;
 
-    /// <summary>Gets the limit that <see cref="Difference"/> exceeds.</summary>
-    public double Limit { get; }
+    /// <summary>Gets what <see cref="Difference"/> exceeds.</summary>
+    public double Limit { get; } = limit;
 
-    /// <summary>Format a number like C's %g, as clients in other languages do.</summary>
-    private static string Format(double number) =>
+    private static string Shown(double number) =>
         double.IsFinite(number) ? number.ToString("g6", CultureInfo.InvariantCulture) : "inf";
 }

@@ -4,32 +4,23 @@ using Tokenizers.DotNet;
 namespace AllMinilmL6V2;
 
 /// <summary>The tokenizer of a model file; it truncates, and does not pad.</summary>
-internal sealed partial class ModelTokenizer : IDisposable
+internal sealed class ModelTokenizer : IDisposable
 {
     private readonly string _path;
     private readonly Tokenizer _tokenizer;
 
-    private ModelTokenizer(string path, Tokenizer tokenizer)
+    /// <summary>Load a tokenizer.json through a private file, as the binding takes nothing but a path.</summary>
+    internal ModelTokenizer(string path, byte[] json)
     {
         _path = path;
-        _tokenizer = tokenizer;
-    }
-
-    public void Dispose() => _tokenizer.Dispose();
-
-    /// <summary>Load a tokenizer.json through a private file, as the binding takes nothing but a path.</summary>
-    /// <exception cref="ModelException">The tokenizers library does not take it, or there is no room for the file.</exception>
-    /// <exception cref="DllNotFoundException">The application lacks the tokenizer's native package.</exception>
-    internal static ModelTokenizer Load(string path, byte[] json)
-    {
         try
         {
             using var file = Write(json);
-            return new(path, new Tokenizer(file.Name));
+            _tokenizer = new Tokenizer(file.Name);
         }
         catch (TokenizerException error)
         {
-            throw new ModelException($"{path}: {Head.TokenizerKey} is damaged; bake the model again", error);
+            throw new ModelException($"{path}: {ModelFile.TokenizerKey} is damaged; bake the model again", error);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -47,10 +38,12 @@ internal sealed partial class ModelTokenizer : IDisposable
         }
     }
 
+    public void Dispose() => _tokenizer.Dispose();
+
     /// <summary>Token ids of valid Unicode.</summary>
-    /// <exception cref="ModelException">The tokenizers library fails.</exception>
-    internal int[] Encode(string text)
+    internal int[] Encode(string text, CancellationToken cancellationToken)
     {
+        cancellationToken.ThrowIfCancellationRequested();
         try
         {
             return Array.ConvertAll(_tokenizer.Encode(text), id => (int)id);

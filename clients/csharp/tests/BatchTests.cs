@@ -26,29 +26,29 @@ public sealed class BatchTests
     [Fact]
     public void InputsAreWhatTheirFeedSays()
     {
-        var right = ModelContract.Expected.PadSide == "right";
-        var pad = (long)ModelContract.Expected.PadId;
-        Assert.All(ModelContract.Expected.Inputs, (input, number) =>
+        var right = Contract.Expected.PadSide == "right";
+        var pad = (long)Contract.Expected.PadId;
+        Assert.All(Contract.Expected.Inputs, input =>
         {
             long[] expected = input.Feed switch
             {
-                Feed.InputIds => right ? [7, 8, 9, 6, pad, pad] : [7, 8, 9, pad, pad, 6],
-                Feed.AttentionMask => right ? [1, 1, 1, 1, 0, 0] : [1, 1, 1, 0, 0, 1],
-                Feed.TokenTypeIds => [0, 0, 0, 0, 0, 0],
-                Feed.PositionIds => [0, 1, 2, 0, 0, 0],
+                "input_ids" => right ? [7, 8, 9, 6, pad, pad] : [7, 8, 9, pad, pad, 6],
+                "attention_mask" => right ? [1, 1, 1, 1, 0, 0] : [1, 1, 1, 0, 0, 1],
+                "token_type_ids" => [0, 0, 0, 0, 0, 0],
+                "position_ids" => [0, 1, 2, 0, 0, 0],
                 _ => [input.Values[string.Empty]],
             };
-            using var batch = new PaddedBatch(Rows, prompt: null);
-            Assert.Equal(expected, batch.Inputs[number].GetTensorDataAsSpan<long>().ToArray());
-            Assert.Equal(input.Feed == Feed.PromptValue ? [1] : [2, 3], batch.Inputs[number].GetTensorTypeAndShape().Shape);
+            using var fed = Batches.Feed(input, Rows, prompt: null);
+            Assert.Equal(expected, fed.GetTensorDataAsSpan<long>().ToArray());
+            Assert.Equal(input.Feed == "prompt_value" ? [1] : [2, 3], fed.GetTensorTypeAndShape().Shape);
         });
     }
 
     /// <summary>The value of a prompt is its own.</summary>
     [Fact]
-    public void PromptsHaveTheirValues() => Assert.All(ModelContract.Expected.Inputs, (input, number) => Assert.All(input.Values, value =>
+    public void PromptsHaveTheirValues() => Assert.All(Contract.Expected.Inputs, input => Assert.All(input.Values, value =>
     {
-        using var batch = new PaddedBatch(Rows, value.Key);
-        Assert.Equal([value.Value], batch.Inputs[number].GetTensorDataAsSpan<long>().ToArray());
+        using var fed = Batches.Feed(input, Rows, value.Key);
+        Assert.Equal([value.Value], fed.GetTensorDataAsSpan<long>().ToArray());
     }));
 }

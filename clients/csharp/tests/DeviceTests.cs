@@ -12,7 +12,7 @@ public sealed class DeviceTests
     {
         try
         {
-            using var embedder = Embedder.Open(ModelUnderTest.Path, new EmbedderOptions { Device = EmbedderDevice.Cuda });
+            using var embedder = Embedder.Open(ModelUnderTest.Path, Device.Cuda);
             Assert.Equal("CUDAExecutionProvider", embedder.Provider);
         }
         catch (DeviceException error)
@@ -21,48 +21,15 @@ public sealed class DeviceTests
         }
     }
 
-    /// <summary>The profile of one token names every node that ran and its provider.</summary>
-    [Fact]
-    public void TheProfileShowsTheProvider()
-    {
-        using var options = new SessionOptions();
-        var (session, nodes) = ProviderProfile.Open(options, () => Session.Open(ModelUnderTest.Path, ExecutionProvider.Cpu, options));
-        session.Dispose();
-        Assert.NotEmpty(nodes);
-        Assert.All(nodes, node => Assert.Equal("CPUExecutionProvider", node.Provider));
-        ProviderProfile.Check(ExecutionProvider.Cpu, nodes);
-    }
-
-    /// <summary>A device is asked for one token as the file is opened; a graph that runs elsewhere is refused.</summary>
-    [Fact]
-    public void ADeviceIsTriedAtOnce()
-    {
-        using var options = new SessionOptions(); // without CUDA
-        var error = Assert.Throws<DeviceException>(() => Session.Open(ModelUnderTest.Path, ExecutionProvider.Cuda, options));
-        Assert.Matches("^device \"cuda\" does not run the graph: .* on (CPU|CUDA)ExecutionProvider;", error.Message);
-    }
-
     /// <summary>A graph that cannot be loaded is an error of the model, on a device one of the device.</summary>
     [Fact]
     public void WhatFailsOnADeviceIsItsError()
     {
         using var copy = ModelCopy.With("fixture", _ => { }); // whose graph is zeros
         using var options = new SessionOptions();
-        var model = Assert.Throws<ModelException>(() => Session.Open(copy.Path, ExecutionProvider.Cpu, options));
+        var model = Assert.Throws<ModelException>(() => new Session(copy.Path, Device.Cpu, options));
         Assert.StartsWith($"{copy.Path}: onnxruntime cannot load the graph: ", model.Message, StringComparison.Ordinal);
-        var device = Assert.Throws<DeviceException>(() => Session.Open(copy.Path, ExecutionProvider.Cuda, options));
+        var device = Assert.Throws<DeviceException>(() => new Session(copy.Path, Device.Cuda, options));
         Assert.Matches("^device \"cuda\" cannot load the graph .* check the GPU driver", device.Message);
-    }
-
-    /// <summary>One matrix product on another provider fails; other operators may run anywhere.</summary>
-    [Fact]
-    public void AMatrixProductElsewhereIsRefused()
-    {
-        var (cuda, cpu) = (ExecutionProvider.Cuda.Name, ExecutionProvider.Cpu.Name);
-        ProviderProfile.Check(ExecutionProvider.Cuda, [new("FusedMatMul", cuda), new("Shape", cpu)]);
-        var error = Assert.Throws<DeviceException>(
-            () => ProviderProfile.Check(ExecutionProvider.Cuda, [new("MatMul", cuda), new("FusedMatMul", cpu)]));
-        Assert.Contains("FusedMatMul ran on CPUExecutionProvider", error.Message, StringComparison.Ordinal);
-        Assert.Throws<DeviceException>(() => ProviderProfile.Check(ExecutionProvider.Cuda, [new("Gather", cpu)]));
     }
 }

@@ -45,48 +45,52 @@ public sealed class EmbedderTests(ModelUnderTest model)
         }
     }
 
-    /// <summary>A list is taken in parts, of which none is lost; progress counts on.</summary>
+    /// <summary>A list is taken in parts, of which none is lost.</summary>
     [Fact]
-    public async Task ALongListIsEmbeddedWhole()
+    public void ALongListIsEmbeddedWhole()
     {
-        Reports reports = new();
-        var vectors = await _embedder.EmbedAsync(Enumerable.Repeat(string.Empty, 8192).Append("last"), progress: reports);
-        Assert.Equal(8193, vectors.Length);
-        Assert.Equal(8193, reports[^1]);
-        Assert.Equal(reports.Distinct().Order(), reports);
+        var vectors = _embedder.Embed(Enumerable.Repeat(string.Empty, OpenModel.Window).Append("last"));
+        Assert.Equal(OpenModel.Window + 1, vectors.Length);
         Near.Equal(_embedder.Embed(["last"])[0], vectors[^1]);
+    }
+
+    /// <summary>A list is judged whole before any of it runs, however many windows it has.</summary>
+    [Fact]
+    public void AListIsJudgedFirst()
+    {
+        var texts = Enumerable.Repeat(string.Empty, OpenModel.Window).Append("\ud800");
+        var error = Assert.Throws<InvalidTextException>(
+            () => _embedder.Embed(texts, cancellationToken: new CancellationToken(canceled: true)));
+        Assert.Equal(OpenModel.Window, error.Index);
     }
 
     /// <summary>A named prompt gives the ids of prompt and text as one string.</summary>
     [Fact]
     public void PromptsArePutBeforeTheText() => Assert.All(_embedder.Prompts, prompt => Assert.Equal(
-        _embedder.Model.Tokenize([prompt.Value + "x y"], prompt: null), _embedder.Tokenize(["x y"], prompt.Key)));
+        _embedder.RowsOf([prompt.Value + "x y"], prompt: null), _embedder.Tokenize(["x y"], prompt.Key)));
 
     /// <summary>Where no prompt is named the model's default applies, to texts and to ids.</summary>
     [Fact]
     public void TheDefaultPromptApplies()
     {
-        var standard = ModelContract.Expected.DefaultPrompt;
-        var rows = _embedder.Model.Tokenize(Texts, standard);
+        var standard = Contract.Expected.DefaultPrompt;
+        var rows = _embedder.RowsOf(Texts, standard);
         Assert.Equal(rows, _embedder.Tokenize(Texts));
-        Near.Equal(_embedder.Model.Run(rows, standard), _embedder.EmbedIds(rows));
-        Near.Equal(_embedder.Model.RunTexts(Texts, standard).Vectors, _embedder.Embed(Texts));
+        Near.Equal(_embedder.Run(rows, standard), _embedder.EmbedIds(rows));
+        Near.Equal(_embedder.ResultsOf(rows, standard), _embedder.Embed(Texts));
     }
 
     /// <summary>A query takes the prompt named query, documents that of documents, or none, not even the default.</summary>
     [Fact]
-    public async Task QueriesAndDocumentsTakeTheirPrompts()
+    public void QueriesAndDocumentsTakeTheirPrompts()
     {
-        var (queries, _) = _embedder.Model.RunTexts(Texts, _embedder.Prompts.Keys.FirstOrDefault(name => name == "query"));
+        var queries = Results(_embedder.Prompts.Keys.FirstOrDefault(name => name == "query"));
         Near.Equal(queries[0], _embedder.EmbedQuery(Texts[0]));
-        Near.Equal(queries[0], await _embedder.EmbedQueryAsync(Texts[0]));
         Near.Equal(queries, _embedder.EmbedQueries(Texts));
-        Near.Equal(queries, await _embedder.EmbedQueriesAsync(Texts));
 
         string[] names = ["document", "passage", "corpus"];
-        var (documents, _) = _embedder.Model.RunTexts(Texts, names.FirstOrDefault(_embedder.Prompts.ContainsKey));
+        var documents = Results(names.FirstOrDefault(_embedder.Prompts.ContainsKey));
         Near.Equal(documents, _embedder.EmbedDocuments(Texts));
-        Near.Equal(documents, await _embedder.EmbedDocumentsAsync(Texts));
     }
 
     /// <summary>No texts give no vectors, and no ids; a row without ids is all padding, and gives a vector.</summary>
@@ -108,90 +112,23 @@ public sealed class EmbedderTests(ModelUnderTest model)
         Parallel.For(0, 4, _ => Near.Equal(expected, _embedder.Embed(Texts)));
     }
 
-    /// <summary>The asynchronous call gives the same vectors, and ends when it is cancelled.</summary>
-    [Fact]
-    public async Task TheAsynchronousCallGivesTheSame()
-    {
-        Near.Equal(_embedder.Embed(Texts), await _embedder.EmbedAsync(Texts));
-        using var source = new CancellationTokenSource();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => _embedder.EmbedAsync(CancelThenGive(source), cancellationToken: source.Token));
-    }
-
     /// <summary>A cancelled token ends tokenizing between two texts, and a graph between two operators.</summary>
     [Fact]
     public void CancellationReachesTokenizerAndGraph()
     {
         var cancelled = new CancellationToken(canceled: true);
-        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.Model.Tokenize(Texts, prompt: null, cancelled));
-        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.Model.Run([[0]], prompt: null, cancelled));
-    }
-
-    /// <summary>Progress counts the texts that are done, after each batch; what it throws ends the call.</summary>
-    [Fact]
-    public async Task ProgressCountsTexts()
-    {
-        var texts = Enumerable.Repeat("a", 520);
-        var reports = await Reported(counts => _embedder.EmbedAsync(texts, progress: counts));
-        var batches = Batches.Cut(_embedder.Tokenize(texts), ExecutionProvider.Cpu.TokensPerBatch).Select(batch => batch.Length);
-        Assert.Equal(batches.Aggregate(new List<int> { 0 }, (done, count) => [.. done, done[^1] + count])[1..], reports);
-        Assert.Equal([4], await Reported(counts => _embedder.EmbedQueriesAsync(Texts, counts)));
-        Assert.Equal([4], await Reported(counts => _embedder.EmbedDocumentsAsync(Texts, counts)));
-        Assert.Empty(await Reported(counts => _embedder.EmbedAsync([], progress: counts)));
-        Reports failing = new() { Then = () => throw new FormatException("enough") };
-        await Assert.ThrowsAsync<FormatException>(() => _embedder.EmbedAsync(texts, progress: failing));
-        Assert.Single(failing);
-    }
-
-    /// <summary>A list is judged whole before any of it runs, however many windows it has.</summary>
-    [Fact]
-    public async Task AListIsJudgedFirst()
-    {
-        Reports reports = new();
-        var texts = Enumerable.Repeat("a", LoadedModel.TextsAtATime).Append("\ud800");
-        var error = await Assert.ThrowsAsync<InvalidTextException>(() => _embedder.EmbedAsync(texts, progress: reports));
-        Assert.Equal(LoadedModel.TextsAtATime, error.Index);
-        Assert.Empty(reports);
-    }
-
-    /// <summary>A token that is cancelled while a batch runs lets no other batch begin.</summary>
-    [Fact]
-    public async Task CancellationEndsBetweenBatches()
-    {
-        using var source = new CancellationTokenSource();
-        Reports reports = new() { Then = source.Cancel };
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(
-            () => _embedder.EmbedAsync(Enumerable.Repeat("a", 520), progress: reports, cancellationToken: source.Token));
-        Assert.Single(reports);
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.RowsOf(Texts, prompt: null, cancelled));
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.Run([[0]], prompt: null, cancelled));
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.Embed(Texts, cancellationToken: cancelled));
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.EmbedQuery("a", cancelled));
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.EmbedQueries(Texts, cancelled));
+        Assert.ThrowsAny<OperationCanceledException>(() => _embedder.EmbedDocuments(Texts, cancelled));
     }
 
     /// <summary>In a debugger or a log an embedder is one short line.</summary>
     [Fact]
     public void ItIsDescribedInALine() => Assert.Equal(
-        $"Embedder({_embedder.Name}, float[{_embedder.Dimension}], CPUExecutionProvider, open)", _embedder.ToString());
+        $"Embedder({_embedder.Name}, CPUExecutionProvider, open)", _embedder.ToString());
 
-    private static async Task<Reports> Reported(Func<IProgress<int>, Task> call)
-    {
-        Reports reports = new();
-        await call(reports);
-        return reports;
-    }
-
-    private static IEnumerable<string> CancelThenGive(CancellationTokenSource source)
-    {
-        source.Cancel();
-        yield return "a";
-    }
-
-    /// <summary>Unlike <see cref="Progress{T}"/> it is told at once.</summary>
-    private sealed class Reports : List<int>, IProgress<int>
-    {
-        internal Action Then { get; init; } = () => { };
-
-        public void Report(int value)
-        {
-            Add(value);
-            Then();
-        }
-    }
+    private float[][] Results(string? prompt) => _embedder.ResultsOf(_embedder.RowsOf(Texts, prompt), prompt);
 }

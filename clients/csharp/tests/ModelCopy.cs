@@ -24,13 +24,12 @@ internal sealed class ModelCopy : IDisposable
     /// <summary>Change one entry, and make its digest anew. In place of the graph stand as many zeros.</summary>
     internal static ModelCopy With(string part, Action<JsonNode> change)
     {
-        var head = Head.Read(ModelUnderTest.Path);
-        var entries = head.Values.ToDictionary();
+        var entries = new ModelFile(ModelUnderTest.Path).Entries;
         entries[$"polybake.{part}"] = Changed(entries[$"polybake.{part}"], change);
         if (part != "digests")
         {
             var digest = Convert.ToHexStringLower(SHA256.HashData(entries[$"polybake.{part}"]));
-            entries[Head.DigestsKey] = Changed(entries[Head.DigestsKey], digests => digests[part] = digest);
+            entries["polybake.digests"] = Changed(entries["polybake.digests"], digests => digests[part] = digest);
         }
 
         var copy = new ModelCopy();
@@ -40,16 +39,19 @@ internal sealed class ModelCopy : IDisposable
             file.Write(Entry(key, value));
         }
 
-        file.SetLength(file.Position + head.TailLength);
+        file.SetLength(file.Position + GraphLength(new ModelFile(ModelUnderTest.Path)));
         return copy;
     }
+
+    internal static long GraphLength(ModelFile file) =>
+        JsonNode.Parse(file.Entries["polybake.digests"])!["tail_length"]!.GetValue<long>();
 
     /// <summary>Copy the graph as well.</summary>
     internal ModelCopy WithGraph()
     {
         using var model = File.OpenRead(ModelUnderTest.Path);
         using var file = File.OpenWrite(Path);
-        var length = Head.Read(ModelUnderTest.Path).TailLength;
+        var length = GraphLength(new ModelFile(ModelUnderTest.Path));
         model.Seek(-length, SeekOrigin.End);
         file.Seek(-length, SeekOrigin.End);
         model.CopyTo(file);

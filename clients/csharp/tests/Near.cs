@@ -6,6 +6,9 @@ internal static class Near
 {
     private const double MaxAbs = 1e-5;
 
+    /// <summary>The rows of all texts, one after another.</summary>
+    internal static float[][] Rows(float[][] results) => results;
+
     internal static void Equal(float[] expected, float[] found) => Equal([expected], [found]);
 
     internal static void Equal(float[][] expected, float[][] found)

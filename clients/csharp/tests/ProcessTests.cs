@@ -31,8 +31,6 @@ public sealed class ProcessTests
             () => embedder.EmbedQuery("a"),
             () => embedder.EmbedQueries([]),
             () => embedder.EmbedDocuments([]),
-            () => embedder.EmbedEach([]),
-            () => embedder.EmbedEachAsync(null!),
             () => embedder.Tokenize([]),
             () => embedder.EmbedIds([]),
             () => embedder.SelfCheck(),
@@ -41,57 +39,37 @@ public sealed class ProcessTests
             "the embedder is closed; open another", Assert.Throws<ObjectDisposedException>(call).Message));
     }
 
-    /// <summary>Closing waits for the calls that run, refuses others, and frees once.</summary>
-    [Fact]
-    public async Task ClosingWaits()
+    /// <summary>Closing refuses other calls at once, and frees once the calls that run have ended.</summary>
+    [LinuxFact]
+    public async Task ACallKeepsTheModel()
     {
-        var freed = 0;
-        var lifetime = new Lifetime("embedder", () => freed++);
+        var threads = Math.Min(2, Environment.ProcessorCount);
+        using var embedder = OpenNamed(threads);
         using var inside = new ManualResetEventSlim();
         using var goOn = new ManualResetEventSlim();
-        var call = Task.Run(() => lifetime.During(() =>
+        var call = Task.Run(() => embedder.During(() =>
         {
             inside.Set();
             goOn.Wait();
-            return freed;
+            embedder.Dispose(); // once more, within a call of its own
+            Assert.Equal(threads - 1, TimesOfItsThreads().Count); // where the model were freed, the next line could end the process
+            return embedder.Run([[0]], prompt: null);
         }));
         inside.Wait();
-        var close = Task.Run(lifetime.Close);
-        SpinWait.SpinUntil(() => lifetime.IsClosed);
-        Assert.Throws<ObjectDisposedException>(() => lifetime.During(() => 0));
-        Assert.NotSame(close, await Task.WhenAny(close, Task.Delay(50)));
+        await Task.Run(embedder.Dispose).WaitAsync(TimeSpan.FromSeconds(60));
+        Assert.Throws<ObjectDisposedException>(() => embedder.Embed([]));
         goOn.Set();
-        await close;
-        lifetime.Close();
-        Assert.Equal(0, await call);
-        Assert.Equal(1, freed);
+        Assert.Single(await call);
+        Assert.True(SpinWait.SpinUntil(() => TimesOfItsThreads().Count == 0, TimeSpan.FromSeconds(10)));
     }
 
-    /// <summary>Closed within a call of its own, such as by what gives the texts, an embedder ends that call, and is freed by it.</summary>
-    [Fact]
-    public async Task ACallMayClose()
+    /// <summary>Threads that wait for work take no time from others.</summary>
+    [LinuxFact]
+    public void WaitingThreadsSleep()
     {
-        var freed = 0;
-        var lifetime = new Lifetime("embedder", () => freed++);
-        var call = Task.Run(() => lifetime.During(() => lifetime.During(() =>
-        {
-            lifetime.Close();
-            return freed;
-        })));
-        Assert.Equal(0, await call.WaitAsync(TimeSpan.FromSeconds(60)));
-        Assert.Equal(1, freed);
-
-        using var embedder = Embedder.Open(ModelUnderTest.Path);
-        var vectors = await Task.Run(() => embedder.Embed(Closing())).WaitAsync(TimeSpan.FromSeconds(60));
-        Assert.Equal(2, vectors.Length);
-        Assert.Throws<ObjectDisposedException>(() => embedder.Embed([]));
-
-        IEnumerable<string> Closing()
-        {
-            yield return "a";
-            embedder.Dispose();
-            yield return "b";
-        }
+        using var embedder = OpenNamed(Math.Min(2, Environment.ProcessorCount));
+        Thread.Sleep(100);
+        Assert.All(TimesOfItsThreads(), time => Assert.InRange(time, 0, 5e6));
     }
 
     /// <summary>Open and closed ten times, an embedder takes hardly more memory than once.</summary>
@@ -104,56 +82,15 @@ public sealed class ProcessTests
 
     /// <summary>An embedder has as many threads as it was given, that of the caller included, and none once it is closed.</summary>
     [LinuxFact]
-    public void ThreadsAreThoseAskedFor() => Assert.All(Enumerable.Range(1, Processors.Usable), threads =>
+    public void ThreadsAreThoseAskedFor() => Assert.All(Enumerable.Range(1, Environment.ProcessorCount), threads =>
     {
-        using (OpenNamed(new EmbedderOptions { Threads = threads }))
+        using (OpenNamed(threads))
         {
             Assert.Equal(threads - 1, TimesOfItsThreads().Count);
         }
 
         Assert.True(SpinWait.SpinUntil(() => TimesOfItsThreads().Count == 0, TimeSpan.FromSeconds(10)));
     });
-
-    /// <summary>Threads that wait for work take time from others only where that was asked for.</summary>
-    [LinuxFact]
-    public void WaitingThreadsSleep()
-    {
-        var threads = Math.Min(2, Processors.Usable);
-        using (OpenNamed(new EmbedderOptions { Threads = threads, Spin = true }))
-        {
-            Assert.True(SpinWait.SpinUntil(() => TimesOfItsThreads().All(time => time > 10e6), TimeSpan.FromSeconds(10)));
-        }
-
-        using (OpenNamed(new EmbedderOptions { Threads = threads }))
-        {
-            Thread.Sleep(100);
-            Assert.All(TimesOfItsThreads(), time => Assert.InRange(time, 0, 5e6));
-        }
-    }
-
-    /// <summary>The smallest quota of the process's cgroup and its parents counts, in both versions of cgroups.</summary>
-    [Theory]
-    [InlineData("0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max", "150000 100000\n", 1.5)]
-    [InlineData("0::/a/b\n", "sys/fs/cgroup/a/cpu.max", "50000 100000\n", 0.5)]
-    [InlineData("0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max", "max 100000\n", double.PositiveInfinity)]
-    [InlineData("3:memory:/m\n2:cpu,cpuacct:/a\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "250000\n", 2.5)]
-    [InlineData("2:cpu,cpuacct:/a\n", "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1\n", double.PositiveInfinity)]
-    public void QuotasCount(string cgroups, string file, string quota, double expected)
-    {
-        var root = Directory.CreateTempSubdirectory().FullName;
-        Write("proc/self/cgroup", cgroups);
-        Write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-        Write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
-        Write(file, quota);
-        Assert.Equal(expected, Processors.Quota(root));
-        Directory.Delete(root, recursive: true);
-
-        void Write(string path, string text)
-        {
-            Directory.CreateDirectory(Path.GetDirectoryName(Path.Join(root, path))!);
-            File.WriteAllText(Path.Join(root, path), text);
-        }
-    }
 
     /// <summary>ONNX Runtime's telemetry would write to the home of whoever runs the process; an empty variable asks for none.</summary>
     [Theory]
@@ -199,12 +136,12 @@ public sealed class ProcessTests
     }
 
     /// <summary>Open an embedder whose threads inherit a name.</summary>
-    private static Embedder OpenNamed(EmbedderOptions options)
+    private static Embedder OpenNamed(int threads)
     {
         Thread.CurrentThread.Name = ThreadName;
         try
         {
-            return Embedder.Open(ModelUnderTest.Path, options);
+            return Embedder.Open(ModelUnderTest.Path, threads: threads);
         }
         finally
         {

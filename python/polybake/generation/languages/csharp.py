@@ -8,6 +8,9 @@ from pydantic import JsonValue
 
 from polybake.generation.languages.language import Language, Spelling, pascal, quoted
 
+#: The most characters of an array or an object within one line.
+_WIDTH = 110
+
 
 def csharp_string(text: str) -> str:
     """A C# string literal."""
@@ -15,24 +18,27 @@ def csharp_string(text: str) -> str:
 
 
 def csharp_literal(value: JsonValue, level: int) -> str:
-    """Return a JsonNode, or a value that converts to one, for use in a class, a level deeper."""
-    space = "    " * (level + 1)
-    if isinstance(value, dict) and value:
-        fields = "".join(
-            f"{space}    [{csharp_string(key)}] = {csharp_literal(value[key], level + 1)},\n"
-            for key in value
-        )
-        return f"new JsonObject\n{space}{{\n{fields}{space}}}"
-    if isinstance(value, list) and value:
-        parts = (f"\n{space}    {csharp_literal(part, level + 1)}" for part in value)
-        return f"new JsonArray({','.join(parts)})"
-    if isinstance(value, dict | list):
-        return "new JsonObject()" if isinstance(value, dict) else "new JsonArray()"
-    if isinstance(value, str):
-        return csharp_string(value)
-    if isinstance(value, float):  # .NET would write 1.0 as 1, and the contract's numbers are text
-        return f'JsonNode.Parse("{json.dumps(value)}")'
-    return "(JsonNode?)null" if value is None else json.dumps(value)
+    """JSON for a raw string literal in a class, a level deeper.
+
+    No JSON has three quotation marks in a row, which would end the literal.
+    """
+    return _json(value, "    " * (level + 2))
+
+
+def _json(value: JsonValue, space: str) -> str:
+    """An array or an object that is too long for a line has a line for each part."""
+    line = json.dumps(value)
+    if not isinstance(value, dict | list) or not value or len(space) + len(line) <= _WIDTH:
+        return line
+    inner = f"{space}  "
+    if isinstance(value, dict):
+        begin, end = "{}"
+        parts = [f"{json.dumps(key)}: {_json(value[key], inner)}" for key in value]
+    else:
+        begin, end = "[]"
+        parts = [_json(part, inner) for part in value]
+    lines = ",\n".join(f"{inner}{part}" for part in parts)
+    return f"{begin}\n{lines}\n{space}{end}"
 
 
 def msbuild_text(text: str) -> str:
@@ -46,11 +52,13 @@ def msbuild_text(text: str) -> str:
 
 NAME = Spelling(pascal, r"[A-Za-z][A-Za-z0-9]*(\.[A-Za-z][A-Za-z0-9]*)*")
 
+#: Also the classes of clients: a namespace would hide one of its own name from its users.
 RESERVED = """
-action array attribute buffer class console convert core data delegate encoding enumerable
-environment exception fact file func guid half hash index lazy math memory microsoft net nullable
-object parallel path process progress random range set socket span stream string system task thread
-timer tuple type uri version windows xunit
+action aggregation answer answerer array attribute buffer bulk class console convert core cuda data
+delegate device encoding enumerable environment exception fact file func guid half hash index lazy
+math memory microsoft net nullable object openmodel pairmodel parallel path process progress random
+range set socket span stream string system tagger task thread timer tuple type uri version windows
+xunit
 """
 
 CSHARP = Language(
@@ -68,7 +76,6 @@ CSHARP = Language(
     project_files=frozenset(
         {
             "src/__module__.csproj",
-            "src/Task.props",
             "tests/__module__.Tests.csproj",
             "harness/__module__.Harness.csproj",
             "__module__.slnx",
