@@ -10,8 +10,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from models.every_feed import write_every_feed_model
-from models.task_models import (
+from models.files.every_feed import write_every_feed_model
+from models.files.task_models import (
     write_answerer,
     write_multi_vector,
     write_reranker,
@@ -19,9 +19,9 @@ from models.task_models import (
     write_tagger,
     write_zero_shot,
 )
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
-pytest_plugins = ["support.proven", "support.caught", "faulty.fixtures"]
+pytest_plugins = ["support.oracle.proven", "support.clients.caught", "faulty.fixtures"]
 
 hypothesis.settings.register_profile("shared", deadline=None)  # other jobs take time, too
 hypothesis.settings.load_profile("shared")

@@ -11,7 +11,7 @@ import pytest
 
 import polybake
 from faulty.subject import SubjectFiles
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.errors import InputError
 from polybake.steps import Normalize
 

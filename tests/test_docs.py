@@ -19,16 +19,16 @@ import yaml
 from results import ratio, timed
 from safetensors.numpy import save_file
 
-from models.network_numpy import draw, linear_shapes
-from models.search_model import write_search_model
-from models.task_models import TASK_MODELS
+from models.files.search_model import write_search_model
+from models.files.task_models import TASK_MODELS
+from models.formulas.network_numpy import draw, linear_shapes
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
 from polybake.generation import LANGUAGES, render_client
 from polybake.verification.harness import protocol
 from polybake.verification.harness.harness_file import HarnessFile
-from support.served import served
-from support.support_table import parse
+from support.oracle.support_table import parse
+from support.servers.served import served
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.base.modelfile.container import read_head
-from support.fresh_home import run_silently
+from support.processes.fresh_home import run_silently
 
 pytestmark = pytest.mark.slow
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import polybake
-from models.tiny_folders import (
+from models.folders.tiny_folders import (
     CONFIG,
     change_json,
     write_bert,
     write_json,
     write_sentence_transformers,
 )
-from models.tiny_onnx import write_encoder
+from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.bake_config import bake_config
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Manifest

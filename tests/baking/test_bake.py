@@ -14,14 +14,14 @@ import onnx
 import onnxruntime as ort
 import pytest
 
-from models.tiny_folders import (
+from models.folders.tiny_folders import (
     CONFIG,
     bert_weights,
     write_bert,
     write_json,
     write_sentence_transformers,
 )
-from models.tiny_onnx import BODY, HIDDEN, INPUTS, POOLED, encoder, write_encoder
+from models.onnx.tiny_onnx import BODY, HIDDEN, INPUTS, POOLED, encoder, write_encoder
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.golden.texts import CaseText
 from polybake.baking.recipe.resolve import resolve

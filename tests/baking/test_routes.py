@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from onnxscript import OpBuilder, ir
 
-from models.tiny_folders import write_bert
-from models.tiny_onnx import write_encoder
+from models.folders.tiny_folders import write_bert
+from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.sources import open_source
 from polybake.baking.steps.step import Pointwise

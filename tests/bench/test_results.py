@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import results
 
-from support.comparison import FOUND
+from support.samples.comparison import FOUND
 
 
 def test_rate_is_texts_by_the_median_call() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import tables
 
-from support.comparison import FOUND
+from support.samples.comparison import FOUND
 
 RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results"
 

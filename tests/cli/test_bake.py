@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_sentence_transformers
+from models.folders.tiny_folders import write_sentence_transformers
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Deviation
 from polybake.cli.bake import _lowered
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 

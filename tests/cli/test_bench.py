@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from polybake.study.bench.figures import Figures
-from support.commandline import polybake, run
-from support.plain_client import write_plain_client
+from support.clients.plain_client import write_plain_client
+from support.processes.commandline import polybake, run
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.base.modelfile.container import read_head, write
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 

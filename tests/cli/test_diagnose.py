@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.prompted import write_prompted
+from models.files.prompted import write_prompted
 from polybake.base.modelfile.container import read_head
 from polybake.cli import diagnose
 from polybake.runtime.embedder import Embedder
-from support.commandline import polybake, run
-from support.served import served
+from support.processes.commandline import polybake, run
+from support.servers.served import served
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from models.varied import change_weight, write_varied
-from support.commandline import polybake, run
+from models.files.varied import change_weight, write_varied
+from support.processes.commandline import polybake, run
 
 pytestmark = pytest.mark.slow
 

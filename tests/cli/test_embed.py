@@ -16,7 +16,7 @@ import pytest
 from polybake import __version__
 from polybake.base.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
-from support.commandline import run
+from support.processes.commandline import run
 
 pytestmark = pytest.mark.slow
 

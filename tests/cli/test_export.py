@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.commandline import polybake
-from support.fresh_home import run_silently
+from support.processes.commandline import polybake
+from support.processes.fresh_home import run_silently
 
 pytestmark = pytest.mark.slow
 

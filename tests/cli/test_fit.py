@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.runtime.embedder import Embedder
-from support.commandline import polybake, run
+from support.processes.commandline import polybake, run
 
 pytestmark = pytest.mark.slow
 

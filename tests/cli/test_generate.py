@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from models.task_models import masked_lm_weights
-from models.tiny_folders import CONFIG, write_bert, write_json, write_sentence_transformers
-from models.tiny_onnx import POOLED, encoder, write_encoder
+from models.files.task_models import masked_lm_weights
+from models.folders.tiny_folders import CONFIG, write_bert, write_json, write_sentence_transformers
+from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from models.every_feed import write_every_feed_model
-from models.task_models import write_tagger
-from models.tiny_folders import write_bert, write_sentence_transformers
-from models.tiny_onnx import encoder, write_encoder
-from support.commandline import polybake, run
+from models.files.every_feed import write_every_feed_model
+from models.files.task_models import write_tagger
+from models.folders.tiny_folders import write_bert, write_sentence_transformers
+from models.onnx.tiny_onnx import encoder, write_encoder
+from support.processes.commandline import polybake, run
 
 pytestmark = pytest.mark.slow
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake import __version__
 from polybake.cli import main as cli
 from polybake.errors import InputError
-from support.commandline import run
+from support.processes.commandline import run
 
 pytestmark = pytest.mark.slow
 

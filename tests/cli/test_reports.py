@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faulty.subject import SubjectFiles
-from support.commandline import polybake, run
+from support.processes.commandline import polybake, run
 
 pytestmark = pytest.mark.slow
 

@@ -17,13 +17,13 @@ import httpx
 import numpy as np
 import pytest
 
-from models.every_feed import rows, write_every_feed_model
-from models.quantized_feed import DIMENSION
-from models.task_models import TASK_MODELS
+from models.files.every_feed import rows, write_every_feed_model
+from models.files.quantized_feed import DIMENSION
+from models.files.task_models import TASK_MODELS
 from polybake import __version__
 from polybake.runtime.embedder import Embedder
-from support.commandline import polybake
-from support.served import key_file, served
+from support.processes.commandline import polybake
+from support.servers.served import key_file, served
 
 pytestmark = pytest.mark.slow
 

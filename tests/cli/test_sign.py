@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from support.commandline import polybake
-from support.keys import write_keys
+from support.processes.commandline import polybake
+from support.samples.keys import write_keys
 
 pytestmark = pytest.mark.slow
 

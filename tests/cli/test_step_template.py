@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.tiny_folders import write_sentence_transformers
+from models.folders.tiny_folders import write_sentence_transformers
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from support.deployment import DEPLOY, instructions, serve_default, services, words
+from support.servers.deployment import DEPLOY, instructions, serve_default, services, words
 
 
 def test_it_builds_the_image_that_is_here() -> None:

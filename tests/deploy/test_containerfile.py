@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from support.commandline import run
-from support.deployment import DEPLOY, instructions, serve_default, words
+from support.processes.commandline import run
+from support.servers.deployment import DEPLOY, instructions, serve_default, words
 
 
 def test_it_installs_the_wheel_beside_it() -> None:

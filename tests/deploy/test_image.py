@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from polybake.runtime.embedder import Embedder
-from support.containers import CONFINED, ENGINE, IMAGE, engine, inspected, running
+from support.servers.containers import CONFINED, ENGINE, IMAGE, engine, inspected, running
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,7 +7,7 @@ import pytest
 from polybake.serving.app import create_app
 from polybake.serving.limits import Limits
 from polybake.serving.models import Models
-from support.deployment import instructions, resources, serve_default, words
+from support.servers.deployment import instructions, resources, serve_default, words
 
 POD = resources()["Deployment"]["spec"]["template"]["spec"]
 (SERVE,) = POD["containers"]

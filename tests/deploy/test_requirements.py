@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from support.deployment import DEPLOY
+from support.servers.deployment import DEPLOY
 
 PINS = (DEPLOY / "requirements.txt").read_text(encoding="utf-8")
 

@@ -14,7 +14,7 @@ import onnxruntime as ort
 import pytest
 from safetensors.numpy import save_file
 
-from models.network_numpy import (
+from models.formulas.network_numpy import (
     Floats,
     Weights,
     convolution,

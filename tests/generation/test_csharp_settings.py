@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from support.dotnet import dotnet
-from support.hub_server import Hub, serve
-from support.rendered import write
+from support.clients.dotnet import dotnet
+from support.clients.rendered import write
+from support.hub.hub_server import Hub, serve
 
 pytestmark = pytest.mark.csharp
 

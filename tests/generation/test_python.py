@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from models.every_feed import write_every_feed_model
-from models.task_models import TASK_MODELS
+from models.files.every_feed import write_every_feed_model
+from models.files.task_models import TASK_MODELS
 from polybake.base.modelfile import container
 from polybake.base.modelfile.container import read_head
-from support.fresh_home import run_silently
-from support.heads import check_heads, write_heads_client
-from support.hostile import CONTRACTS
-from support.planted import Fault, faults
-from support.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
+from support.clients.heads import check_heads, write_heads_client
+from support.clients.hostile import CONTRACTS
+from support.clients.planted import Fault, faults
+from support.clients.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
+from support.processes.fresh_home import run_silently
 
 pytestmark = pytest.mark.python
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.heads import BERT, MODERN, saved_bert, saved_rotary
+from models.folders.heads import BERT, MODERN, saved_bert, saved_rotary
 from polybake.baking.bake_config import bake_config
 from polybake.baking.golden.golden import golden_cases
 from polybake.baking.golden.texts import CaseText
@@ -17,8 +17,8 @@ from polybake.base.modelfile.fixture import encode_vectors
 from polybake.config import Config
 from polybake.runtime.embedder import Embedder
 from polybake.verification.judging.answers import compare_answers
-from support.agreement import Agreement, agreement_of_pairs
-from support.proven import Proven
+from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("transformers")

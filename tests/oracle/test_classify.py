@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.heads import BERT, DECODERS, LABELS, MODERN, saved_bert, saved_rotary
+from models.folders.heads import BERT, DECODERS, LABELS, MODERN, saved_bert, saved_rotary
 from polybake.baking.bake_config import bake_config
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
 from polybake.config import Config
 from polybake.verification.judging.answers import compare_answers
-from support.agreement import Agreement, agreement
-from support.proven import Proven
+from support.oracle.agreement import Agreement, agreement
+from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("transformers")

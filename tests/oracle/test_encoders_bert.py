@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from models.bert import KINDS, roberta
-from models.saved import MAX_LENGTH, randomise, save
+from models.folders.bert import KINDS, roberta
+from models.folders.saved import MAX_LENGTH, randomise, save
 from polybake.baking.layers.log_buckets import log_buckets
 from polybake.baking.layers.relative_bias import relative_buckets
-from support.agreement import agreement_with_folder
-from support.proven import FOLDER, Proven
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from models.rotary import (
+from models.folders.rotary import (
     KINDS,
     gemma_tokenizer,
     mistral_tokenizer,
     qwen2_tokenizer,
     save_kind,
 )
-from models.saved import save
+from models.folders.saved import save
 from polybake.baking.golden.texts import CaseText
-from support.agreement import agreement_with_folder
-from support.proven import Proven
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 transformers = pytest.importorskip("transformers", reason="the oracle is not installed")

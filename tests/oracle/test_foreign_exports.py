@@ -25,8 +25,8 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Case, encode_vectors
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
-from support.agreement import agreement
-from support.proven import Proven
+from support.oracle.agreement import agreement
+from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from models.rotary import KINDS, save_kind
-from models.tiny_folders import change_json
+from models.folders.rotary import KINDS, save_kind
+from models.folders.tiny_folders import change_json
 from polybake.baking.golden.texts import CaseText
-from support.agreement import agreement_with_source, bake_source
-from support.proven import Proven
+from support.oracle.agreement import agreement_with_source, bake_source
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 gte = pytest.importorskip(

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from models.bert import bert
-from models.saved import save
+from models.folders.bert import bert
+from models.folders.saved import save
 from polybake.base.files.hub_reference import parse_source
-from support.agreement import agreement_with_source, bake_source
-from support.hub_cache import write_cache
-from support.proven import Proven
+from support.hub.hub_cache import write_cache
+from support.oracle.agreement import agreement_with_source, bake_source
+from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from models.tiny_folders import CONFIG, write_bert
+from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.base.modelfile.container import read_head
-from support.agreement import agreement_with_folder
-from support.proven import Proven
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -9,9 +9,9 @@ from typing import Any
 import onnx
 import pytest
 
-from models.saved import MERGES, byte_vocabulary, save, wordpiece_vocabulary
-from support.agreement import agreement_with_source, bake_source
-from support.proven import Proven
+from models.folders.saved import MERGES, byte_vocabulary, save, wordpiece_vocabulary
+from support.oracle.agreement import agreement_with_source, bake_source
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

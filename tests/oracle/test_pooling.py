@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from models.tiny_folders import CONFIG, write_json, write_tokenizer
-from models.tiny_state import state
+from models.folders.tiny_folders import CONFIG, write_json, write_tokenizer
+from models.parts.tiny_state import state
 from polybake.baking.golden.texts import CaseText
 from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.steps import Pool
-from support.agreement import agreement_with_folder
-from support.proven import Proven
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from golden_oracle import golden
-from models.bert import bert
-from models.saved import save
+from models.folders.bert import bert
+from models.folders.saved import save
 from polybake.baking.bake import bake
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.sources import open_source
@@ -18,8 +18,8 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_slack, decode_vectors, encode_vectors
 from polybake.base.modelfile.slack import Slack, differences
 from polybake.steps import Pool, Quantize, Subtract
-from support.agreement import Agreement
-from support.proven import Proven
+from support.oracle.agreement import Agreement
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

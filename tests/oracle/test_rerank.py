@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import polybake
-from models.heads import BERT, DECODERS, MODERN, saved_bert, saved_rotary
-from models.tiny_folders import change_json
+from models.folders.heads import BERT, DECODERS, MODERN, saved_bert, saved_rotary
+from models.folders.tiny_folders import change_json
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from support.agreement import Agreement, agreement_of_pairs
-from support.proven import FOLDER, Proven
+from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.saved import randomise
-from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert, write_tokenizer
+from models.folders.saved import randomise
+from models.folders.tiny_folders import (
+    CONFIG,
+    bert_weights,
+    change_json,
+    write_bert,
+    write_tokenizer,
+)
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from support.agreement import agreement, agreement_with_folder, bake_source
-from support.proven import Proven
+from support.oracle.agreement import agreement, agreement_with_folder, bake_source
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import polybake
-from models import bert, rotary
-from models.saved import MAX_LENGTH, randomise
-from models.tiny_folders import change_json, write_tokenizer
+from models.folders import bert, rotary
+from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.tiny_folders import change_json, write_tokenizer
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Case, encode_vectors
 from polybake.verification.judging.answers import compare_answers
-from support.agreement import Agreement, agreement
-from support.proven import FOLDER, Proven
+from support.oracle.agreement import Agreement, agreement
+from support.oracle.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

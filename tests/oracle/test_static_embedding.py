@@ -9,17 +9,17 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from models.saved import wordpiece_vocabulary
+from models.folders.saved import wordpiece_vocabulary
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.golden.texts import CaseText
 from polybake.base.modelfile.fixture import encode_vectors
-from support.agreement import (
+from support.oracle.agreement import (
     agreement,
     agreement_with_folder,
     agreement_with_source,
     bake_source,
 )
-from support.proven import Proven
+from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.tiny_folders import CONFIG, write_bert
-from support.agreement import agreement_with_folder, bake_source
-from support.proven import Proven
+from models.folders.tiny_folders import CONFIG, write_bert
+from support.oracle.agreement import agreement_with_folder, bake_source
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

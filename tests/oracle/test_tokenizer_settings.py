@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from models.bert import KINDS
-from models.rotary import KINDS as ROTARY
-from models.rotary import qwen2_tokenizer
-from models.saved import save
-from models.tiny_folders import write_json
+from models.folders.bert import KINDS
+from models.folders.rotary import KINDS as ROTARY
+from models.folders.rotary import qwen2_tokenizer
+from models.folders.saved import save
+from models.folders.tiny_folders import write_json
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
-from support.agreement import agreement_with_folder
+from support.oracle.agreement import agreement_with_folder
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from models.torch_saved import CLASSES, Parameter, Storage, Tensor, pickled, state_of
+from models.folders.torch_saved import CLASSES, Parameter, Storage, Tensor, pickled, state_of
 from polybake.baking.layers.torch_file import torch_tensors
 from polybake.errors import InputError
 

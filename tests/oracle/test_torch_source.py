@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from models.saved import MAX_LENGTH, randomise
-from models.tiny_folders import change_json, write_json
-from models.torch_exported import (
+from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.tiny_folders import change_json, write_json
+from models.folders.torch_exported import (
     KINDS,
     SIZES,
     VOCABULARY,
@@ -28,8 +28,8 @@ from polybake.baking.encoders import ENCODERS
 from polybake.baking.sources import open_source
 from polybake.baking.sources.torch.export import TorchExport
 from polybake.errors import CheckFailed, InputError
-from support.agreement import agreement_with_folder, bake_source
-from support.proven import Proven
+from support.oracle.agreement import agreement_with_folder, bake_source
+from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 pytest.importorskip("sentence_transformers")

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import change_json, write_bert, write_json, write_sentence_transformers
+from models.folders.tiny_folders import (
+    change_json,
+    write_bert,
+    write_json,
+    write_sentence_transformers,
+)
 from polybake.baking.prove.proof import LIMIT
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
-from support.agreement import agreement_with_folder
+from support.oracle.agreement import agreement_with_folder
 
 pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from models.saved import MAX_LENGTH, randomise, wordpiece_vocabulary
-from models.tiny_folders import change_json
+from models.folders.saved import MAX_LENGTH, randomise, wordpiece_vocabulary
+from models.folders.tiny_folders import change_json
 from polybake.base.modelfile.container import read_head
-from support.agreement import agreement_with_folder
-from support.proven import Proven
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.tiny_folders import change_json
+from models.folders.tiny_folders import change_json
 from polybake.baking.golden.texts import builtin_cases
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
-from support.agreement import agreement_with_folder
-from support.proven import Proven
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 sentence_transformers = pytest.importorskip(
     "sentence_transformers", reason="the oracle is not installed"

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import polybake
-from models.heads import BERT, MODERN, saved_bert, saved_rotary
+from models.folders.heads import BERT, MODERN, saved_bert, saved_rotary
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from support.agreement import Agreement, agreement_of_pairs
-from support.proven import Proven
+from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch", reason="the oracle is not installed")

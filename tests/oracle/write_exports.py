@@ -20,7 +20,7 @@ from sentence_transformers import SentenceTransformer, export_optimized_onnx_mod
 from txtai.pipeline import HFOnnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from models.tiny_folders import CONFIG, write_bert, write_tokenizer
+from models.folders.tiny_folders import CONFIG, write_bert, write_tokenizer
 
 HIDDEN = CONFIG["hidden_size"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, model_validator
 from safetensors.numpy import save_file
 
-from models.tiny_folders import write_json
+from models.folders.tiny_folders import write_json
 from published.tensors import Sizes, encoder
 from published.tokenizers_json import KINDS
 

@@ -15,8 +15,8 @@ from tokenizers import (
     processors,
 )
 
-from models.rotary import pieces_and_bytes
-from models.saved import MERGES, byte_vocabulary, unigram_vocabulary, wordpiece_vocabulary
+from models.folders.rotary import pieces_and_bytes
+from models.folders.saved import MERGES, byte_vocabulary, unigram_vocabulary, wordpiece_vocabulary
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.prompted import DOCUMENTS, NEAREST, QUERY, WRONG, write_prompted
+from models.files.prompted import DOCUMENTS, NEAREST, QUERY, WRONG, write_prompted
 from polybake.base.modelfile import container
-from support.rendered import write
+from support.clients.rendered import write
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes" / "python"
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.prompted import DOCUMENTS, NEAREST, QUERY
+from models.files.prompted import DOCUMENTS, NEAREST, QUERY
 
 chromadb = pytest.importorskip("chromadb", reason="chromadb is missing: nox -s recipes")
 

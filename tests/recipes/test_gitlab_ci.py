@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from faulty.subject import SubjectFiles
-from support.programs import RECIPES
+from support.clients.programs import RECIPES
 
 JOB = yaml.safe_load((RECIPES / "ci/gitlab-ci.yml").read_text(encoding="utf-8"))["verify"]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import polybake
-from models.search_model import PROMPTS, write_search_model
+from models.files.search_model import PROMPTS, write_search_model
 from polybake.base.modelfile import fixture_folder
-from support import commandline
-from support.programs import GEMFILE, MODEL, RECIPES, call
-from support.rendered import run
+from support.clients.programs import GEMFILE, MODEL, RECIPES, call
+from support.clients.rendered import run
+from support.processes import commandline
 
 pytestmark = pytest.mark.slow
 

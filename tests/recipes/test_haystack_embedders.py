@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from models.prompted import DOCUMENTS, QUERY
+from models.files.prompted import DOCUMENTS, QUERY
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 pytest.importorskip("haystack", reason="haystack-ai is missing: nox -s recipes")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from models.prompted import DOCUMENTS, QUERY
+from models.files.prompted import DOCUMENTS, QUERY
 
 pytest.importorskip("langchain_core", reason="langchain-core is missing: nox -s recipes")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from models.prompted import DOCUMENTS, QUERY
+from models.files.prompted import DOCUMENTS, QUERY
 
 pytest.importorskip("llama_index.core", reason="llama-index-core is missing: nox -s recipes")
 

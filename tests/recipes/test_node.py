@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import polybake
-from support.fresh_home import run_silently
-from support.programs import MODEL, node, write_project
-from support.rendered import run
+from support.clients.programs import MODEL, node, write_project
+from support.clients.rendered import run
+from support.processes.fresh_home import run_silently
 
 pytestmark = [pytest.mark.node, pytest.mark.slow]
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import polybake
-from support.postgres import binaries, postgres
-from support.programs import MODEL, RECIPES, call, csharp, node, python, ruby, write_project
+from support.clients.programs import MODEL, RECIPES, call, csharp, node, python, ruby, write_project
+from support.servers.postgres import binaries, postgres
 
 REASON = "runs in the nox session recipes"
 psycopg = pytest.importorskip("psycopg", reason=REASON)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.prompted import DOCUMENTS, QUERY
+from models.files.prompted import DOCUMENTS, QUERY
 
 qdrant = pytest.importorskip("qdrant_client", reason="qdrant-client is missing: nox -s recipes")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.fresh_home import run_silently
+from support.processes.fresh_home import run_silently
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "recipes" / "README.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.prompted import DOCUMENTS, NEAREST, QUERY
+from models.files.prompted import DOCUMENTS, NEAREST, QUERY
 
 pytest.importorskip("sklearn", reason="scikit-learn is missing: nox -s recipes")
 pytest.importorskip("pandas", reason="pandas is missing: nox -s recipes")

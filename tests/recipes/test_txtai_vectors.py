@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.prompted import DOCUMENTS, NEAREST, QUERY
+from models.files.prompted import DOCUMENTS, NEAREST, QUERY
 
 pytestmark = pytest.mark.oracle
 txtai = pytest.importorskip("txtai", reason="txtai is missing: nox -s oracle")

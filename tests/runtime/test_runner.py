@@ -10,8 +10,8 @@ from threading import Lock
 import numpy as np
 import pytest
 
-from models.every_feed import expected, tokenizer
-from models.tiny_onnx import encoder, write_encoder
+from models.files.every_feed import expected, tokenizer
+from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.base.modelfile.manifest import Contract, Input, Output
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder

@@ -9,7 +9,7 @@ import onnx.parser
 import onnxruntime as ort
 import pytest
 
-from models.tiny_onnx import encoder, write_encoder
+from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.errors import CheckFailed, InputError, RequirementMissing
 from polybake.runtime.processors import processors
 from polybake.runtime.session import open_session, run

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from models.every_feed import write_every_feed_model
-from support.service import serving
+from models.files.every_feed import write_every_feed_model
+from support.servers.service import serving
 
 
 @pytest.fixture(scope="module")

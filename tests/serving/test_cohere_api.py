@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from models.task_models import TASK_MODELS
+from models.files.task_models import TASK_MODELS
 from polybake.runtime.embedder import Embedder
-from support.service import serving
+from support.servers.service import serving
 
 DOCUMENTS = ["one", "another", "a third of them"]
 

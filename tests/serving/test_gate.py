@@ -17,7 +17,7 @@ from starlette.types import Message
 from polybake.runtime.runner import Runner
 from polybake.serving.limits import Limits
 from polybake.serving.log import LOG, Lines
-from support.service import service, serving
+from support.servers.service import service, serving
 
 BODY = {"model": "every-feed", "input": ["a secret text"]}
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from models.every_feed import write_every_feed_model
-from models.task_models import TASK_MODELS
+from models.files.every_feed import write_every_feed_model
+from models.files.task_models import TASK_MODELS
 from polybake.base.modelfile.container import read_head
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from support.service import serving
+from support.servers.service import serving
 
 TASKS = ("classify", "multi-vector", "rerank", "sparse")
 

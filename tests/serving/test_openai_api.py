@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from models.every_feed import write_every_feed_model
+from models.files.every_feed import write_every_feed_model
 from polybake.runtime.embedder import Embedder
-from support.service import serving
+from support.servers.service import serving
 
 TEXTS = ["Hello, world", "", "two words"]
 

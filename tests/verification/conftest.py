@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from models.every_byte import write_every_byte_model
+from models.files.every_byte import write_every_byte_model
 from polybake.verification.verify import verify
-from support.rendered import write
+from support.clients.rendered import write
 
 
 @pytest.fixture(scope="session")

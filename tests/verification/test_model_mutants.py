@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from models import mutated_graph, mutated_tokens
-from models.mutated import write_mutated
+from models.mutated import mutated_graph, mutated_tokens
+from models.mutated.mutated import write_mutated
 from polybake.base.modelfile.container import check_tail, read_head
 from polybake.base.modelfile.fixture_folder import write_fixture
 from polybake.verification.verify import verify
-from support.mutants import Mutant, read_mutants
-from support.rendered import write
+from support.clients.mutants import Mutant, read_mutants
+from support.clients.rendered import write
 
 MUTANTS = read_mutants("models")
 CHANGES = vars(mutated_tokens) | vars(mutated_graph)

@@ -14,9 +14,9 @@ import pytest
 from polybake.generation.languages import LANGUAGES
 from polybake.verification.verdict import Stage
 from polybake.verification.verify import verify
-from support.dotnet import build, write_solution
-from support.mutants import Mutant, mutations, read_mutants, row
-from support.rendered import write
+from support.clients.dotnet import build, write_solution
+from support.clients.mutants import Mutant, mutations, read_mutants, row
+from support.clients.rendered import write
 
 MUTANTS = read_mutants("clients")
 MARKED = [

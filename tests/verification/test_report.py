@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polybake.verification.verdict import Stage, Status, Verdict
-from support.sample_report import sample_report
+from support.samples.sample_report import sample_report
 
 
 def verdict(status: Status) -> Verdict:

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 
-from models.tiny_folders import write_bert
-from models.tiny_onnx import POOLED, encoder, write_encoder
+from models.folders.tiny_folders import write_bert
+from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from onnxscript import ir
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.baking.assemble.fold import fold
 from polybake.baking.sources import open_source
 from polybake.errors import InputError

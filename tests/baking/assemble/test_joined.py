@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.task_models import write_reranker
-from models.tiny_folders import write_bert
+from models.files.task_models import write_reranker
+from models.folders.tiny_folders import write_bert
 from polybake.baking.assemble.joined import check_joined
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head

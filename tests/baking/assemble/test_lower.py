@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
-from models.task_models import write_labelled, write_labelled_tokens, write_spans
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.files.task_models import write_labelled, write_labelled_tokens, write_spans
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.bake_config import bake_config

@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from models.task_models import write_labelled
-from models.tiny_folders import change_json, write_bert, write_json, write_sentence_transformers
+from models.files.task_models import write_labelled
+from models.folders.tiny_folders import (
+    change_json,
+    write_bert,
+    write_json,
+    write_sentence_transformers,
+)
 from polybake.baking.assemble.notes import notes
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import task_of
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 POOLING = ("Pooling", {"pooling_mode": "mean"})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from models.tiny_folders import change_json, write_bert, write_tokenizer
+from models.folders.tiny_folders import change_json, write_bert, write_tokenizer
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.bake import bake
 from polybake.baking.sources import open_source

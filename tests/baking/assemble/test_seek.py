@@ -8,8 +8,8 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
-from models.task_models import write_spans
-from models.tiny_folders import CONFIG, change_json
+from models.files.task_models import write_spans
+from models.folders.tiny_folders import CONFIG, change_json
 from polybake.baking.assemble.seek import seek
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.sources import open_source

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from models.task_models import write_answerer, write_labelled_tokens, write_tagger
-from models.tiny_folders import CONFIG
+from models.files.task_models import write_answerer, write_labelled_tokens, write_tagger
+from models.folders.tiny_folders import CONFIG
 from polybake.baking.assemble.split import check_split
 from polybake.baking.bake_config import bake_config
 from polybake.base.modelfile.container import read_head

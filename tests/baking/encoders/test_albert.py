@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import pytest
 
-from models.tiny_encoders import Floats, renamed, token_embeddings
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
+from models.parts.tiny_encoders import Floats, renamed, token_embeddings
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

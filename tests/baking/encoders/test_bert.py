@@ -12,8 +12,8 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from models.tiny_encoders import token_embeddings
-from models.tiny_folders import CONFIG, Arrays, bert_weights, write_bert
+from models.folders.tiny_folders import CONFIG, Arrays, bert_weights, write_bert
+from models.parts.tiny_encoders import token_embeddings
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.tiny_encoders import renamed, token_embeddings
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
+from models.parts.tiny_encoders import renamed, token_embeddings
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

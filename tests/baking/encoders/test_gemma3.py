@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.decoder_numpy import DECODER, decoder_shapes
-from models.rotary_numpy import (
+from models.folders.tiny_folders import write_bert
+from models.formulas.decoder_numpy import DECODER, decoder_shapes
+from models.formulas.rotary_numpy import (
     HIDDEN,
     LAYERS,
     Allowed,
@@ -28,7 +29,6 @@ from models.rotary_numpy import (
     turned,
     weights_of,
 )
-from models.tiny_folders import write_bert
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.rotary_numpy import (
+from models.folders.tiny_folders import write_bert
+from models.formulas.rotary_numpy import (
     HEADS,
     HIDDEN,
     IDS,
@@ -30,8 +31,7 @@ from models.rotary_numpy import (
     turned,
     weights_of,
 )
-from models.tiny_encoders import token_embeddings
-from models.tiny_folders import write_bert
+from models.parts.tiny_encoders import token_embeddings
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

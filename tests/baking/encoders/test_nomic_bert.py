@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.rotary_numpy import (
+from models.folders.tiny_folders import write_bert
+from models.formulas.rotary_numpy import (
     HEADS,
     HIDDEN,
     LAYERS,
@@ -27,7 +28,6 @@ from models.rotary_numpy import (
     turned,
     weights_of,
 )
-from models.tiny_folders import write_bert
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

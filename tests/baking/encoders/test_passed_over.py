@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import AliasChoices
 
-from models.recorded_keys import recorded_keys
+from models.folders.recorded_keys import recorded_keys
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import EncoderConfig
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from models.decoder_numpy import DECODER, decoder, decoder_weights
-from models.rotary_numpy import HEADS, HIDDEN, Allowed, assert_matches, near
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
+from models.formulas.decoder_numpy import DECODER, decoder, decoder_weights
+from models.formulas.rotary_numpy import HEADS, HIDDEN, Allowed, assert_matches, near
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from models.rotary_numpy import SIZES
+from models.formulas.rotary_numpy import SIZES
 from polybake.baking.encoders.rotary_config import OneThetaConfig, TwoThetasConfig
 
 FULL = "full_attention"

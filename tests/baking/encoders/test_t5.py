@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.tiny_encoders import Floats, random_weights, token_embeddings
-from models.tiny_folders import CONFIG, write_bert
+from models.folders.tiny_folders import CONFIG, write_bert
+from models.parts.tiny_encoders import Floats, random_weights, token_embeddings
 from polybake.baking.encoders.t5 import T5Config
 from polybake.baking.layers.relative_bias import relative_buckets
 from polybake.baking.sources import open_source

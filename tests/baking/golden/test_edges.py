@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.tiny_folders import CONFIG, write_bert
+from models.folders.tiny_folders import CONFIG, write_bert
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.golden.edges import Edges
 from polybake.baking.golden.golden import cases_for, make_fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.tiny_onnx import expected_tokens, write_encoder
+from models.onnx.tiny_onnx import expected_tokens, write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.golden.texts import CaseText

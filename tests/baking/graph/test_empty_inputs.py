@@ -9,8 +9,8 @@ import onnx
 import onnx.helper
 import pytest
 
-from models.tiny_folders import write_bert
-from models.tiny_onnx import HIDDEN, encoder, expected_tokens, write_encoder
+from models.folders.tiny_folders import write_bert
+from models.onnx.tiny_onnx import HIDDEN, encoder, expected_tokens, write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.graph.empty_inputs import drop_empty_inputs
 from polybake.baking.graph.nodes import every_node

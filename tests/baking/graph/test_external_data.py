@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 
-from models.tiny_onnx import BODY, TABLE, encoder, expected_tokens, write_encoder
+from models.onnx.tiny_onnx import BODY, TABLE, encoder, expected_tokens, write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

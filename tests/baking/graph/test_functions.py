@@ -11,8 +11,8 @@ import onnx
 import onnx.parser
 import pytest
 
-from models.tiny_folders import CONFIG, write_bert
-from models.tiny_onnx import encoder, write_encoder
+from models.folders.tiny_folders import CONFIG, write_bert
+from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from google.protobuf.message import DecodeError
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.baking.graph.skeleton import read_skeleton
 
 

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnxscript import GraphBuilder, ir
 
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.bake import bake
 from polybake.baking.graph.storage import store_narrow
 from polybake.baking.graph.write import serialize

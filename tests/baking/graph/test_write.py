@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnxscript import GraphBuilder, ir
 
-from models.tiny_onnx import TABLE, encoder
+from models.onnx.tiny_onnx import TABLE, encoder
 from polybake.baking.graph.write import serialize
 from polybake.errors import InputError
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.tiny_encoders import run_graph
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.attention import attend, merge_heads, padding_bias, split_heads
 
 HEADS, SIZE = 6, 5

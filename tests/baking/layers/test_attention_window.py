@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.tiny_encoders import run_graph
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.attention_window import AttentionWindow, window_bias
 
 MASK = np.array([[1, 1, 1, 1], [0, 1, 1, 1]])

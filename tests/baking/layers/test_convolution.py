@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from onnxscript import OpBuilder, ir, nn
 
-from models.network_numpy import Weights, convolution, draw
-from models.tiny_encoders import run_graph
+from models.formulas.network_numpy import Weights, convolution, draw
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.convolution import BatchNorm, Conv1d, Conv2d, Convolutions
 
 RANDOM = np.random.default_rng(4)

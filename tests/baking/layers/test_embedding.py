@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnxscript import ir
 
-from models.tiny_encoders import run_graph
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.embedding import Embedding, PositionEmbedding
 
 TABLE = np.arange(15, dtype=np.float32).reshape(5, 3)

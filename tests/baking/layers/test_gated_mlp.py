@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.tiny_encoders import run_graph
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.layers.gated_mlp import gated
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from onnxscript import OpBuilder, ir
 
-from models.network_numpy import draw, lstm, lstm_shapes
-from models.tiny_encoders import run_graph
+from models.formulas.network_numpy import draw, lstm, lstm_shapes
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.lstm import LstmLayers
 
 X = np.random.default_rng(4).normal(size=(4, 6, 3)).astype(np.float32)

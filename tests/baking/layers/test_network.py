@@ -12,7 +12,7 @@ import pytest
 from onnxscript import OpBuilder, ir, nn
 from safetensors.numpy import save_file
 
-from models.network_numpy import draw, linear_shapes
+from models.formulas.network_numpy import draw, linear_shapes
 from polybake.baking.layers.convolution import BatchNorm
 from polybake.baking.layers.linear import Linear
 from polybake.baking.layers.network import write_network

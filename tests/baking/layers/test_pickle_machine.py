@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from polybake.baking.layers.pickle_machine import Call, PickleMachine
-from support.watched import nothing_runs
+from support.processes.watched import nothing_runs
 
-TRAP = b"csupport.watched\nTrap\n"
+TRAP = b"csupport.processes.watched\nTrap\n"
 MKDIR = b"cos\nmkdir\n"
 
 #: Names of functions that make a folder, by the code that stands for each in `extensions`.
@@ -65,8 +65,14 @@ def chained(place: str) -> bytes:
 TRAPS: dict[str, tuple[Callable[[str], bytes], str]] = {
     "0 GLOBAL": (lambda place: MKDIR + b"(" + line(place) + b"tR.", "'os.mkdir'"),
     "0 INST": (lambda place: b"(" + line(place) + b"ios\nmkdir\n.", "operation UNICODE"),
-    "0 INST first": (lambda place: b"(isupport.watched\nTrap\n" + line(place) + b"b.", "INST"),
-    "0 BUILD": (lambda place: TRAP + b"(tR" + line(place) + b"b.", "'support.watched.Trap'"),
+    "0 INST first": (
+        lambda place: b"(i" + TRAP[1:] + line(place) + b"b.",
+        "INST",
+    ),
+    "0 BUILD": (
+        lambda place: TRAP + b"(tR" + line(place) + b"b.",
+        "'support.processes.watched.Trap'",
+    ),
     "0 PERSID": (lambda place: b"P" + place.encode() + b"\n.", "operation PERSID"),
     "0 getattr": (chained, "'builtins.getattr'"),
     "1 OBJ": (lambda place: b"(" + MKDIR + text(place) + b"o.", "'os.mkdir'"),

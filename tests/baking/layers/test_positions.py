@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.tiny_encoders import run_graph
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.positions import distances, positions, positions_after_padding
 
 IDS = np.array([[7, 8, 1, 9], [7, 9, 1, 1], [1, 1, 7, 8]])

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.rotary_numpy import heads_of, mixed, near, turned
-from models.tiny_encoders import run_graph
+from models.formulas.rotary_numpy import heads_of, mixed, near, turned
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.rotary import attend_fused, frequencies, rotation
 
 IDS = np.zeros((2, 5), np.int64)

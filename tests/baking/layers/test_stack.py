@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from onnxscript import nn
 
-from models.tiny_encoders import run_graph
+from models.parts.tiny_encoders import run_graph
 from polybake.baking.layers.stack import Stack
 
 X = np.array([[1.0, -2.0]], np.float32)

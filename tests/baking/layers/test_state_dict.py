@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.torch_saved import CLASSES, Parameter, Storage, Tensor, pickled, state_of
+from models.folders.torch_saved import CLASSES, Parameter, Storage, Tensor, pickled, state_of
 from polybake.baking.layers.state_dict import View, read_state_dict
 from polybake.errors import InputError
-from support.watched import nothing_runs
+from support.processes.watched import nothing_runs
 
 PATH = Path("model.bin")
 

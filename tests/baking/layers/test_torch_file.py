@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.torch_saved import (
+from models.folders.torch_saved import (
     CLASSES,
     Parameter,
     Storage,
@@ -23,7 +23,7 @@ from models.torch_saved import (
 )
 from polybake.baking.layers.torch_file import torch_tensors
 from polybake.errors import InputError
-from support.watched import nothing_runs
+from support.processes.watched import nothing_runs
 
 DRAWN = np.random.default_rng(5).normal(0, 30, (4, 3, 2))
 ARRAYS = {CLASSES[dtype]: DRAWN.astype(dtype) for dtype in CLASSES}

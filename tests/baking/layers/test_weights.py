@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from models.tiny_folders import CONFIG, Arrays, bert_weights, write_bert, write_json
+from models.folders.tiny_folders import CONFIG, Arrays, bert_weights, write_bert, write_json
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

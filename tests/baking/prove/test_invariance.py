@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.tiny_onnx import BODY, POOLED, encoder, write_encoder
+from models.onnx.tiny_onnx import BODY, POOLED, encoder, write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.prove.invariance import check_invariance, measure_invariance
 from polybake.baking.recipe.resolve import resolve

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.baking.bake import bake
 from polybake.baking.prove.proof import at_fault, telling_cases
 from polybake.baking.sources import open_source

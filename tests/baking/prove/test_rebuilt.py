@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 import pytest
 
-from models.quantized_onnx import calibrated, quantize_dynamic, widened, with_weights
-from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
+from models.folders.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
+from models.onnx.quantized_onnx import calibrated, quantize_dynamic, widened, with_weights
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
@@ -19,7 +19,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import TOLERANCES
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 

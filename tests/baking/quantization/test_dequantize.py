@@ -10,7 +10,7 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.quantized_onnx import quantize_dynamic, widened
+from models.onnx.quantized_onnx import quantize_dynamic, widened
 from polybake.baking.quantization.dequantize import Rebuilt, dequantize
 
 RANDOM = np.random.default_rng(5)

@@ -13,8 +13,8 @@ import onnxruntime as ort
 import pytest
 from onnxscript import ir
 
-from models.drawn import DRAWN, STEPS, bake_drawn, drawn_weights, write_drawn
-from models.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
+from models.folders.drawn import DRAWN, STEPS, bake_drawn, drawn_weights, write_drawn
+from models.folders.tiny_folders import VOCABULARY, write_tokenizer, write_two_encoders
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.golden.golden import cases_for, make_fixture

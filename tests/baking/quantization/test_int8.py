@@ -7,8 +7,8 @@ import numpy as np
 import onnx
 import pytest
 
-from models.drawn import DRAWN, STEPS, bake_drawn, drawn_weights
-from models.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
+from models.folders.drawn import DRAWN, STEPS, bake_drawn, drawn_weights
+from models.folders.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.quantization import int8

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from models.tiny_folders import write_bert, write_json
+from models.folders.tiny_folders import write_bert, write_json
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import Source, open_source
 from polybake.errors import InputError

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from models.drawn import write_drawn
-from models.tiny_folders import change_json
+from models.folders.drawn import write_drawn
+from models.folders.tiny_folders import change_json
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.decoder_numpy import DECODER, decoder_weights
-from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from models.folders.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from models.formulas.decoder_numpy import DECODER, decoder_weights
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.passed_over import READ_ELSEWHERE
 from polybake.baking.graph.check import check_graph

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
-from models.stanford import write_stanford
-from models.tiny_folders import write_bert, write_sentence_transformers, write_two_encoders
-from models.torch_saved import write_torch
+from models.folders.stanford import write_stanford
+from models.folders.tiny_folders import write_bert, write_sentence_transformers, write_two_encoders
+from models.folders.torch_saved import write_torch
 from polybake.base.modelfile.container import read_head
-from support import commandline
-from support.hub_cache import write_cache
-from support.hub_server import COMMIT, Hub, serve
+from support.hub.hub_cache import write_cache
+from support.hub.hub_server import COMMIT, Hub, serve
+from support.processes import commandline
 
 pytestmark = pytest.mark.slow
 

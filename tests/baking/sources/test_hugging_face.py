@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import change_json, write_bert, write_json
+from models.folders.tiny_folders import change_json, write_bert, write_json
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 

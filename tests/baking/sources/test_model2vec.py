@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from models.tiny_folders import VOCABULARY, write_json, write_tokenizer
+from models.folders.tiny_folders import VOCABULARY, write_json, write_tokenizer
 from polybake.baking.bake import bake
 from polybake.baking.golden.golden import make_fixture
 from polybake.baking.golden.texts import CaseText

@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import polybake
-from models.task_models import masked_lm_weights
-from models.tiny_folders import (
+from models.files.task_models import masked_lm_weights
+from models.folders.tiny_folders import (
     CONFIG,
     VOCABULARY,
     bert_weights,
@@ -20,8 +20,8 @@ from models.tiny_folders import (
     write_sentence_transformers,
     write_tokenizer,
 )
-from models.tiny_onnx import write_encoder
-from models.torch_saved import Storage, Tensor, entries_of, state_of, write_torch, write_zip
+from models.folders.torch_saved import Storage, Tensor, entries_of, state_of, write_torch, write_zip
+from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.sources import open_source
 from polybake.baking.sources.module_weights import all_tensors, exact_tensors, weight_file
 from polybake.baking.sources.pickled import INDEX, NAME
@@ -29,8 +29,8 @@ from polybake.baking.sources.static_encoder import open_static_embedding
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
-from support import commandline
-from support.hub_cache import write_cache
+from support.hub.hub_cache import write_cache
+from support.processes import commandline
 
 POOL = ("Pooling", {"pooling_mode": "mean"})
 DENSE = ("Dense", {"in_features": 12, "out_features": 5, "bias": False})

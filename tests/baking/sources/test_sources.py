@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert, write_sentence_transformers
-from models.tiny_onnx import write_encoder
+from models.folders.tiny_folders import write_bert, write_sentence_transformers
+from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.sources import open_source
 from polybake.base.files.hub_reference import HubReference
 from polybake.errors import InputError, RequirementMissing

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from models.tiny_folders import VOCABULARY, change_json, write_tokenizer
+from models.folders.tiny_folders import VOCABULARY, change_json, write_tokenizer
 from polybake.baking.sources.static_encoder import open_static_embedding
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import change_json, write_bert
+from models.folders.tiny_folders import change_json, write_bert
 from polybake.baking.sources.trained_prompts import trained_prompt
 from polybake.base.files.model_folder import ModelFolder
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from onnxscript import GraphBuilder, ir
 
-from models.tiny_state import state
+from models.parts.tiny_state import state
 from polybake.baking.graph.check import check_graph
 from polybake.steps import Arrays, State, Step, Values
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from models.network_numpy import convolution, draw
-from models.tiny_state import state
+from models.formulas.network_numpy import convolution, draw
+from models.parts.tiny_state import state
 from polybake.errors import InputError
 from polybake.steps import Cnn
 

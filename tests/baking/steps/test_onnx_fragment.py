@@ -10,8 +10,8 @@ import onnx.parser
 import pytest
 from numpy.typing import NDArray
 
-from models.tiny_folders import CONFIG, write_bert
-from models.tiny_onnx import encoder, write_encoder
+from models.folders.tiny_folders import CONFIG, write_bert
+from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.baking.assemble.fold import fold
 from polybake.baking.bake import bake
 from polybake.baking.graph.check import check_graph

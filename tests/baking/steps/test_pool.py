@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from models.tiny_state import state
+from models.parts.tiny_state import state
 from polybake.errors import InputError
 from polybake.steps import Pool
 

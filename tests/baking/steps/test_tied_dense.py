@@ -7,7 +7,7 @@ import onnxruntime as ort
 import pytest
 from onnxscript import GraphBuilder, ir
 
-from models.tiny_state import state
+from models.parts.tiny_state import state
 from polybake.steps import State, TiedDense
 
 TABLE = np.random.default_rng(3).normal(size=(7, 5)).astype(np.float32)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from models.tiny_encoders import run_graph
+from models.parts.tiny_encoders import run_graph
 from polybake.errors import InputError
 from polybake.steps import State, WeightedLayerPooling
 

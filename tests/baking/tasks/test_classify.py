@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polybake
-from models.task_models import LABELS, write_labelled
-from models.tiny_folders import CONFIG, change_json, write_bert
+from models.files.task_models import LABELS, write_labelled
+from models.folders.tiny_folders import CONFIG, change_json, write_bert
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import Classify, Found, Known, task_of
 from polybake.base.files.model_folder import ModelFolder

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import polybake
-from models.task_models import write_splade
-from models.tiny_folders import change_json, write_bert, write_sentence_transformers
+from models.files.task_models import write_splade
+from models.folders.tiny_folders import change_json, write_bert, write_sentence_transformers
 from polybake.baking.sources import open_source
 from polybake.cli.init import settings_text
 from polybake.errors import InputError

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polybake
-from models.task_models import write_colbert
-from models.tiny_folders import write_bert
+from models.files.task_models import write_colbert
+from models.folders.tiny_folders import write_bert
 from polybake.baking.bake_config import bake_config
 from polybake.baking.tasks import Found, MultiVector
 from polybake.baking.tasks.multi_vector import max_sim

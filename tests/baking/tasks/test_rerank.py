@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polybake
-from models.task_models import write_labelled, write_reranker
-from models.tiny_folders import change_json
+from models.files.task_models import write_labelled, write_reranker
+from models.folders.tiny_folders import change_json
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import Found, Rerank, task_of
 from polybake.base.modelfile.container import read_head

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.task_models import masked_lm_weights, write_splade
-from models.tiny_folders import CONFIG, VOCABULARY, write_bert
+from models.files.task_models import masked_lm_weights, write_splade
+from models.folders.tiny_folders import CONFIG, VOCABULARY, write_bert
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import Found, Sparse, task_of

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.task_models import TAGS, write_labelled_tokens, write_tagger
-from models.tiny_folders import write_bert
+from models.files.task_models import TAGS, write_labelled_tokens, write_tagger
+from models.folders.tiny_folders import write_bert
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import Found, Known, Tag, task_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polybake
-from models.task_models import write_labelled, write_zero_shot
+from models.files.task_models import write_labelled, write_zero_shot
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import Found, ZeroShot, task_of
 from polybake.base.modelfile.container import read_head

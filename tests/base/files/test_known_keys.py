@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import pytest
 from pydantic import AliasChoices, Field
 
-from models.tiny_folders import write_json
+from models.folders.tiny_folders import write_json
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from models.every_feed import expected, tokenizer
+from models.files.every_feed import expected, tokenizer
 from polybake.base.texts import open_corpus, window
 from polybake.base.texts.source import TextSource
 from polybake.bulk.embed.embed import embed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support import killed
+from support.bulk import killed
 
 pytestmark = pytest.mark.slow
 

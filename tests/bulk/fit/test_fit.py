@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from models.tiny_folders import WORDS, bert_weights, write_bert
+from models.folders.tiny_folders import WORDS, bert_weights, write_bert
 from polybake import __version__
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve

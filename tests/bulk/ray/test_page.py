@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("ray.data", reason="Ray is missing: run nox -s bulk")
 
-from support.bulk_page import programs, run
+from support.bulk.bulk_page import programs, run
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from polybake.errors import InputError
-from support.bulk_files import assert_whole, write_files
-from support.killed_worker import kill_in_the_middle
+from support.bulk.bulk_files import assert_whole, write_files
+from support.bulk.killed_worker import kill_in_the_middle
 
 pytest.importorskip("pyspark", reason="Spark is missing: run nox -s bulk")
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="Spark is missing: run nox -s bulk")
 
-from support.bulk_page import programs, run
+from support.bulk.bulk_page import programs, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_json
+from models.folders.tiny_folders import write_json
 from polybake.base.files.model_folder import ModelFolder
 from polybake.runtime.tokenization.known_classes import CLASSES, rebuilt_class
 from polybake.runtime.tokenization.model_config import ModelConfig

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.base.files.model_folder import ModelFolder
 from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from models.tiny_folders import change_json, write_json, write_tokenizer
+from models.folders.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.known_classes import CLASSES

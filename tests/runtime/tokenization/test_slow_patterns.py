@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_tokenizer
+from models.folders.tiny_folders import write_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.slow_patterns import slow_pattern, texts

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, normalizers
 
-from models.tiny_folders import change_json, write_json, write_tokenizer
+from models.folders.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer

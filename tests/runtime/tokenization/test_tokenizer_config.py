@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from models.recorded_keys import recorded_keys
-from models.tiny_folders import change_json, write_json, write_tokenizer
+from models.folders.recorded_keys import recorded_keys
+from models.folders.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer

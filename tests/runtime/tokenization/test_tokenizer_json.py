@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import change_json, write_json, write_tokenizer
+from models.folders.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer_json import read_tokenizer, truncation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
-from models.small_tokenizers import baked, byte_level, metaspace, wordpiece
+from models.folders.small_tokenizers import baked, byte_level, metaspace, wordpiece
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.word_rule import WordRule, word_rule
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.small_tokenizers import LETTERS, LONG, byte_level, metaspace, wordpiece
+from models.folders.small_tokenizers import LETTERS, LONG, byte_level, metaspace, wordpiece
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.word_rule import Rule
 from polybake.runtime.tokenization.words import Chunk, Word, chunks, stretches

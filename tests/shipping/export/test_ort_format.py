@@ -14,7 +14,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.runtime.feeds import feeds
 from polybake.shipping.export import ort_format
 from polybake.shipping.export.ort_format import export_ort
-from support.commandline import polybake
+from support.processes.commandline import polybake
 
 
 def opened(path: Path) -> ort.InferenceSession:

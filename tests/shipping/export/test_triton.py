@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.every_feed import PROMPTS
-from models.task_models import write_classifier
+from models.files.every_feed import PROMPTS
+from models.files.task_models import write_classifier
 from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
 from polybake.shipping.export import triton as exporting
 from polybake.shipping.export.triton import export_triton
-from support.triton import triton
+from support.servers.triton import triton
 
 TEXTS = ["Hello, world", "", "two words ü 🙂"]
 

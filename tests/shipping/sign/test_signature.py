@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import CheckFailed, InputError
-from support.keys import write_keys
+from support.samples.keys import write_keys
 
 pytest.importorskip("model_signing", reason="the extra sign is not installed")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

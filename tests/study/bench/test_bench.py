@@ -8,14 +8,14 @@ from pathlib import Path
 import onnxruntime as ort
 import pytest
 
-from models.task_models import write_reranker
+from models.files.task_models import write_reranker
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.processors import processors
 from polybake.study.bench.bench import BUDGETS, bench
 from polybake.study.bench.profile import PARTS
 from polybake.study.bench.workload import Workload
 from polybake.verification.harness.harness_file import find_clients
-from support.plain_client import write_plain_client
+from support.clients.plain_client import write_plain_client
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def test_a_client_that_cannot_start_is_a_row(every_feed: Path, tmp_path: Path) -
     """A client that cannot start has a row, and the others are measured."""
     folder = write_plain_client(tmp_path / "plain")
     file = folder / "harness.json"
-    file.write_text(file.read_text().replace("support.plain_client", "no_such_module"))
+    file.write_text(file.read_text().replace("support.clients.plain_client", "no_such_module"))
     found = bench([every_feed], WORKLOADS, clients=find_clients(tmp_path), rounds=1)
     assert [row.status for row in found.workloads[1].rows] == ["pass", "crash"]
     assert found.exit_code() == 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from polybake.study.bench.bench_report import report
-from support.hostile import HOSTILE
-from support.sample_figures import sample_figures
+from support.clients.hostile import HOSTILE
+from support.samples.sample_figures import sample_figures
 
 
 def headings(page: str) -> list[str]:

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from polybake.study.bench.chart import Bar, Point, bars, plot, stacked
-from support.hostile import HOSTILE
+from support.clients.hostile import HOSTILE
 
 
 def elements(drawing: str, tag: str) -> list[ET.Element]:

@@ -12,7 +12,7 @@ from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.workload import Workload
 from polybake.verification.harness.harness_file import read_client
 from polybake.verification.verdict import Status
-from support.plain_client import write_plain_client
+from support.clients.plain_client import write_plain_client
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from polybake.study.bench.figures import Figures
-from support.sample_figures import sample_figures
+from support.samples.sample_figures import sample_figures
 
 
 def test_speed_is_over_the_median() -> None:

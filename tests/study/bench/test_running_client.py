@@ -13,7 +13,7 @@ from polybake.study.bench.expected import expected
 from polybake.study.bench.running_client import RunningClient
 from polybake.verification.harness.harness_file import read_client
 from polybake.verification.verdict import HarnessError, Status
-from support.plain_client import write_plain_client
+from support.clients.plain_client import write_plain_client
 
 pytestmark = pytest.mark.slow
 

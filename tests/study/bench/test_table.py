@@ -8,8 +8,8 @@ from rich.console import Console
 
 from polybake.study.bench.figures import Figures
 from polybake.study.bench.table import cells, file_cells, milliseconds, print_figures
-from support.hostile import HOSTILE
-from support.sample_figures import sample_figures
+from support.clients.hostile import HOSTILE
+from support.samples.sample_figures import sample_figures
 
 
 def printed(figures: Figures, width: int = 80) -> str:

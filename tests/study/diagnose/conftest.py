@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.prompted import write_prompted
+from models.files.prompted import write_prompted
 from polybake.study.diagnose.dissected import Dissected
 from polybake.study.diagnose.way import Ways
 

@@ -13,7 +13,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.asked import asked, golden_texts
-from support.served import served
+from support.servers.served import served
 
 #: A harness that opens the model it is told, and takes every text for a query.
 HARNESS = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.every_feed import write_every_feed_model
+from models.files.every_feed import write_every_feed_model
 from polybake.errors import InputError
 from polybake.runtime.prompt import Prompt
 from polybake.study.diagnose.departures.known import departures

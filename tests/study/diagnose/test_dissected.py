@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import polybake
-from models.tiny_folders import write_bert
-from models.tiny_onnx import POOLED, encoder, write_encoder
+from models.folders.tiny_folders import write_bert
+from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.dissected import Dissected
 from polybake.study.diagnose.way import Way, Ways

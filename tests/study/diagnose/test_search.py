@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import polybake
-from models.prompted import write_prompted
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.files.prompted import write_prompted
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.runtime.embedder import Embedder
 from polybake.study.diagnose.departures import stored
 from polybake.study.diagnose.departures.departure import Departure

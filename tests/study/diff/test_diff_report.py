@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from models.varied import write_varied
+from models.files.varied import write_varied
 from polybake.study.diff.diff_report import (
     modules_lines,
     neighbours_lines,

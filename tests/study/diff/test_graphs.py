@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 import pytest
 
-from models.tiny_folders import bert_weights, write_bert
-from models.varied import change_weight, write_varied
+from models.files.varied import change_weight, write_varied
+from models.folders.tiny_folders import bert_weights, write_bert
 from polybake.baking.bake import bake
 from polybake.baking.sources import open_source
 from polybake.steps import Normalize, Pool, Step, Subtract

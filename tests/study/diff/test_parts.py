@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.varied import change_weight, write_varied
+from models.files.varied import change_weight, write_varied
 from polybake.errors import CheckFailed
 from polybake.study.diff.parts import compare_parts
 

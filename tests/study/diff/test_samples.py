@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.every_feed import TEXTS
-from models.varied import write_varied
+from models.files.every_feed import TEXTS
+from models.files.varied import write_varied
 from polybake.runtime.prompt import Prompt
 from polybake.study.diff.parts import compare_parts
 from polybake.study.diff.samples import (

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from models.varied import change_weight, write_varied
+from models.files.varied import change_weight, write_varied
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Tolerance
 from polybake.runtime.embedder import Embedder

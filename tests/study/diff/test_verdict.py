@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from models.varied import change_weight, write_varied
+from models.files.varied import change_weight, write_varied
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import ModelParts, compare_parts
 from polybake.study.diff.seen import Seen

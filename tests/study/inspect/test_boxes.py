@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnxscript import ir
 
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.baking.bake import bake
 from polybake.baking.sources import open_source
 from polybake.steps import Dropout, Normalize, Pool, Subtract

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from onnxscript import ir
 
 from polybake.study.inspect.page import page
-from support.hostile import HOSTILE
+from support.clients.hostile import HOSTILE
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 18, "own" : 1]>

@@ -9,8 +9,8 @@ import numpy as np
 import onnx.parser
 import pytest
 
-from models.tiny_folders import write_bert
-from models.tiny_onnx import encoder, write_encoder
+from models.folders.tiny_folders import write_bert
+from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.sources import open_source
 from polybake.errors import InputError

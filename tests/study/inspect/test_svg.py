@@ -9,7 +9,7 @@ import pytest
 
 from polybake.study.inspect.boxes import Box, Picture
 from polybake.study.inspect.svg import svg
-from support.hostile import HOSTILE
+from support.clients.hostile import HOSTILE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

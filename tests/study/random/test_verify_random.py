@@ -13,12 +13,12 @@ import pytest
 
 import polybake
 from faulty.subject import SubjectFiles
-from models.tiny_folders import write_bert
+from models.folders.tiny_folders import write_bert
 from polybake.errors import InputError
 from polybake.study.random.verify_random import verify_random
 from polybake.verification.verdict import Stage, Status
-from support.commandline import polybake as run
-from support.python_client import write_python_client
+from support.clients.python_client import write_python_client
+from support.processes.commandline import polybake as run
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.matrix_report import Row
-from support.sample_matrix import failed, passed, sample_matrix, skipped, versions
+from support.samples.sample_matrix import failed, passed, sample_matrix, skipped, versions
 
 
 def row(*cells) -> Row:

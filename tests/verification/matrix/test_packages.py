@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from models.search_model import write_search_model
+from models.files.search_model import write_search_model
 from polybake.config import MatrixTable
 from polybake.errors import InputError
 from polybake.generation.generate import generate

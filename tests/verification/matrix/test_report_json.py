@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from polybake.verification.matrix.report_json import matrix_json
-from support.sample_matrix import sample_matrix
+from support.samples.sample_matrix import sample_matrix
 
 
 def test_a_program_reads_what_was_asked_for_and_what_came_of_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from polybake.verification.matrix.report_markdown import matrix_markdown
-from support.sample_matrix import sample_matrix
+from support.samples.sample_matrix import sample_matrix
 
 
 def test_every_line_of_the_table_has_as_many_columns() -> None:

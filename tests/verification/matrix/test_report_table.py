@@ -9,7 +9,7 @@ from rich.console import Console
 from polybake.verification.matrix.combination import Combination
 from polybake.verification.matrix.matrix_report import Row
 from polybake.verification.matrix.report_table import headings, print_matrix
-from support.sample_matrix import passed, sample_matrix, versions
+from support.samples.sample_matrix import passed, sample_matrix, versions
 
 
 def printed(**changes) -> str:

@@ -13,7 +13,7 @@ from polybake.verification.report import Changes, Report
 from polybake.verification.reporting.baseline import changes, read_baseline
 from polybake.verification.reporting.report_json import report_json
 from polybake.verification.verdict import Status
-from support.sample_report import sample_report
+from support.samples.sample_report import sample_report
 
 MODEL = "all-minilm-l6-v2"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from polybake.verification.reporting.report_github import MOST, report_github
 from polybake.verification.verdict import Stage, Status, Verdict
-from support.sample_report import sample_report
+from support.samples.sample_report import sample_report
 
 
 def parsed(line: str) -> tuple[str, dict[str, str], str]:

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 from polybake.verification.report import Changes
 from polybake.verification.reporting.report_html import report_html
-from support.hostile import HOSTILE
-from support.sample_report import sample_report
+from support.clients.hostile import HOSTILE
+from support.samples.sample_report import sample_report
 
 
 class Page(HTMLParser):

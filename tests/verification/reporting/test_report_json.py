@@ -7,7 +7,7 @@ import json
 from faulty.subject import SubjectFiles
 from polybake.verification.judge import judge
 from polybake.verification.reporting.report_json import report_json
-from support.sample_report import HOSTILE, sample_report
+from support.samples.sample_report import HOSTILE, sample_report
 
 
 def test_every_verdict_is_there() -> None:

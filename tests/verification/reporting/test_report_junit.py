@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from polybake.verification.reporting.report_junit import report_junit
-from support.sample_report import sample_report
+from support.samples.sample_report import sample_report
 
 
 def suites() -> dict[str, ET.Element]:

@@ -10,8 +10,8 @@ import pytest
 from polybake.verification.report import Changes, ClientRun
 from polybake.verification.reporting.report_markdown import LONGEST, report_markdown
 from polybake.verification.verdict import Stage, Status, Verdict
-from support.hostile import HOSTILE
-from support.sample_report import sample_report
+from support.clients.hostile import HOSTILE
+from support.samples.sample_report import sample_report
 
 SCRIPT = "</details><script> @someone #1 | ` `` x"
 

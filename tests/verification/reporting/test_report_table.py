@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from polybake.verification.reporting.report_table import print_report
-from support.sample_report import sample_report
+from support.samples.sample_report import sample_report
 
 
 def printed(width: int, **changes) -> str:

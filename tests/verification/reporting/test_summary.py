@@ -9,7 +9,7 @@ import pytest
 from polybake.verification.report import Changes, Report
 from polybake.verification.reporting.summary import changed, headline, nearness, troubles
 from polybake.verification.verdict import Status
-from support.sample_report import sample_report
+from support.samples.sample_report import sample_report
 
 
 def only(*languages: str, **fields) -> Report:

@@ -11,7 +11,7 @@ from polybake.errors import InputError
 from polybake.verification.report import Report
 from polybake.verification.reporting.trend import TrendFile, read_trends, recorded, trends_json
 from polybake.verification.verdict import Status
-from support.sample_report import sample_report
+from support.samples.sample_report import sample_report
 
 
 def ruby(largest: float, runtime: str = "1.31.1") -> Report:

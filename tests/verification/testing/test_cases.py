@@ -13,7 +13,7 @@ import polybake.testing
 from faulty.subject import CASES, SubjectFiles
 from polybake.base.modelfile.fixture_folder import write_fixture
 from polybake.errors import InputError
-from support.inner_pytest import inner_pytest
+from support.processes.inner_pytest import inner_pytest
 
 SERVICE = """
 import pytest

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from polybake.verification.testing import plugin
-from support.inner_pytest import inner_pytest
+from support.processes.inner_pytest import inner_pytest
 
 pytestmark = pytest.mark.slow
 

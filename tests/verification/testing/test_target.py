@@ -10,7 +10,7 @@ import pytest
 
 from faulty.subject import CASES, SubjectFiles
 from polybake.verification.verdict import CASE_STAGES
-from support.inner_pytest import inner_pytest
+from support.processes.inner_pytest import inner_pytest
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.task_models import masked_lm_weights
-from models.tiny_folders import CONFIG, bert_weights, write_bert
+from models.files.task_models import masked_lm_weights
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.source import TaskHead
 from polybake.base.files.model_folder import ModelFolder

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.task_models import linear_weights, write_spans
-from models.tiny_folders import change_json
+from models.files.task_models import linear_weights, write_spans
+from models.folders.tiny_folders import change_json
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.source import TaskHead
 from polybake.base.files.model_folder import ModelFolder

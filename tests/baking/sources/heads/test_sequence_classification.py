@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.task_models import head_weights
-from models.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from models.files.task_models import head_weights
+from models.folders.tiny_folders import CONFIG, bert_weights, change_json, write_bert
 from polybake.baking.sources.heads import open_head
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

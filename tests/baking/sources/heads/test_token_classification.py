@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.task_models import TAGS, linear_weights, write_labelled_tokens
-from models.tiny_folders import change_json
+from models.files.task_models import TAGS, linear_weights, write_labelled_tokens
+from models.folders.tiny_folders import change_json
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.source import TaskHead
 from polybake.base.files.model_folder import ModelFolder

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import polybake
-from models.tiny_folders import write_json
-from models.tiny_onnx import (
+from models.folders.tiny_folders import write_json
+from models.onnx.tiny_onnx import (
     BODY,
     HIDDEN,
     INPUTS,

@@ -9,7 +9,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from models.tiny_onnx import BODY, INPUTS, TOKENS, encoder, expected_tokens, write_encoder
+from models.onnx.tiny_onnx import BODY, INPUTS, TOKENS, encoder, expected_tokens, write_encoder
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import polybake
-from models.task_models import write_labelled
-from models.tiny_folders import change_json, write_json
+from models.files.task_models import write_labelled
+from models.folders.tiny_folders import change_json, write_json
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import task_of
 from polybake.errors import InputError

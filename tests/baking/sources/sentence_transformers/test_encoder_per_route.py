@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from models.tiny_folders import change_json, write_json, write_two_encoders
+from models.folders.tiny_folders import change_json, write_json, write_two_encoders
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from models.tiny_folders import write_json
+from models.folders.tiny_folders import write_json
 from polybake.baking.sources.sentence_transformers.model_settings import (
     ModelSettings,
     read_model_settings,

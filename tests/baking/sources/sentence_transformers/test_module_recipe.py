@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.recorded_keys import recorded_keys
-from models.tiny_folders import write_json
+from models.folders.recorded_keys import recorded_keys
+from models.folders.tiny_folders import write_json
 from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import write_json, write_router
+from models.folders.tiny_folders import write_json, write_router
 from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.base.files.model_folder import ModelFolder

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import change_json, write_json, write_router, write_sentence_transformers
+from models.folders.tiny_folders import (
+    change_json,
+    write_json,
+    write_router,
+    write_sentence_transformers,
+)
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.baking.sources.onnx.remaining_steps import remaining_steps

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from models.tiny_folders import write_json
+from models.folders.tiny_folders import write_json
 from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

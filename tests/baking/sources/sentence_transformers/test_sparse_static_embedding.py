@@ -9,8 +9,8 @@ import pytest
 from safetensors.numpy import save_file
 
 import polybake
-from models.task_models import write_splade
-from models.tiny_folders import VOCABULARY, write_json, write_router, write_tokenizer
+from models.files.task_models import write_splade
+from models.folders.tiny_folders import VOCABULARY, write_json, write_router, write_tokenizer
 from polybake.errors import InputError
 
 WEIGHTS = np.linspace(-1, 2, len(VOCABULARY)).astype(np.float32)

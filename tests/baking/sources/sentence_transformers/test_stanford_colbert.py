@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import polybake
-from models.stanford import write_stanford
-from models.tiny_folders import VOCABULARY
+from models.folders.stanford import write_stanford
+from models.folders.tiny_folders import VOCABULARY
 from polybake.baking.sources import open_source
 from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.base.modelfile.container import read_head

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from models.task_models import write_colbert
-from models.tiny_folders import write_json
+from models.files.task_models import write_colbert
+from models.folders.tiny_folders import write_json
 from polybake.baking.sources import open_source
 from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.errors import InputError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from models.tiny_folders import change_json, write_json
+from models.folders.tiny_folders import change_json, write_json
 from polybake.baking.sources.sentence_transformers.word_modules import (
     open_bag_of_words,
     open_word_embeddings,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from models.tiny_folders import change_json, write_bert, write_json
-from models.tiny_onnx import write_encoder
+from models.folders.tiny_folders import change_json, write_bert, write_json
+from models.onnx.tiny_onnx import write_encoder
 from polybake.baking.sources import open_source
 from polybake.cli.init import init
 from polybake.cli.inspect import source_facts

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polybake.base.texts import window
-from support.written import written
+from support.bulk.written import written
 
 LINES = ['{"text": "a", "n": 1.50}', '{"text": "{}", "x": {"y": []} }', '{"text": "\\u00e4"}']
 

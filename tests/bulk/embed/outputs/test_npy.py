@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from polybake.base.texts import window
-from support.written import written
+from support.bulk.written import written
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "uint8"])

@@ -12,7 +12,7 @@ import pytest
 from polybake.base.modelfile.manifest import Output
 from polybake.base.texts import open_corpus, window
 from polybake.errors import InputError
-from support.written import written
+from support.bulk.written import written
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

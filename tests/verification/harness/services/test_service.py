@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faulty.subject import CASES, SubjectFiles
-from models.search_model import write_search_model
+from models.files.search_model import write_search_model
 from polybake.errors import InputError
 from polybake.verification.harness.harness_file import foreign_client
 from polybake.verification.judge import judge
@@ -17,7 +17,7 @@ from polybake.verification.reporting.summary import failures, troubles, word
 from polybake.verification.session import Timeouts
 from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
 from polybake.verification.verify import verify
-from support.served import key_file, served
+from support.servers.served import key_file, served
 
 pytest.importorskip("uvicorn", reason="the server's packages are missing: polybake[serve]")
 

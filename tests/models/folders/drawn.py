@@ -1,0 +1,122 @@
+"""Model folders of any architecture that polybake builds, with drawn weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.folders.bert import DEBERTA_V3
+from models.folders.tiny_folders import CONFIG, write_bert
+from polybake.baking.assemble.lower import Lowering
+from polybake.baking.bake import BakeReport, bake
+from polybake.baking.encoders import ENCODERS
+from polybake.baking.layers.linear import Linear
+from polybake.baking.recipe.resolve import resolve
+from polybake.baking.sources import open_source
+
+STEPS = [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
+
+#: Large enough that products are worth another type.
+SIZES: dict[str, Any] = {
+    "vocab_size": CONFIG["vocab_size"],
+    "hidden_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 256,
+    "max_position_embeddings": 130,
+}
+
+ROTATION = {"rope_type": "default", "rope_theta": 300.0}
+TURNED = SIZES | {"rope_parameters": ROTATION}
+GROUPED = TURNED | {"num_key_value_heads": 2}
+BY_LAYER = {"full_attention": ROTATION, "sliding_attention": ROTATION}
+LAYERS = ["full_attention", "sliding_attention"]
+
+DRAWN: dict[str, dict[str, Any]] = {
+    "albert": CONFIG
+    | SIZES
+    | {"embedding_size": 160, "num_hidden_groups": 1, "inner_group_num": 1},
+    "bert": CONFIG | SIZES,
+    "deberta-v2": CONFIG | SIZES | DEBERTA_V3,
+    "distilbert": {
+        "vocab_size": CONFIG["vocab_size"],
+        "dim": 128,
+        "n_layers": 2,
+        "n_heads": 4,
+        "hidden_dim": 256,
+        "max_position_embeddings": 130,
+    },
+    "electra": CONFIG | SIZES | {"embedding_size": 160},
+    "gemma3_text": SIZES
+    | {
+        "num_key_value_heads": 2,
+        "head_dim": 64,
+        "sliding_window": 9,
+        "query_pre_attn_scalar": 64,
+        "rope_parameters": BY_LAYER,
+        "layer_types": LAYERS,
+    },
+    "gte": TURNED | {"type_vocab_size": 2},
+    "mistral": GROUPED | {"head_dim": 64, "sliding_window": None},
+    "modernbert": SIZES
+    | {"local_attention": 9, "rope_parameters": BY_LAYER, "layer_types": LAYERS},
+    "mpnet": CONFIG | SIZES,
+    "nomic_bert": TURNED | {"type_vocab_size": 2},
+    "qwen2": TURNED | {"num_key_value_heads": 4},
+    "qwen3": GROUPED | {"head_dim": 64},
+    "roberta": CONFIG | SIZES,
+    "t5": {
+        "vocab_size": CONFIG["vocab_size"],
+        "d_model": 128,
+        "d_kv": 32,
+        "d_ff": 256,
+        "num_layers": 2,
+        "num_heads": 4,
+        "relative_attention_num_buckets": 8,
+        "relative_attention_max_distance": 5,
+    },
+}
+
+
+def drawn_weights(
+    kind: str, config: Mapping[str, Any] | None = None
+) -> dict[str, NDArray[np.float32]]:
+    """Weights whose spread keeps the size of what they multiply; those of norms are around 1."""
+    random = np.random.default_rng(4)
+    architecture = ENCODERS[kind]
+    network = architecture(architecture.Config.model_validate(config or DRAWN[kind]))
+    weights = {}
+    for path, module in network.named_modules():
+        for name, parameter in module.named_parameters(path, recurse=False):
+            shape = tuple(int(size) for size in parameter.shape or ())
+            linear = isinstance(module, Linear) and parameter is module.weight
+            spread = shape[0] ** -0.5 if linear else 0.2
+            drawn = random.normal(0, spread, shape[::-1] if linear else shape)
+            weights[name] = (drawn + ("norm" in name.lower())).astype(np.float32)
+    return weights
+
+
+def write_drawn(
+    folder: Path, kind: str, changes: Mapping[str, NDArray[np.float32]] | None = None
+) -> Path:
+    """Write such a model; ``changes`` are weights in the place of drawn ones."""
+    weights = drawn_weights(kind) | dict(changes or {})
+    return write_bert(folder, DRAWN[kind] | {"model_type": kind}, weights)
+
+
+def bake_drawn(
+    folder: Path,
+    kind: str,
+    lowering: Lowering,
+    changes: Mapping[str, NDArray[np.float32]] | None = None,
+    **options: Any,
+) -> BakeReport:
+    """Bake such a model, mean pooled and normalised."""
+    source = open_source(write_drawn(folder / "model", kind, changes))
+    steps = resolve(STEPS, base=folder, source=source)
+    out = folder / f"{lowering.precision}.onnx"
+    return bake(source, steps, out, name="tiny", lowering=lowering, **options)

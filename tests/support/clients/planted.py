@@ -1,0 +1,63 @@
+"""Faults that are planted into a client, and that its own tests, or verify, must catch."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_TESTS = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: a text of one file of the client, and what takes its place.
+
+    Attributes:
+        model: The fixture whose model file the client is for, such as ``every_feed_left``.
+        file: Below the client's folder; a ``*`` stands for the package's name.
+        also: Stages of verify that it fails besides those that it fails in every language.
+        tests: The file of the client's tests that is about it; all are run where none is named.
+    """
+
+    id: str
+    model: str
+    file: str
+    find: str
+    replace: str
+    also: Sequence[str] = ()
+    tests: str = ""
+
+    def plant(self, client: Path) -> None:
+        """Change the file, in which the text stands once."""
+        (path,) = client.glob(self.file)
+        text = path.read_text(encoding="utf-8")
+        assert text.count(self.find) == 1, f"{path}: {self.find!r} stands {text.count(self.find)}x"
+        path.write_text(text.replace(self.find, self.replace), encoding="utf-8")
+
+    @contextmanager
+    def planted(self, client: Path) -> Iterator[None]:
+        """Plant the fault for the length of a block."""
+        (path,) = client.glob(self.file)
+        sound = path.read_text(encoding="utf-8")
+        try:
+            self.plant(client)
+            yield
+        finally:
+            path.write_text(sound, encoding="utf-8")
+
+
+def read_faults(language: str, folder: str = "planted") -> list[Fault]:
+    """The faults of ``tests/FOLDER/LANGUAGE.toml``."""
+    file = _TESTS / folder / f"{language}.toml"
+    listed = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]
+    return [Fault(**{"model": "every_feed"} | entry) for entry in listed]
+
+
+def faults(language: str) -> pytest.MarkDecorator:
+    """A test's parameter ``fault``, one after another of the language's."""
+    return pytest.mark.parametrize("fault", read_faults(language), ids=lambda fault: fault.id)

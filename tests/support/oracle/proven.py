@@ -1,0 +1,87 @@
+"""The fixture `proven`, by which a test of the oracle writes a row of the support table."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from polybake.base.modelfile.compare import LIMIT
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import TOLERANCES, Fixture, MadeBy
+from polybake.base.modelfile.fixture_folder import write_fixture
+from support.oracle.support_pages import SupportPages
+from support.oracle.support_table import Row, family
+
+if TYPE_CHECKING:
+    from support.oracle.agreement import Agreement
+
+FOLDER = "sentence-transformers folder"
+
+
+class Proven(Protocol):
+    def __call__(
+        self, kind: str, found: Agreement, *, source: str = FOLDER, kept: bool = True
+    ) -> None: ...
+
+
+@pytest.fixture
+def proven(request: pytest.FixtureRequest) -> Proven:
+    """Call it last: it judges an agreement and writes its row, which counts if the test passes.
+
+    A model that is not ``kept`` for the session ``kinds`` shows clients nothing that others do not.
+    """
+
+    def write_row(kind: str, found: Agreement, *, source: str = FOLDER, kept: bool = True) -> None:
+        steps = " -> ".join(read_head(found.baked).manifest.steps) or "none"
+        print(f"\n{kind}, {source}, {steps}: largest difference {found.difference:.2e}")  # noqa: T201
+        assert found.difference <= LIMIT
+        row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
+        request.node.user_properties.append(("proven", [*row, found.difference]))
+        folder = request.config.getoption("--keep-models")
+        if kept and folder is not None:
+            keep(found, folder, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
+
+    return write_row
+
+
+def keep(found: Agreement, kept: Path, kind: str) -> None:
+    """Copy the model and its golden cases, unless one of this kind, inputs and dtype is there.
+
+    Models of one contract lie in one folder, as they share their clients.
+    """
+    manifest = read_head(found.baked).manifest
+    contract = manifest.contract
+    feeds, dtype = (one.feed for one in contract.inputs), contract.output.dtype
+    packed = ["packed"] if contract.output.packed_bits else []
+    name = "-".join([kind, *feeds, dtype, *packed])
+    if any(kept.glob(f"*/{name}")):
+        return
+    digest = hashlib.sha256(contract.canonical().encode("ascii")).hexdigest()
+    folder = kept / f"{manifest.name}-{digest[:8]}" / name
+    folder.mkdir(parents=True)
+    shutil.copy(found.baked, folder / "model.onnx")
+    write_fixture(
+        Fixture(
+            fingerprint=manifest.fingerprint,
+            made_by=MadeBy(kind="oracle", packages={}),
+            tolerances=TOLERANCES,
+            cases=found.expected,
+        ),
+        folder / "golden",
+    )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-support", action="store_true", help="write the support table anew")
+    parser.addoption(
+        "--keep-models", type=Path, help="a folder for one baked model of each kind, to verify"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # which has only its own part of the rows
+        config.pluginmanager.register(SupportPages(config))
