@@ -99,16 +99,16 @@ public sealed class SelfCheckTests(ModelUnderTest model)
         Assert.Equal(limit, error.Limit, 1e-6);
     }
 
-    /// <summary>So has the angle between two rows; a golden row of norm 0 has none.</summary>
+    /// <summary>So has the angle between two rows; a golden row as short as the tolerance has none.</summary>
     [Fact]
     public void AnglesHaveALimit()
     {
-        var tolerance = new Tolerance(MaxAbs: 10, OneMinusCosine: 0.01);
+        var tolerance = new Tolerance(MaxAbs: 0.5, OneMinusCosine: 0.01);
         Assert.Equal(0.1, Check([1, 0.1f], [1, 0], tolerance), 1e-6);
         var error = Assert.Throws<SelfCheckException>(() => Check([1, 0.2f], [1, 0], tolerance));
         Assert.Equal(1 - (1 / Math.Sqrt(1.04)), error.Difference, 1e-6);
         Assert.Equal(0.01, error.Limit);
-        Assert.Equal(1, Check([1, 0], [0, 0], tolerance));
+        Assert.Equal(0.375, Check([0, 0.25f], [0.375f, 0], tolerance));
     }
 
     /// <summary>What is no finite number never passes, on either side.</summary>

@@ -88,6 +88,11 @@ test("1 - cosine has a limit of its own", async () => {
   await assert.rejects(compare(vectorOf(1, 0.06), vectorOf(1)), { limit: 0.001 });
 });
 
+test("a row as short as max_abs has no direction", async () => {
+  assert.equal(await compare(vectorOf(), vectorOf(0.09375)), 0.09375);
+  await assert.rejects(compare(vectorOf(0.0625, 0.09375), vectorOf(0.125)), { limit: 0.001 });
+});
+
 test("what is not a number never passes", async () => {
   for (const odd of [Number.NaN, Number.POSITIVE_INFINITY]) {
     await assert.rejects(compare(vectorOf(1, odd), vectorOf(1)), { name: "SelfCheckError" });

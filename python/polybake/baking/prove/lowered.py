@@ -10,11 +10,17 @@ from polybake.baking.graph.write import write_to_run
 from polybake.baking.prove.deviation import check_close, measure_deviation, rounding_tolerances
 from polybake.baking.prove.graph_run import GoldenTexts, GraphRun
 from polybake.baking.prove.invariance import check_invariance
-from polybake.baking.quantization.rounded import round_at_each_node
+from polybake.baking.quantization.narrow_nodes import MOVING, branches
 from polybake.baking.steps import Step
 from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.fixture import TOLERANCES, Case, Tolerance
 from polybake.base.modelfile.manifest import Deviation, Precision
+
+_NARROW = ir.DataType.FLOAT16
+_WIDE = ir.DataType.FLOAT
+
+#: Operators that round by themselves, or round nothing.
+_KEEPING = {"Cast", "Gather"} | MOVING
 
 
 @dataclass(frozen=True)
@@ -89,3 +95,28 @@ def lowered_golden(
 def _moved(found: GraphRun, other: Path, texts: GoldenTexts) -> Deviation:
     """Measure what another way of rounding changes."""
     return measure_deviation(found.floats, texts.run(other, fused=False).floats)
+
+
+def round_at_each_node(graph: ir.Graph) -> None:
+    """Let each node that computes in float16 do so in float32, and round what it gives, in place.
+
+    ONNX Runtime does the same on a CPU, and then leaves out the rounding between two such nodes. A
+    GPU sums in float32 and writes float16.
+    """
+    for node in list(graph):
+        for branch in branches(node):
+            round_at_each_node(branch)
+        if node.op_type in _KEEPING or node.outputs[0].dtype != _NARROW:
+            continue
+        for place, value in enumerate(node.inputs):
+            if value is not None and value.dtype == _NARROW:
+                wide = ir.node("Cast", [value], {"to": _WIDE})
+                wide.outputs[0].dtype = _WIDE
+                graph.insert_before(node, wide)
+                node.replace_input_with(place, wide.outputs[0])
+        for value in node.outputs:
+            rounded = ir.node("Cast", [value], {"to": _NARROW})
+            value.replace_all_uses_with(rounded.outputs[0], replace_graph_outputs=True)
+            rounded.replace_input_with(0, value)
+            rounded.outputs[0].dtype, value.dtype = _NARROW, _WIDE
+            graph.insert_after(node, rounded)

@@ -40,7 +40,7 @@ def quantize(
     Args:
         model: A float32 graph whose weights are not stored narrow.
         contract: The contract, with the inputs.
-        rows: Token ids of the texts that the scales are chosen by.
+        rows: Token ids of texts; their activations say how inputs are smoothed and weights rounded.
         folder: A folder for a copy of the graph.
 
     Returns:

@@ -6,7 +6,7 @@ import onnx.parser
 import onnxruntime as ort
 from onnxscript import ir
 
-from polybake.baking.quantization.rounded import round_at_each_node
+from polybake.baking.prove.lowered import round_at_each_node
 
 TEXT = """
     <ir_version: 8, opset_import: ["" : 18]>
