@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from safetensors.numpy import load_file
@@ -14,7 +16,7 @@ from models.folders.tiny_folders import write_bert, write_sentence_transformers,
 from models.folders.torch_saved import write_torch
 from polybake.base.modelfile.container import read_head
 from support.hub.hub_cache import write_cache
-from support.hub.hub_server import COMMIT, Hub, serve
+from support.hub.hub_server import COMMIT, CONVERTED, Hub, serve
 from support.processes import commandline
 
 pytestmark = pytest.mark.slow
@@ -117,6 +119,53 @@ def test_pickles_are_fetched_if_asked_for_and_needed(hub: Hub, model: Path, tmp_
         "pytorch_model-00001-of-00002.bin",
         "pytorch_model-00002-of-00002.bin",
     }
+
+
+@pytest.fixture
+def unconverted(hub: Hub, model: Path, tmp_path: Path) -> Hub:
+    """A hub whose model has no safetensors but in the pull request of its bot."""
+    hub.converted[NAME] = Path(shutil.copytree(model, tmp_path / "converted"))
+    (model / "model.safetensors").unlink()
+    return hub
+
+
+def test_safetensors_of_the_hubs_bot_are_taken(unconverted: Hub, tmp_path: Path) -> None:
+    """The note and the manifest name the commit, which then needs no question."""
+    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx")
+    printed = polybake(tmp_path, *bake, HF_ENDPOINT=unconverted.endpoint)
+    assert "those of refs/pr/4 were taken" in " ".join(printed.split())
+    pinned = f"hub:{NAME}@{CONVERTED}"
+    assert read_head(tmp_path / "o.onnx").manifest.source.identifier == pinned
+    polybake(tmp_path, "bake", pinned, "--output", "again.onnx", HF_HUB_OFFLINE="1")
+    assert (tmp_path / "o.onnx").read_bytes() == (tmp_path / "again.onnx").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pull_request": {"author": {"name": "somebody"}}},
+        {"pull_request": {"title": "Adding weights"}},
+        {"pull_request": {"status": "closed"}},
+        {"parents": ["1" * 40, COMMIT]},
+        {"parents": []},
+    ],
+)
+def test_other_pull_requests_are_not_taken(
+    unconverted: Hub, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """Another author, another purpose, or a conversion of an earlier commit."""
+    for name, value in change.items():
+        setattr(unconverted, name, value)
+    printed = polybake(tmp_path, "bake", f"hub:{NAME}", code=2, HF_ENDPOINT=unconverted.endpoint)
+    assert "has no model.safetensors" in " ".join(printed.split())
+
+
+def test_a_named_revision_is_that_one(unconverted: Hub, tmp_path: Path) -> None:
+    """Nothing is looked for in its place."""
+    printed = polybake(
+        tmp_path, "bake", f"hub:{NAME}@main", code=2, HF_ENDPOINT=unconverted.endpoint
+    )
+    assert "has no model.safetensors" in " ".join(printed.split())
 
 
 def test_bakes_a_router_from_the_hub(tmp_path: Path) -> None:

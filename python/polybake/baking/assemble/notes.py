@@ -14,7 +14,7 @@ _RERANKER = re.compile(r"rerank|cross-?encoder")
 def notes(
     source: Source, task: Task, prompts: Mapping[str, str] | None, *, asked: bool
 ) -> Iterator[str]:
-    """Yield notes on what the user has not set: a family's prompts, and a single label's task.
+    """Yield notes on what the user has not set: weights, a family's prompts, a single label's task.
 
     Args:
         source: The source that is baked.
@@ -22,6 +22,7 @@ def notes(
         prompts: The user's prompts; None takes the source's.
         asked: Whether the user has named the task.
     """
+    yield from source.folder.notes
     if task.prompted and prompts is None and not any(source.prompts.values()):
         known = trained_prompt(source.folder)
         if known is not None:

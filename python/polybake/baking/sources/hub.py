@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from polybake.baking.sources.hub_conversion import conversion_of
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
 from polybake.base.files.hub_reference import HubReference
@@ -25,8 +26,9 @@ def fetch(
 ) -> ModelFolder:
     """Download the files that a bake reads, and no others, into the cache.
 
-    Pickles are fetched only if they may be read, and where there are no safetensors. Without a
-    network only the cache is used.
+    Without safetensors pickles are fetched if they may be read. Otherwise the commit is taken in
+    which the hub's bot converted them, unless the user names a revision. Without a network only
+    the cache is used.
 
     Args:
         reference: The repository and its revision.
@@ -43,13 +45,22 @@ def fetch(
             cache lacks the model.
     """
     snapshot = _download(reference, reference.revision, _SETTINGS)
-    commit = HubReference(reference.owner, reference.name, snapshot.name)
+    commit = replace(reference, revision=snapshot.name)
     folder = replace(ModelFolder.at(snapshot, allow_unknown, pickle), identifier=str(commit))
     places = _places(folder)
     _download(reference, snapshot.name, [*_within(places, _WEIGHTS)])
     left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
     if left and pickle == "tensors":
         _download(reference, snapshot.name, [*_within(left, _PICKLES)])
+    elif places[0] in left and reference.revision is None:
+        converted = conversion_of(reference.repository, snapshot.name)
+        if converted is not None:
+            pinned = replace(reference, revision=converted.commit)
+            note = (
+                f"{reference} has no safetensors; those of {converted.pull_request} were taken, "
+                f"which the hub's bot made of the same commit; name {pinned} to take them unasked"
+            )
+            return replace(fetch(pinned, allow_unknown), notes=(note,))
     return folder
 
 

@@ -37,6 +37,7 @@ class ModelFolder:
         revision: The commit of a snapshot.
         allowed: Unknown keys of its files that the user takes responsibility for.
         pickle: What is done with weights that are a pickle.
+        notes: Sentences for the user on where its files come from.
     """
 
     path: Path
@@ -45,6 +46,7 @@ class ModelFolder:
     revision: str | None = None
     allowed: Allowed = field(default_factory=Allowed, compare=False)
     pickle: Pickle = "refused"
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def at(
