@@ -38,5 +38,9 @@ def prepared(every_byte: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
 
 @pytest.fixture
 def own_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a Python client's package the one in its folder, and no other of the name."""
+    """Make a Python client's package the one in its folder, as its source is now.
+
+    Python takes a file for unchanged that was written in the same second with the same length.
+    """
     monkeypatch.setenv("PYTHONPATH", "src")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
