@@ -6,7 +6,7 @@ namespace AllMinilmL6V2.Tests;
 /// <summary>Streams of texts, in and out, of a call that stands in a model's place.</summary>
 public sealed class BulkTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
     private static readonly string[] Texts = [.. Enumerable.Range(0, 10).Select(number => new string('a', number))];
 
     private readonly List<int> _windows = [];

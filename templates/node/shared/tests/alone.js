@@ -18,7 +18,7 @@ export function runAlone(script, expected = 0) {
   const home = mkdtempSync(join(folder, "home-"));
   const source = new URL("../src/index.js", import.meta.url).href;
   const env = { PATH, HOME: home, SOURCE: source, MODEL: modelPath };
-  const options = { env, timeout: 60_000 };
+  const options = { env, timeout: 30_000 };
   const { status, signal, stderr } = spawnSync(process.execPath, ["--eval", script], options);
   assert.deepEqual([status, signal], [expected, null], String(stderr));
   return { home: readdirSync(home), errors: String(stderr) };
