@@ -18,6 +18,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 NAME = "all-minilm-l6-v2"
 LANGUAGES = ["python", "node", "ruby", "csharp"]
 DEVICES = ["cpu", "cuda"]
+PARTS = ["bulk", "cuda"]
 BUILD = Path("build")
 GOLDEN = Path("fixtures") / NAME
 KINDS = BUILD / "kinds"
@@ -72,13 +73,15 @@ def three_lines(readme: Path) -> str:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Bake MiniLM, generate its four clients, and verify every language that is here."""
+    """Bake MiniLM, generate its four clients whole, and verify every language that is here."""
     install(session, "bake,cpu")
     folder = BUILD / "demo"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     config = folder / "polybake.toml"
     session.run("polybake", "init", minilm(session), "--name", NAME, "--output", str(config))
+    with config.open("a", encoding="utf-8") as file:
+        file.writelines(f"\n[clients.{one}]\nparts = {json.dumps(PARTS)}\n" for one in LANGUAGES)
     session.run("polybake", "build", str(config))
     session.run("polybake", "check", str(config))
     session.run("polybake", "verify", str(config), "--prepare", env=ENVIRONMENT)
