@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from polybake.generation import LANGUAGES
 from polybake.generation.languages.csharp import msbuild_text
+from polybake.generation.languages.language import bracketed
 from polybake.generation.languages.node import javascript_string, json_string
 from polybake.generation.languages.python import python_string
 from polybake.generation.languages.ruby import ruby_string
@@ -90,3 +91,18 @@ def test_ruby_reads_its_literals_back() -> None:
     """Ruby evaluates every hostile literal to its text."""
     program = "puts JSON.generate([{}], ascii_only: true)"
     read_back(ruby_string, ["ruby", "-rjson", "-e"], program)
+
+
+def test_a_list_breaks_where_it_does_not_fit() -> None:
+    """A part with lines of its own breaks it, too; blanks within the brackets are for one line."""
+
+    def written(*parts: str, width: int = 9, comma: str = "") -> str:
+        def fits(line: str) -> bool:
+            return len(line) <= width
+
+        return bracketed(("{ ", " }"), parts, " ", indent="  ", fits=fits, comma=comma)
+
+    assert written("a", "bc") == "{ a, bc }"
+    assert written("a", "bcd") == "{\n   a,\n   bcd\n }"
+    assert written("a", "bcd", comma=",") == "{\n   a,\n   bcd,\n }"
+    assert written("[\n]") == "{\n   [\n]\n }"

@@ -37,10 +37,10 @@ def main() -> None:
     while request := sys.stdin.buffer.readline():
         child = os.fork()
         if not child:
-            return become(json.loads(request))
+            become(json.loads(request))
+            return
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201
-    return None
 
 
 if __name__ == "__main__":

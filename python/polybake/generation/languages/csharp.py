@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, pascal, quoted
+from polybake.generation.languages.language import Language, Spelling, bracketed, pascal, quoted
 
 #: The most characters of an array or an object within one line.
 _WIDTH = 110
@@ -27,18 +27,20 @@ def csharp_literal(value: JsonValue, level: int) -> str:
 
 def _json(value: JsonValue, space: str) -> str:
     """An array or an object that is too long for a line has a line for each part."""
-    line = json.dumps(value)
-    if not isinstance(value, dict | list) or not value or len(space) + len(line) <= _WIDTH:
-        return line
+    if not isinstance(value, dict | list) or not value:
+        return json.dumps(value)
     inner = f"{space}  "
     if isinstance(value, dict):
-        begin, end = "{}"
+        brackets = "{", "}"
         parts = [f"{json.dumps(key)}: {_json(value[key], inner)}" for key in value]
     else:
-        begin, end = "[]"
+        brackets = "[", "]"
         parts = [_json(part, inner) for part in value]
-    lines = ",\n".join(f"{inner}{part}" for part in parts)
-    return f"{begin}\n{lines}\n{space}{end}"
+
+    def fits(line: str) -> bool:
+        return len(space) + len(line) <= _WIDTH
+
+    return bracketed(brackets, parts, space, indent="  ", fits=fits)
 
 
 def msbuild_text(text: str) -> str:

@@ -1,6 +1,6 @@
 """What the generator knows about a client language; the rest is in its templates."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -64,6 +64,33 @@ def quoted(text: str, *, wide: str, also: str = "") -> str:
         return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else wide.format(ord(char))
 
     return f'"{"".join(map(character, text))}"'
+
+
+def bracketed(
+    brackets: tuple[str, str],
+    parts: Sequence[str],
+    space: str,
+    *,
+    indent: str,
+    fits: Callable[[str], bool],
+    comma: str = "",
+) -> str:
+    """Return a list or an object of these parts: one line if it fits, else a line for each part.
+
+    Args:
+        brackets: The brackets, with the blanks that stand within them in one line.
+        parts: The parts, each as a literal.
+        space: What the line is indented by.
+        indent: What each part is indented by beyond that.
+        fits: Whether a list in one line is short enough.
+        comma: What stands behind the last of several lines.
+    """
+    begin, end = brackets
+    line = f"{begin}{', '.join(parts)}{end}"
+    if "\n" not in line and fits(line):
+        return line
+    lines = ",\n".join(f"{space}{indent}{part}" for part in parts)
+    return f"{begin.strip()}\n{lines}{comma}\n{space}{end.strip()}"
 
 
 def snake(model: str) -> str:

@@ -4,7 +4,7 @@ import json
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, quoted
+from polybake.generation.languages.language import Language, Spelling, bracketed, quoted
 
 #: The most characters of a list or an object within one line.
 _WIDTH = 100
@@ -28,16 +28,16 @@ def javascript_literal(value: JsonValue, level: int) -> str:
         return json.dumps(value)
     space = "  " * level
     if isinstance(value, dict):
+        brackets = "{ ", " }"
         parts = [f"{_key(key)}: {javascript_literal(value[key], level + 1)}" for key in value]
-        line = f"{{ {', '.join(parts)} }}"
     else:
+        brackets = "[", "]"
         parts = [javascript_literal(part, level + 1) for part in value]
-        line = f"[{', '.join(parts)}]"
-    if "\n" not in line and len(space) + len(line) <= _WIDTH:
-        return line
-    lines = "".join(f"{space}  {part},\n" for part in parts)
-    begin, end = "{}" if isinstance(value, dict) else "[]"
-    return f"{begin}\n{lines}{space}{end}"
+
+    def fits(line: str) -> bool:
+        return len(space) + len(line) <= _WIDTH
+
+    return bracketed(brackets, parts, space, indent="  ", fits=fits, comma=",")
 
 
 def _key(name: str) -> str:

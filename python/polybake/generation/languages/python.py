@@ -6,7 +6,7 @@ import unicodedata
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, quoted, snake
+from polybake.generation.languages.language import Language, Spelling, bracketed, quoted, snake
 
 
 def python_string(text: str) -> str:
@@ -29,18 +29,19 @@ def _literal(value: JsonValue, level: int, before: int) -> str:
         return python_string(value)
     if not isinstance(value, list | dict) or not value:
         return repr(value)
-    begin, end = "{}" if isinstance(value, dict) else "[]"
     if isinstance(value, dict):
+        brackets = "{", "}"
         items = [(f"{python_string(key)}: ", part) for key, part in value.items()]
     else:
+        brackets = "[", "]"
         items = [("", part) for part in value]
     space = "    " * level
     parts = [key + _literal(part, level + 1, _columns(key)) for key, part in items]
-    line = f"{begin}{', '.join(parts)}{end}"
-    if "\n" not in line and len(space) + before + _columns(line) < _LINE:
-        return line
-    lines = "".join(f"{space}    {part},\n" for part in parts)
-    return f"{begin}\n{lines}{space}{end}"
+
+    def fits(line: str) -> bool:
+        return len(space) + before + _columns(line) < _LINE
+
+    return bracketed(brackets, parts, space, indent="    ", fits=fits, comma=",")
 
 
 def _columns(text: str) -> int:

@@ -2,7 +2,14 @@
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, pascal, quoted, snake
+from polybake.generation.languages.language import (
+    Language,
+    Spelling,
+    bracketed,
+    pascal,
+    quoted,
+    snake,
+)
 
 #: The most characters of an array or a hash within one line.
 _WIDTH = 100
@@ -23,19 +30,20 @@ def ruby_literal(value: JsonValue, level: int) -> str:
         return str(value).lower()
     if not isinstance(value, list | dict):
         return repr(value)
-    begin, end = "{}" if isinstance(value, dict) else "[]"
     if not value:
-        return begin + end
+        return "{}" if isinstance(value, dict) else "[]"
     space = "  " * (level + 1)
     if isinstance(value, dict):
+        brackets = "{", "}"
         parts = [f"{ruby_string(key)} => {ruby_literal(value[key], level + 1)}" for key in value]
     else:
+        brackets = "[", "]"
         parts = [ruby_literal(part, level + 1) for part in value]
-    line = f"{begin}{', '.join(parts)}{end}"
-    if "\n" not in line and len(space) + len(line) <= _WIDTH:
-        return line
-    lines = ",\n".join(f"{space}  {part}" for part in parts)
-    return f"{begin}\n{lines}\n{space}{end}"
+
+    def fits(line: str) -> bool:
+        return len(space) + len(line) <= _WIDTH
+
+    return bracketed(brackets, parts, space, indent="  ", fits=fits)
 
 
 RESERVED = """
