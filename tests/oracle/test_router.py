@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from models.folders.saved import randomise
 from models.folders.tiny_folders import (
@@ -33,6 +34,7 @@ from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
     LayerNorm,
     Normalize,
     Pooling,
+    StaticEmbedding,
     Transformer,
 )
 
@@ -156,6 +158,52 @@ def test_three_routes_agree(tmp_path: Path, proven: Proven) -> None:
         seen.add(task)
     assert seen == {None, "title", "query", "body"}
     proven("bert, Router", agreement(out, expected))
+
+
+def shorter_queries(folder: Path) -> list[Any]:
+    """Two encoders of which one sees fewer tokens."""
+    query, document = bert(folder), bert(folder, seed=2)
+    query.max_seq_length, document.max_seq_length = 7, 20
+    return [Router.for_query_document([query], [document]), Pooling(12, "mean")]
+
+
+def table_of_queries(folder: Path) -> list[Any]:
+    """Queries are the mean of a static table's rows, of any length and without special tokens."""
+    tokenizer = Tokenizer.from_file(str(write_bert(folder / "t") / "tokenizer.json"))
+    weights = np.random.default_rng(3).normal(0, 0.2, (CONFIG["vocab_size"], 12))
+    tokenizer.no_truncation()
+    table = StaticEmbedding(tokenizer, embedding_weights=weights.astype(np.float32))
+    document = [bert(folder), Pooling(12, "cls")]
+    return [Router.for_query_document([table, Dense(12, 9)], [*document, Dense(12, 9)])]
+
+
+def short_table(folder: Path) -> list[Any]:
+    """The table's tokenizer has a limit of its own, below the encoder's."""
+    router = table_of_queries(folder)[0]
+    router.sub_modules["query"][0].tokenizer.enable_truncation(5)
+    return [router, Normalize()]
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [shorter_queries, table_of_queries, short_table],
+    ids=lambda modules: modules.__name__,
+)
+def test_limits_of_routes_agree(
+    modules: Callable[[Path], list[Any]], tmp_path: Path, proven: Proven
+) -> None:
+    """One tokenizer gives the ids of all routes, and the graph cuts each at its own limit."""
+    folder = save(tmp_path, modules, PROMPTS)
+    out = bake_source(folder, tmp_path / "tiny.onnx")
+    model = SentenceTransformer(str(folder), device="cpu")
+    prompts = read_head(out).manifest.contract.prompts
+    expected = []
+    for case in make_fixture(out, cases_for(out)).cases:
+        given = {"prompt": prompts[case.prompt], "task": case.prompt} if case.prompt else {}
+        vectors = np.stack([model.encode(text, **given) for text in case.texts])
+        expected.append(case.model_copy(update={"embeddings": encode_vectors(vectors)}))
+    assert max(len(ids) for case in expected for ids in case.input_ids) > 7
+    proven(f"{read_head(out).manifest.encoder}, Router", agreement(out, expected))
 
 
 def assert_agreement(folder: Path, out: Path, proven: Proven) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from models.folders.tiny_folders import (
@@ -13,10 +14,12 @@ from models.folders.tiny_folders import (
     write_json,
     write_sentence_transformers,
 )
+from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.prove.proof import LIMIT
 from polybake.baking.sources import open_source
+from polybake.base.modelfile.fixture import encode_vectors
 from polybake.errors import InputError
-from support.oracle.agreement import agreement_with_folder
+from support.oracle.agreement import agreement, agreement_with_folder, bake_source
 
 pytest.importorskip("torch", reason="the oracle is not installed")
 pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
@@ -109,3 +112,26 @@ def test_settings_that_change_nothing(tmp_path: Path) -> None:
         write_json(folder / "sentence_bert_config.json", {**settings, key: passed})
         found = agreement_with_folder(folder, tmp_path / "out" / "tiny.onnx")
         assert found.difference <= LIMIT
+
+
+def test_limits_of_queries_and_documents(tmp_path: Path) -> None:
+    """encode_query and encode_document have limits of their own, encode the usual one."""
+    pooling = ("Pooling", {"embedding_dimension": 12, "pooling_mode": "mean"})
+    folder = write_sentence_transformers(tmp_path / "m", pooling)
+    write_json(folder / "config_sentence_transformers.json", {"prompts": {"query": "the river: "}})
+    lengths = {"max_seq_length": 14, "query_length": 8, "document_length": 26}
+    write_json(folder / "sentence_bert_config.json", lengths)
+    out = bake_source(folder, tmp_path / "tiny.onnx")
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    usual = model.encode
+    encode = {None: usual, "text": usual, "query": model.encode_query}
+    encode["document"] = model.encode_document
+    cases = make_fixture(out, cases_for(out)).cases
+    assert {case.prompt for case in cases} == {*encode}
+    vectors = [np.stack([encode[case.prompt](text) for text in case.texts]) for case in cases]
+    expected = [
+        case.model_copy(update={"embeddings": encode_vectors(rows)})
+        for case, rows in zip(cases, vectors, strict=True)
+    ]
+    assert max(len(ids) for case in cases for ids in case.input_ids) == 26
+    assert agreement(out, expected).difference <= LIMIT

@@ -35,6 +35,12 @@ def branch(builder: GraphBuilder, name: str, build: Callable[[], Sequence[ir.Val
     return ir.Graph([], results, nodes=nodes, name=name)
 
 
+def route_input(builder: GraphBuilder) -> ir.Value:
+    """The input that chooses a route, int64 ``[1]``; it is added where the graph has none."""
+    known = (value for value in builder.graph.inputs if value.name == "route")
+    return next(known, None) or builder.input("route", ir.DataType.INT64, [1])
+
+
 def choose(
     builder: GraphBuilder, number: ir.Value, branches: Sequence[ir.Graph], first: int = 0
 ) -> list[ir.Value]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from onnxscript import GraphBuilder, ir
 
+from polybake.baking.graph.branches import route_input
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.sources.source import EncoderGraph, SourceReference
@@ -40,7 +41,7 @@ class ExpandedEncoder(BuiltEncoder):
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
         """Add the input that chooses a route, the expansion, and the encoder."""
-        route = builder.input("route", ir.DataType.INT64, [1])
+        route = route_input(builder)
         op = builder.op
         tokens = self.expansion.build(op, values["input_ids"], values["attention_mask"], route)
         tokens.ids.name, tokens.counted.name = _IDS, _COUNTED

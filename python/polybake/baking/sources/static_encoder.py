@@ -1,7 +1,8 @@
 """An encoder without context: each token's embedding depends only on the token."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onnxscript import GraphBuilder, ir, nn
 
@@ -13,7 +14,7 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_json import TokenizerJson
+from polybake.runtime.tokenization.tokenizer_json import TokenizerJson, read_tokenizer
 
 #: The id of padding: any row of the table will do, as padding is masked.
 _PAD_ID = 0
@@ -57,6 +58,21 @@ def open_static_embedding(
     rows = StaticEmbedding.load(file).ids
     encoder = StaticEncoder("static_embedding", lambda: StaticEmbedding.load(file))
     return encoder, _bake_tokenizer(folder, data, rows)
+
+
+def static_embedding_beside(
+    folder: ModelFolder, other: BakedTokenizer
+) -> tuple[StaticEncoder, BakedTokenizer]:
+    """Open the module as a route beside an encoder, whose special tokens do not count here.
+
+    Raises:
+        InputError: As in `open_static_embedding`.
+    """
+    encoder, baked = open_static_embedding(folder, read_tokenizer(folder))
+    special = json.loads(other.json)["post_processor"]
+    text = json.dumps(json.loads(baked.json) | {"post_processor": special}, separators=(",", ":"))
+    limit = min(baked.max_length + sum(other.special_tokens), NO_LIMIT)
+    return encoder, replace(baked, json=text, pad_id=other.pad_id).cut_at(limit)
 
 
 def _bake_tokenizer(folder: ModelFolder, data: TokenizerJson, rows: int) -> BakedTokenizer:

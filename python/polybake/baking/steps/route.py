@@ -80,6 +80,8 @@ class Route(Step):
         """
         if state.route is None:
             raise RuntimeError("no route is fed")
+        if not any(self.routes.values()):
+            return state
         branches = {
             name: branch(op.builder, name, partial(self._branch, op, state, name))
             for name in self.routes

@@ -78,10 +78,23 @@ class BakedTokenizer:
 
     def cut_right(self) -> Self:
         """Return the tokenizer that cuts the end of long texts."""
-        data = json.loads(self.json)
-        if data["truncation"]:
-            data["truncation"]["direction"] = "Right"
-        return replace(self, json=json.dumps(data, ensure_ascii=True, separators=(",", ":")))
+        return self._cut(self.max_length, "right")
+
+    def cut_at(self, max_length: int) -> Self:
+        """Return the tokenizer that cuts texts at another limit; `NO_LIMIT` cuts none."""
+        return self._cut(max_length, self.cut_side)
+
+    @property
+    def cut_side(self) -> Side:
+        """The side on which long texts are cut."""
+        cut = json.loads(self.json).get("truncation")
+        return "left" if cut and cut["direction"] == "Left" else "right"
+
+    def _cut(self, max_length: int, side: Side) -> Self:
+        cut = None if max_length == NO_LIMIT else truncation(max_length, side).model_dump()
+        data = json.loads(self.json) | {"truncation": cut}
+        text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+        return replace(self, json=text, max_length=max_length)
 
     @property
     def special_tokens(self) -> tuple[int, int]:

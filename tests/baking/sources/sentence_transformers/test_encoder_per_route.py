@@ -15,6 +15,7 @@ from models.folders.tiny_folders import change_json, write_json, write_two_encod
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
+from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.baking.sources.onnx.file import OnnxFile
 from polybake.baking.sources.sentence_transformers.folder import open_sentence_transformers
 from polybake.base.files.model_folder import ModelFolder
@@ -110,17 +111,20 @@ def test_init_writes_routes_that_bake_again(tmp_path: Path) -> None:
     assert [str(step) for step in ours] == [str(step) for step in theirs]
 
 
-@pytest.mark.parametrize(
-    ("changes", "shown"),
-    [
-        ({"max_seq_length": 9}, r"'query' and 'document' have different .*max length: 9 and 32"),
-        ({"do_lower_case": True}, r"different tokenizers \(normalizer: "),
-    ],
-)
-def test_refuses_other_limits(changes: dict[str, object], shown: str, tmp_path: Path) -> None:
+def test_limits_of_their_own(tmp_path: Path) -> None:
+    """The tokenizer cuts at the larger limit, and the graph a query at the smaller one."""
+    source = open_source(write_two_encoders(tmp_path / "model", max_seq_length=9))
+    assert source.tokenizer.max_length == 32
+    assert isinstance(source.encoder, ExpandedEncoder)
+    assert source.encoder.routes == ("query", "document")
+    assert source.encoder.expansion.limits == (9, 32)
+    assert not any(source.encoder.expansion.widths)
+
+
+def test_refuses_tokenizers_that_lower_texts_differently(tmp_path: Path) -> None:
     """A text's ids are made once, whichever route it takes."""
-    with pytest.raises(InputError, match=shown):
-        open_source(write_two_encoders(tmp_path / "model", **changes))
+    with pytest.raises(InputError, match=r"different tokenizers \(normalizer: "):
+        open_source(write_two_encoders(tmp_path / "model", do_lower_case=True))
 
 
 @pytest.mark.parametrize(
@@ -171,9 +175,9 @@ def test_refuses_an_export(tmp_path: Path) -> None:
 
 
 def test_refuses_a_chat_template_in_a_route(tmp_path: Path) -> None:
-    """What is refused of a model is refused of each of its encoders."""
+    """What is refused of a model is refused of each of its encoders; so is a limit of queries."""
     folder = write_two_encoders(tmp_path / "model", query_length=8)
-    with pytest.raises(InputError, match="query_length: Input should be null, found 8"):
+    with pytest.raises(InputError, match=r"q_bert: has query_length .* set max_seq_length in each"):
         open_source(folder)
     change_json(folder / "q_bert" / "sentence_bert_config.json", query_length=None)
     modalities = {"message": {"method": "forward", "method_output_name": "last_hidden_state"}}

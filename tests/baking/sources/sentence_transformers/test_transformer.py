@@ -90,8 +90,8 @@ def test_settings_of_other_inputs(tmp_path: Path) -> None:
         ("config_kwargs", {"hidden_act": "relu"}, r"config_kwargs\.hidden_act"),
         ("model_args", {"attn_implementation": "my/kernel"}, r"attn_implementation.*sdpa"),
         ("model_kwargs", None, "model_kwargs: .* found null"),
-        ("query_length", 8, "query_length: Input should be null, found 8"),
-        ("document_length", 8, "document_length: .* found 8"),
+        ("query_length", 0, "query_length: .* greater than 0, found 0"),
+        ("document_length", "8", "document_length: .* found '8'"),
         ("query_expansion", {}, r"query_expansion: .* found \{\}"),
         ("tokenizer_name_or_path", "other", "tokenizer_name_or_path"),
     ],
@@ -112,6 +112,6 @@ def test_refuses_keys_that_are_not_known(tmp_path: Path) -> None:
 
 def test_the_first_file_that_says_something(tmp_path: Path) -> None:
     """An empty file is passed over, and the file at fault is named."""
-    write_json(tmp_path / "sentence_roberta_config.json", {"query_length": 8})
-    with pytest.raises(InputError, match=r"sentence_roberta_config\.json: query_length: .* 8"):
+    write_json(tmp_path / "sentence_roberta_config.json", {"query_length": 0})
+    with pytest.raises(InputError, match=r"sentence_roberta_config\.json: query_length: .* 0"):
         read(tmp_path, {})

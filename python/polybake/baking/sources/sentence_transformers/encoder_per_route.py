@@ -8,7 +8,7 @@ from functools import partial
 from onnx_ir.passes.common import DeduplicateHashedInitializersPass
 from onnxscript import GraphBuilder, ir
 
-from polybake.baking.graph.branches import branch, choose
+from polybake.baking.graph.branches import branch, choose, route_input
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.source import EncoderGraph
 from polybake.base.files.model_folder import ModelFolder
@@ -49,7 +49,7 @@ class EncoderPerRoute(BuiltEncoder):
         self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
         """Add the input that chooses a route, and the choice; it has no hidden states."""
-        route = builder.input("route", ir.DataType.INT64, [1])
+        route = route_input(builder)
 
         def embeddings(encoder: BuiltEncoder) -> list[ir.Value]:
             return [encoder.build(builder, values)[0]]
@@ -64,8 +64,10 @@ class EncoderPerRoute(BuiltEncoder):
 def same_tokenizer(folder: ModelFolder, tokenizers: Mapping[str, BakedTokenizer]) -> BakedTokenizer:
     """Return the common tokenizer of all routes, as ids are made before a route is taken.
 
+    It cuts texts at the largest of their limits.
+
     Raises:
-        InputError: Two tokenizers differ.
+        InputError: Two tokenizers differ in more than their limits.
     """
     (first, one), *others = tokenizers.items()
     facts = _facts(one)
@@ -78,15 +80,17 @@ def same_tokenizer(folder: ModelFolder, tokenizers: Mapping[str, BakedTokenizer]
                     f"({key}: {_short(facts.get(key))} and {_short(found.get(key))}); "
                     "bake each route as a model of its own"
                 )
-    return one
+    return one.cut_at(max(each.max_length for each in tokenizers.values()))
 
 
 def _facts(tokenizer: BakedTokenizer) -> dict[str, object]:
-    """Return the facts in which two tokenizers may differ, the limits first."""
+    """Return the facts that make ids, but for the limits."""
     return {
-        "max length": tokenizer.max_length,
         "padding id": tokenizer.pad_id,
+        "truncation side": tokenizer.cut_side,
         **json.loads(tokenizer.json),
+        "truncation": None,
+        "decoder": None,
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from polybake.baking.sources.sentence_transformers.sparse_static_embedding import (
     open_sparse_static_embedding,
+    sparse_static_embedding_beside,
 )
 from polybake.baking.sources.sentence_transformers.transformer import (
     MaskedLMSettings,
@@ -19,7 +20,10 @@ from polybake.baking.sources.sentence_transformers.word_modules import (
     open_word_embeddings,
 )
 from polybake.baking.sources.source import MEAN, Encoder, OpenEncoder, Recipe
-from polybake.baking.sources.static_encoder import open_static_embedding
+from polybake.baking.sources.static_encoder import (
+    open_static_embedding,
+    static_embedding_beside,
+)
 from polybake.base.files.model_folder import ModelFolder
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
@@ -33,11 +37,14 @@ class FirstModule:
         open: Finds the encoder and its tokenizer in the module's folder.
         recipe: Returns the steps that the module itself takes after the encoder, by its folder.
         pooled: Whether the module gives one vector per text.
+        beside: Opens the folder of a table beside an encoder, whose tokenizer adds special
+            tokens that do not count here.
     """
 
     open: Callable[[ModelFolder, OpenEncoder], tuple[Encoder, BakedTokenizer]]
     recipe: Callable[[ModelFolder], Recipe] = lambda _: ()
     pooled: bool = False
+    beside: Callable[[ModelFolder, BakedTokenizer], tuple[Encoder, BakedTokenizer]] | None = None
 
 
 #: Runs the head that a checkpoint has behind its encoder.
@@ -65,10 +72,13 @@ FIRST = {
         lambda folder, _: open_static_embedding(folder, read_tokenizer(folder)),
         recipe=lambda _: MEAN,
         pooled=True,
+        beside=static_embedding_beside,
     ),
     "WordEmbeddings": FirstModule(lambda folder, _: open_word_embeddings(folder)),
     "SparseStaticEmbedding": FirstModule(
-        lambda folder, _: open_sparse_static_embedding(folder), pooled=True
+        lambda folder, _: open_sparse_static_embedding(folder),
+        pooled=True,
+        beside=sparse_static_embedding_beside,
     ),
     "BoW": FirstModule(lambda folder, _: open_bag_of_words(folder), pooled=True),
 }

@@ -13,16 +13,22 @@ from polybake.baking.sources.sentence_transformers.model_settings import read_mo
 from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
-from polybake.baking.sources.sentence_transformers.sparse_static_embedding import open_beside
-from polybake.baking.sources.source import Encoder, OpenEncoder, Source, TaskHead
+from polybake.baking.sources.sentence_transformers.route_limits import (
+    NOT_IN_ROUTERS,
+    cut_by_route,
+    read_limits,
+    route_of_limits,
+)
+from polybake.baking.sources.source import Encoder, OpenEncoder, Recipe, Source, TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
-#: The modules that a route may begin with if each route has its own encoder.
-_STATIC = "SparseStaticEmbedding"
-_PER_ROUTE = ("Transformer", "MLMTransformer", _STATIC)
+_ENCODERS = ("Transformer", "MLMTransformer")
+#: The tables that a route may begin with if the other one has an encoder.
+_STATIC = ("StaticEmbedding", "SparseStaticEmbedding")
+_PER_ROUTE = (*_ENCODERS, *_STATIC)
 
 
 def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
@@ -43,6 +49,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
             prompts = {**dict.fromkeys(module.router.tasks, ""), **prompts}
     first, *others = modules
     encoder: Encoder
+    cut: Recipe = ()
     if first.router is not None:
         encoder, tokenizer = _open_routes(folder, first.router.routes, open_encoder)
         begins = [route[0] for route in first.router.routes.values()]
@@ -51,6 +58,13 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
             raise _begins(folder, f"begins with {first.kind}", FIRST)
         known, body = FIRST[first.kind], folder.inner(first.path)
         encoder, tokenizer = known.open(body, open_encoder)
+        if first.kind in _ENCODERS:
+            limits, tokenizer = read_limits(body, tokenizer)
+            if limits is not None:
+                encoder = cut_by_route(body, encoder, tokenizer, limits)
+                if any(module.router is not None for module in modules):
+                    raise InputError(f"{body.path}: {NOT_IN_ROUTERS}")
+                cut, prompts = route_of_limits(limits, prompts)
         if (
             first.kind == "Transformer"
             and not body.read("config.json", ModelConfig).output_hidden_states
@@ -62,7 +76,13 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         encoder=encoder,
         tokenizer=tokenizer,
         folder=folder,
-        recipe=(*module_recipe(folder, [first, *others], begins=True), *settings.recipe),
+        recipe=(
+            *cut,
+            *module_recipe(
+                folder, [first, *others], begins=True, special_tokens=tokenizer.special_tokens
+            ),
+            *settings.recipe,
+        ),
         prompts=prompts,
         default_prompt=settings.default_prompt_name,
         similarity=settings.similarity,
@@ -73,20 +93,23 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
 
 def _open_routes(
     folder: ModelFolder, routes: Mapping[str, Sequence[Module]], open_encoder: OpenEncoder
-) -> tuple[EncoderPerRoute, BakedTokenizer]:
+) -> tuple[BuiltEncoder, BakedTokenizer]:
     """Return the encoders that the routes begin with, and their common tokenizer."""
     encoders: dict[str, BuiltEncoder] = {}
     tokenizers: dict[str, BakedTokenizer] = {}
     kinds = {name: modules[0].kind if modules else "nothing" for name, modules in routes.items()}
-    for name in sorted(routes, key=lambda name: kinds[name] == _STATIC):
+    for name in sorted(routes, key=lambda name: kinds[name] in _STATIC):
         if kinds[name] not in _PER_ROUTE:
             raise _begins(folder, f"route {name!r} begins with {kinds[name]}", _PER_ROUTE)
         body = folder.inner(routes[name][0].path)
+        first = FIRST[kinds[name]]
         encoder: Encoder
-        if kinds[name] == _STATIC and tokenizers:
-            encoder, tokenizers[name] = open_beside(body, next(iter(tokenizers.values())))
+        if first.beside is not None and tokenizers:
+            encoder, tokenizers[name] = first.beside(body, next(iter(tokenizers.values())))
         else:
-            encoder, tokenizers[name] = FIRST[kinds[name]].open(body, open_encoder)
+            encoder, tokenizers[name] = first.open(body, open_encoder)
+        if kinds[name] in _ENCODERS and read_limits(body, tokenizers[name])[0] is not None:
+            raise InputError(f"{body.path}: {NOT_IN_ROUTERS}")
         if not isinstance(encoder, BuiltEncoder):
             raise InputError(
                 f"{folder.path}: each of the routes {', '.join(routes)} has an encoder of "
@@ -94,9 +117,13 @@ def _open_routes(
                 "encoder option"
             )
         encoders[name] = encoder
-    encoders = {name: encoders[name] for name in routes}
-    name = "; ".join(f"{route}: {one.name}" for route, one in encoders.items())
-    return EncoderPerRoute(name, encoders), same_tokenizer(folder, tokenizers)
+    name = "; ".join(f"{route}: {encoders[route].name}" for route in routes)
+    both = EncoderPerRoute(name, {route: encoders[route] for route in routes})
+    tokenizer = same_tokenizer(folder, tokenizers)
+    limits = {route: tokenizers[route].max_length for route in routes}
+    if len({*limits.values()}) == 1:
+        return both, tokenizer
+    return cut_by_route(folder, both, tokenizer, limits), tokenizer
 
 
 def _head(folder: ModelFolder, begins: Iterable[Module]) -> TaskHead | None:

@@ -26,6 +26,7 @@ def module_recipe(
     begins: bool = False,
     pooled: bool = False,
     unnamed: str = "sentence_embedding",
+    special_tokens: tuple[int, int] = (0, 0),
 ) -> Recipe:
     """Convert modules to steps of polybake.toml.
 
@@ -35,6 +36,7 @@ def module_recipe(
         begins: Whether the first module is the encoder, or routes that each begin with one.
         pooled: Whether there is one vector per text already.
         unnamed: The input of a module that does not name its input.
+        special_tokens: How many stand before a text and behind it; a static table has none.
 
     Raises:
         InputError: A module or one of its settings is not supported.
@@ -44,7 +46,9 @@ def module_recipe(
         first = begins and place == 0
         if (router := module.router) is not None:
             routes = {
-                name: module_recipe(folder, one, begins=first, pooled=pooled)
+                name: module_recipe(
+                    folder, one, begins=first, pooled=pooled, special_tokens=special_tokens
+                )
                 for name, one in router.routes.items()
             }
             default = {} if router.default is None else {"default": router.default}
@@ -54,6 +58,9 @@ def module_recipe(
             continue
         inner = folder.inner(module.path)
         if first:
+            if module.kind == "StaticEmbedding" and any(special_tokens):
+                before, behind = special_tokens
+                recipe.append({"step": "leave_out_ends", "first": before, "last": behind})
             recipe += FIRST[module.kind].recipe(inner)
             pooled = FIRST[module.kind].pooled
             continue

@@ -15,7 +15,7 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 
 #: Prompts that ``encode_document`` takes, too.
-_ALIASES = {"passage": "document", "corpus": "document"}
+ALIASES = {"passage": "document", "corpus": "document"}
 
 
 def _pair(text: str) -> object:
@@ -83,7 +83,7 @@ def read_router(folder: ModelFolder, path: str, prompts: Mapping[str, str]) -> R
     mapped = [task for task, _ in mappings if isinstance(task, str)]
     tasks = dict.fromkeys(["query", "document", *named, *mapped])
     found = {task: resolve(task) for task in tasks}
-    aliases = {name: found[task] for name, task in _ALIASES.items() if name in prompts}
+    aliases = {name: found[task] for name, task in ALIASES.items() if name in prompts}
     taken = {name: route for name, route in {**found, **aliases}.items() if route is not None}
     plain = resolve(None)
     return Router(

@@ -34,25 +34,32 @@ def open_sparse_static_embedding(folder: ModelFolder) -> tuple[StaticEncoder, Ba
 
     Source: sentence-transformers ``SparseStaticEmbedding``.
     """
-    limit = TokenizerConfig.of(folder).limit
-    # transformers writes 1e30 for "no limit".
-    limit = NO_LIMIT if limit is None or limit > NO_LIMIT else limit
-    baked = bake_tokenizer(folder, max_seq_length=limit)
+    limit = _limit(folder)
+    baked = bake_tokenizer(folder, max_seq_length=limit).cut_at(limit)
     bare = json.loads(baked.json) | {"post_processor": None}
-    if limit == NO_LIMIT:
-        bare["truncation"] = None
     text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
     return _encoder(folder, baked, (0, 0)), replace(baked, json=text)
 
 
-def open_beside(folder: ModelFolder, other: BakedTokenizer) -> tuple[StaticEncoder, BakedTokenizer]:
+def sparse_static_embedding_beside(
+    folder: ModelFolder, other: BakedTokenizer
+) -> tuple[StaticEncoder, BakedTokenizer]:
     """Open the module as a route beside an encoder, whose special tokens do not count here.
 
     Raises:
         InputError: As in `open_sparse_static_embedding`.
     """
     baked = bake_tokenizer(folder, max_seq_length=other.max_length)
-    return _encoder(folder, baked, baked.special_tokens), baked
+    special = baked.special_tokens
+    limit = min(_limit(folder) + sum(special), NO_LIMIT)
+    return _encoder(folder, baked, special), baked.cut_at(limit)
+
+
+def _limit(folder: ModelFolder) -> int:
+    """Return the most tokens of a text, without special tokens."""
+    limit = TokenizerConfig.of(folder).limit
+    # transformers writes 1e30 for "no limit".
+    return NO_LIMIT if limit is None or limit > NO_LIMIT else limit
 
 
 def _encoder(

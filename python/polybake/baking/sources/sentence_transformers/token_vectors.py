@@ -7,6 +7,7 @@ from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.sources.kind import SAVED_AS
+from polybake.baking.sources.sentence_transformers.route_limits import special_tokens_behind
 from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
 from polybake.baking.sources.source import Encoder, Recipe, Source, TaskHead
 from polybake.base.files.model_folder import ModelFolder
@@ -88,7 +89,7 @@ class TokenVectors:
             widths=(0, width),
             fill=fill,
             attend=self.expansion is not None and self.expansion.attend,
-            behind=tokenizer.special_tokens[1],
+            behind=special_tokens_behind(body, tokenizer),
         )
 
     def _recipe(self, tokenizer: BakedTokenizer) -> Recipe:

@@ -103,32 +103,44 @@ class BaseSettings(JsonModel, KnownKeys):
     config_args: _PassedOn = _PassedOn()
 
 
-class _OneLimit(BaseSettings):
-    """Settings of a model that treats queries and documents alike."""
+class _Lengths(BaseSettings):
+    """Settings of a model whose queries and documents may have limits of their own.
 
-    query_length: None = None
-    document_length: None = None
-    query_expansion: None = None
+    Attributes:
+        query_length: The most tokens of a query; None is ``max_seq_length``.
+        document_length: The most tokens of a document.
+    """
+
+    query_length: Annotated[int, Field(gt=0)] | None = None
+    document_length: Annotated[int, Field(gt=0)] | None = None
 
 
-class TransformerSettings(_OneLimit):
+class TransformerSettings(_Lengths):
     """The settings of an encoder of embeddings."""
+
+    query_expansion: None = None
 
     transformer_task: Literal["feature-extraction"] = "feature-extraction"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
     modality_config: _Modalities = _Modalities(text=_TEXT)
 
 
-class CrossEncoderSettings(_OneLimit):
+class CrossEncoderSettings(BaseSettings):
     """The settings of a CrossEncoder, whose module gives the numbers of its head."""
+
+    query_length: None = None
+    document_length: None = None
+    query_expansion: None = None
 
     transformer_task: Literal["sequence-classification"] = "sequence-classification"
     module_output_name: Literal["scores"] = "scores"
     modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
 
 
-class MaskedLMSettings(_OneLimit):
+class MaskedLMSettings(_Lengths):
     """The settings of a masked language model, whose head's numbers replace the embeddings."""
+
+    query_expansion: None = None
 
     transformer_task: Literal["fill-mask"] = "fill-mask"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
@@ -151,14 +163,12 @@ class QueryExpansion(JsonModel, extra="forbid"):
     length: Annotated[int, Field(gt=0)]
 
 
-class MultiVectorSettings(BaseSettings):
+class MultiVectorSettings(_Lengths):
     """The settings of an encoder whose queries and documents have their own limits."""
 
     transformer_task: Literal["feature-extraction"] = "feature-extraction"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
     modality_config: _Modalities = _Modalities(text=_TEXT)
-    query_length: Annotated[int, Field(gt=0)] | None = None
-    document_length: Annotated[int, Field(gt=0)] | None = None
     query_expansion: QueryExpansion | None = None
 
 
