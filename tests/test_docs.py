@@ -43,6 +43,7 @@ PAGES = [
 #: What docs/tasks.md calls the model of each task.
 TASK_NAMES = {
     "classify": "moods",
+    "classify-pairs": "claims",
     "rerank": "ranker",
     "zero-shot": "topics",
     "tag": "names",

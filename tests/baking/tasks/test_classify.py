@@ -142,7 +142,7 @@ def test_an_unknown_task_is_refused(folder: Path, tmp_path: Path) -> None:
     """The message lists the tasks that exist."""
     with pytest.raises(
         InputError,
-        match="unknown task 'label'; choose one of: rerank, zero-shot, classify, tag, ",
+        match="unknown task 'label'; choose one of: rerank, zero-shot, classify-pairs, classify, ",
     ):
         polybake.bake(folder, tmp_path / "m.onnx", name="m", task="label")
 

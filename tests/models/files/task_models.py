@@ -32,6 +32,11 @@ def write_classifier(path: Path) -> Path:
     return _baked(path, *LABELS)
 
 
+def write_pair_classifier(path: Path) -> Path:
+    """A classifier with four labels, of which a pair of texts has one."""
+    return _baked(path, *LABELS, task="classify-pairs")
+
+
 def write_reranker(path: Path) -> Path:
     """A reranker that gives a pair one number, by a sigmoid."""
     return _baked(path, "LABEL_0")
@@ -69,6 +74,7 @@ def write_answerer(path: Path) -> Path:
 TASK_MODELS: dict[str, Callable[[Path], Path]] = {
     "answer": write_answerer,
     "classify": write_classifier,
+    "classify-pairs": write_pair_classifier,
     "multi-vector": write_multi_vector,
     "rerank": write_reranker,
     "sparse": write_sparse,
@@ -184,12 +190,12 @@ def write_colbert(folder: Path, **settings: object) -> Path:
     return folder
 
 
-def _baked(path: Path, *labels: str) -> Path:
+def _baked(path: Path, *labels: str, task: str | None = None) -> Path:
     with TemporaryDirectory() as folder:
-        return _bake(path, write_labelled(Path(folder), *labels))
+        return _bake(path, write_labelled(Path(folder), *labels), task)
 
 
-def _bake(path: Path, source: Path) -> Path:
-    table = {"name": path.stem, "source": source, "output": path}
+def _bake(path: Path, source: Path, task: str | None = None) -> Path:
+    table = {"name": path.stem, "source": source, "output": path, "task": task}
     bake_config(Config.model_validate({"model": table}))
     return path

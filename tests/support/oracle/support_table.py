@@ -40,6 +40,7 @@ _LINE = re.compile(
 #: What a kind is called after its model, and the task that it has then; without it, ``embed``.
 _TASKS = {
     "classifier": "classify",
+    "pairs": "classify-pairs",
     "reranker": "rerank",
     "entailment": "zero-shot",
     "tagger": "tag",

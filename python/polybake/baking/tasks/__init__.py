@@ -3,6 +3,7 @@
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks.answer import Answer
 from polybake.baking.tasks.classify import Classify
+from polybake.baking.tasks.classify_pairs import ClassifyPairs
 from polybake.baking.tasks.embed import Embed
 from polybake.baking.tasks.multi_vector import MultiVector
 from polybake.baking.tasks.rerank import Rerank
@@ -19,6 +20,7 @@ TASKS: dict[str, Task] = {
     for task in (
         Rerank(),
         ZeroShot(),
+        ClassifyPairs(),
         Classify(),
         Tag(),
         Answer(),
@@ -46,6 +48,7 @@ __all__ = [
     "TASKS",
     "Answer",
     "Classify",
+    "ClassifyPairs",
     "Embed",
     "Found",
     "Known",

@@ -14,6 +14,17 @@ from polybake.errors import InputError
 _PURPOSE = "classify texts"
 
 
+def label_steps(source: Source, purpose: str) -> Recipe:
+    """Return the model's head, and the activation that makes scores of its numbers.
+
+    Raises:
+        InputError: The model has no such head; ``purpose`` says what it was not trained for.
+    """
+    scores = needed_head(source, purpose).scores
+    made = ({"step": "activation", "function": scores},) if scores else ()
+    return ({"step": HEAD}, *made)
+
+
 class Classify(Task):
     """Gives each label a score: probabilities of one label per text, or of each label by itself.
 
@@ -35,15 +46,13 @@ class Classify(Task):
         Raises:
             InputError: The model has no such head, or its labels are of pairs of texts.
         """
-        head = needed_head(source, _PURPOSE)
-        if head.of_pairs:
+        if needed_head(source, _PURPOSE).of_pairs:
             raise InputError(
                 f"{source.folder.path}: is a CrossEncoder, whose labels are of pairs of texts, and "
-                "classify takes single ones; labels of pairs are not there yet: use sentence-"
-                "transformers, or, where its rows are single texts, list the steps yourself"
+                'classify takes single ones; say task = "classify-pairs", or, where its rows are '
+                "single texts, list the steps yourself"
             )
-        made = ({"step": "activation", "function": head.scores},) if head.scores else ()
-        return ({"step": HEAD}, *made)
+        return label_steps(source, _PURPOSE)
 
     def settings(self, source: Source, columns: int) -> dict[str, JsonValue]:
         """Return the labels, in the order of the output's columns.

@@ -57,8 +57,8 @@ def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
 
 
 def have_stream(cases: Iterable[Case]) -> bool:
-    """Return whether clients can stream the cases' answers; answers to questions cannot be."""
-    return not any("question" in case.call for case in cases if case.call is not None)
+    """Return whether clients can stream the cases' answers: streams are of single texts."""
+    return all({"texts", "documents"} & case.call.keys() for case in cases if case.call is not None)
 
 
 def request_for(stage: Stage, case: Case) -> Request:

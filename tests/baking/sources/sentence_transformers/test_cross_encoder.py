@@ -93,9 +93,8 @@ def old(folder: Path, *labels: str, marks: dict[str, object]) -> Path:
 
 @pytest.mark.parametrize("marks", [None, *OLD])
 @pytest.mark.parametrize("labels", [("no", "yes"), ("no", "maybe", "yes")])
-@pytest.mark.parametrize("task", [None, "classify"])
-def test_labels_of_pairs_are_refused(
-    tmp_path: Path, task: str | None, labels: tuple[str, ...], marks: dict[str, object] | None
+def test_labels_of_pairs_are_no_labels_of_texts(
+    tmp_path: Path, labels: tuple[str, ...], marks: dict[str, object] | None
 ) -> None:
     """A classifier of single texts gives other scores, so none is made of it without a word."""
     if marks is None:
@@ -104,9 +103,12 @@ def test_labels_of_pairs_are_refused(
         folder = old(tmp_path / "model", *labels, marks=marks)
     message = "is a CrossEncoder, whose labels are of pairs of texts, and classify takes single"
     with pytest.raises(InputError, match=message) as raised:
-        polybake.bake(folder, tmp_path / "m.onnx", name="m", task=task)
+        polybake.bake(folder, tmp_path / "m.onnx", name="m", task="classify")
     assert str(raised.value).endswith("where its rows are single texts, list the steps yourself")
     assert not (tmp_path / "m.onnx").exists()
+    report = polybake.bake(folder, tmp_path / "m.onnx", name="m")
+    assert report.manifest.contract.task == "classify-pairs"
+    assert report.manifest.contract.settings == {"labels": [*labels]}
 
 
 def test_labels_of_pairs_are_no_reranker(tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""Classifiers of pairs against transformers' own pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.folders.heads import DECODERS, LABELS, saved_bert, saved_rotary
+from polybake.baking.bake_config import bake_config
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import encode_vectors
+from polybake.config import Config
+from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.proven import Proven
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("transformers")
+
+
+def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
+    """Bake a folder and compare each golden case with the pipeline, a pair at a time."""
+    from transformers import pipeline
+
+    table = {"name": "tiny-pairs", "source": folder, "output": out, "task": "classify-pairs"}
+    bake_config(Config.model_validate({"model": table}))
+    classify = pipeline("text-classification", str(folder), top_k=None)
+    head = read_head(out)
+    labels = head.manifest.contract.settings["labels"]
+    expected = []
+    for case in head.fixture.cases:
+        answer = [
+            classify({"text": one, "text_pair": two}, truncation=True) for one, two in case.texts
+        ]
+        scores = [{one["label"]: one["score"] for one in pair} for pair in answer]
+        vectors = np.array([[pair[label] for label in labels] for pair in scores], np.float32)
+        encoded = [classify.tokenizer(*pair, truncation=True) for pair in case.texts]
+        types = [one.get("token_type_ids") for one in encoded]
+        changed = {
+            "input_ids": tuple(tuple(one["input_ids"]) for one in encoded),
+            # A tokenizer of a model without types gives none.
+            "type_ids": case.type_ids if None in types else tuple(map(tuple, types)),
+            "embeddings": encode_vectors(vectors),
+            "answer": answer,
+        }
+        expected.append(case.model_copy(update=changed))
+    assert len(expected) > 10
+    return agreement_of_pairs(out, expected)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """Ids, types, labels, their order and their scores agree for every built-in case."""
+    folder = saved_bert(tmp_path / "model", kind, LABELS)
+    found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
+    proven(f"{kind} pairs", found, source="Hugging Face folder", kept=kind == "bert")
+
+
+def test_with_a_decoder(tmp_path: Path, proven: Proven) -> None:
+    """The last token of the second text decides the labels."""
+    folder = saved_rotary(tmp_path / "model", DECODERS[0])
+    found = agreement_with_pipeline(folder, tmp_path / "tiny.onnx")
+    proven(f"{DECODERS[0]} pairs", found, source="Hugging Face folder", kept=False)
