@@ -203,16 +203,21 @@ def test_limits_of_routes_agree(
         vectors = np.stack([model.encode(text, **given) for text in case.texts])
         expected.append(case.model_copy(update={"embeddings": encode_vectors(vectors)}))
     assert max(len(ids) for case in expected for ids in case.input_ids) > 7
-    proven(f"{read_head(out).manifest.encoder}, Router", agreement(out, expected))
+    proven(named(out), agreement(out, expected))
 
 
 def assert_agreement(folder: Path, out: Path, proven: Proven) -> None:
     """Bake the model, and compare every built-in case, of each prompt."""
     found = agreement_with_folder(folder, out)
     assert {case.prompt for case in found.expected} >= {None, "query", "document"}
+    proven(named(out), found)
+
+
+def named(out: Path) -> str:
+    """The architectures of a model, such as ``distilbert and bert, Router``."""
     encoder = read_head(out).manifest.encoder
     kinds = dict.fromkeys(part.split(": ")[-1] for part in encoder.split("; "))
-    proven(f"{' and '.join(kinds)}, Router", found)
+    return f"{' and '.join(kinds)}, Router"
 
 
 def save(
