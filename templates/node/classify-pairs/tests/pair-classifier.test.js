@@ -54,9 +54,7 @@ test("it reproduces every golden case", async () => {
 test("each pair has its labels, best first", async () => {
   const scores = await classifier.scorePairs(pairs);
   const ranked = (/** @type {Float32Array} */ row) =>
-    labels
-      .map((label, place) => ({ label, score: row[place] }))
-      .sort((a, b) => b.score - a.score);
+    labels.map((label, place) => ({ label, score: row[place] })).sort((a, b) => b.score - a.score);
   assert.deepEqual(await classifier.classify(pairs), scores.map(ranked));
 });
 
