@@ -35,7 +35,7 @@ def test_labels_and_answers_are_in_the_file(tmp_path: Path) -> None:
     assert contract.pair.truncate == "longest_first"
     assert (contract.output.name, contract.output.dimension) == ("scores", 4)
     for case in head.fixture.cases:
-        assert [list(pair) for pair in case.texts] == case.call["pairs"]
+        assert [list(pair) for pair in case.texts] == case.call["texts"]
         scores = decode_vectors(case.embeddings)
         assert scores.sum(axis=1) == pytest.approx(1)
         for row, answer in zip(scores, case.answer, strict=True):

@@ -43,4 +43,4 @@ class ClassifyPairs(Classify):
 
     def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue]:
         """Return all pairs as one call."""
-        return {"pairs": [[*pair] for pair in self.texts(texts, known)]}
+        return {"texts": [[*pair] for pair in self.texts(texts, known)]}

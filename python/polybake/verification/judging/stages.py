@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
@@ -58,7 +58,9 @@ def session_stages(cases: Iterable[Case]) -> tuple[Stage, ...]:
 
 def have_stream(cases: Iterable[Case]) -> bool:
     """Return whether clients can stream the cases' answers: streams are of single texts."""
-    return all({"texts", "documents"} & case.call.keys() for case in cases if case.call is not None)
+    calls = [cast(dict[str, Any], case.call) for case in cases if case.call is not None]
+    given = [call.get("texts", call.get("documents", [None])) for call in calls]
+    return all(isinstance(text, str) for texts in given for text in texts)
 
 
 def request_for(stage: Stage, case: Case) -> Request:

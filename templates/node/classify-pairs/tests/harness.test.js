@@ -14,12 +14,12 @@ test("each request has its answer, and errors keep their kind", async () => {
     ["c", ""],
   ];
   const requests = [
-    { cmd: "call", pairs },
+    { cmd: "call", texts: pairs },
     { cmd: "start", protocol: 1, model: modelPath, device: "cpu" },
-    { cmd: "call", pairs: [["a", "\ud800"]] },
+    { cmd: "call", texts: [["a", "\ud800"]] },
     { cmd: "toString" },
     { cmd: "embed", texts: pairs, prompt: null },
-    { cmd: "call", pairs },
+    { cmd: "call", texts: pairs },
     { cmd: "stop" },
   ];
   const [early, start, text, unknown, byTexts, called] = askHarness(requests);

@@ -39,7 +39,7 @@ test("it tells the facts of its model", () => {
 test("it reproduces every golden case", async () => {
   assert.ok(fixture.cases.length > 0);
   for (const { call, answer } of /** @type {any[]} */ (fixture.cases)) {
-    const found = await classifier.classify(call.pairs);
+    const found = await classifier.classify(call.texts);
     for (const [place, expected] of answer.entries()) {
       assert.deepEqual(namesOf(found[place]).sort(), namesOf(expected).sort());
       for (const { label, score } of expected) {
