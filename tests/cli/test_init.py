@@ -35,6 +35,30 @@ def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None
     polybake("bake", cwd=tmp_path)
 
 
+@pytest.mark.parametrize("declared", [None, {"query": "", "document": ""}])
+def test_prompts_of_a_model_card_are_a_comment(
+    declared: dict[str, str] | None, tmp_path: Path
+) -> None:
+    """They count once the signs before them are taken away; empty ones do not stand beside them."""
+    folder = write_sentence_transformers(
+        tmp_path / "multilingual-e5-large-instruct", ("Pooling", {"pooling_mode": "mean"})
+    )
+    if declared is not None:
+        write_json(folder / "config_sentence_transformers.json", {"prompts": declared})
+    assert "prompts" not in settings(tmp_path, folder)
+    place = tmp_path / "polybake.toml"
+    comment = "# intfloat/multilingual-e5-large-instruct was trained with these prompts; they count"
+    text = place.read_text("utf-8")
+    assert text.count(comment) == 1
+    assert "# Remark: the line before the query says the task: write yours.\n# [prompts]\n" in text
+    place.write_text(text.replace("# [prompts]\n# ", "[prompts]\n"), "utf-8")
+    query = (
+        "Instruct: Given a web search query, retrieve relevant passages that answer the query\n"
+        "Query: "
+    )
+    assert load_config(place).prompts == {"query": query}
+
+
 @pytest.mark.parametrize("output", ["polybake.toml", "below/polybake.toml"])
 def test_a_link_stays_a_link(output: str, tmp_path: Path) -> None:
     """A link's target may differ on another machine, so the link itself is written."""

@@ -25,6 +25,7 @@ from polybake.errors import InputError
 
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
+    from polybake.baking.sources.trained_prompts import Trained
     from polybake.config import EncoderMaker
 
 #: The file that ``--step`` writes: a module that the bake runs; here it is only read as text.
@@ -123,9 +124,13 @@ def settings_text(
     *,
     dequantize: bool = False,
 ) -> str:
-    """Return a polybake.toml with all settings of the source's own files."""
+    """Return a polybake.toml with all settings of the source's own files.
+
+    Prompts that a published model was trained with and its files do not say are a comment.
+    """
     import tomlkit
 
+    from polybake.baking.assemble.notes import unsaid_prompts
     from polybake.baking.tasks import task_of
 
     model = {
@@ -149,9 +154,17 @@ def settings_text(
         document.add(tomlkit.nl())
         document.add(tomlkit.comment(_ASSUMED if opened.assumed else _NO_STEPS))
     document["steps"] = steps
-    if opened.prompts:
+    unsaid = unsaid_prompts(opened, made)
+    if opened.prompts and unsaid is None:
         document["prompts"] = dict(opened.prompts)
-    return tomlkit.dumps(document)
+    return tomlkit.dumps(document) + (_comment(unsaid) if unsaid is not None else "")
+
+
+def _comment(unsaid: Trained) -> str:
+    """Return a table of prompts, each line of it a comment."""
+    says = [f"{unsaid.named} was trained with these prompts; they count without the # before them."]
+    says += [f"Remark: {unsaid.remark}."] if unsaid.remark else []
+    return "\n" + "".join(f"# {line}\n" for line in [*says, "[prompts]", *unsaid.settings()])
 
 
 def _item(value: object) -> Any:

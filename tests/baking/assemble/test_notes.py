@@ -26,10 +26,14 @@ def said(folder: Path, task: str | None = None, prompts: dict[str, str] | None =
     return list(notes(source, task_of(source, task), prompts, asked=task is not None))
 
 
-def test_prompts_of_a_family(tmp_path: Path) -> None:
+def test_prompts_of_a_published_model(tmp_path: Path) -> None:
     """One line is shown where the user sets no prompts and the model's are missing or empty."""
     folder = write_sentence_transformers(tmp_path / "e5-small-v2", POOLING)
-    line = "e5-small-v2 was trained with prompts (query: 'query: '); set [prompts]"
+    line = (
+        "intfloat/e5-small-v2 was trained with prompts, and the model's files say none: "
+        'query = "query: ", document = "passage: "; '
+        "say them in [prompts] of polybake.toml, or leave that table empty"
+    )
     settings = folder / "config_sentence_transformers.json"
     assert said(folder) == [line]
     assert said(folder, prompts={}) == []
@@ -37,7 +41,16 @@ def test_prompts_of_a_family(tmp_path: Path) -> None:
     assert said(folder) == [line]
     write_json(settings, {"prompts": {"query": "query: "}})
     assert said(folder) == []
-    assert said(write_sentence_transformers(tmp_path / "tiny", POOLING)) == []
+    for quiet in ("tiny", "GIST-Embedding-v0"):
+        assert said(write_sentence_transformers(tmp_path / quiet, POOLING)) == []
+
+
+def test_a_remark_on_prompts(tmp_path: Path) -> None:
+    """What is to be changed in them stands in the same line, and a line feed is escaped."""
+    folder = write_sentence_transformers(tmp_path / "multilingual-e5-large-instruct", POOLING)
+    (line,) = said(folder)
+    assert 'answer the query\\nQuery: "; say them' in line
+    assert line.endswith(" (the line before the query says the task: write yours)")
 
 
 def test_one_label(tmp_path: Path) -> None:
@@ -58,10 +71,10 @@ def test_commands_say_it(tmp_path: Path) -> None:
     folder = write_bert(tmp_path / "bge-base-en")
     printed = polybake("init", folder, cwd=tmp_path)
     assert "polybake: note: the source names no steps, and the mean of a text's tokens" in printed
-    assert "polybake: note: bge-base-en was trained with prompts" in printed
+    assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
     printed = polybake("bake", cwd=tmp_path)
-    assert "polybake: note: bge-base-en was trained with prompts" in printed
+    assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
     assert "the mean of" not in printed
-    with (tmp_path / "polybake.toml").open("a") as file:
-        file.write('[prompts]\nquery = "query: "\n')
+    written = (tmp_path / "polybake.toml").read_text("utf-8")
+    (tmp_path / "polybake.toml").write_text(f"{written}[prompts]\n", "utf-8")
     assert "note:" not in polybake("bake", cwd=tmp_path)

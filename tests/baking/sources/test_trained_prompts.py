@@ -1,51 +1,153 @@
-"""Which prompts the family of a model was trained with."""
+"""Which prompts published models were trained with, and by what they are known."""
 
 from __future__ import annotations
 
+import re
+import tomllib
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from models.folders.tiny_folders import change_json, write_bert
-from polybake.baking.sources.trained_prompts import trained_prompt
+from polybake.baking.sources import trained_prompts as module
+from polybake.baking.sources.trained_prompts import Trained, published, trained_prompts
 from polybake.base.files.model_folder import ModelFolder
 
 PASSAGES = "Represent this sentence for searching relevant passages: "
+SEARCH = "Instruct: Given a web search query, retrieve relevant passages that answer the query\n"
+MODELS: list[dict[str, Any]] = tomllib.loads(
+    Path(module.__file__).with_suffix(".toml").read_text("utf-8")
+)["models"]
+REPOSITORIES: list[str] = [name for models in MODELS for name in models["repositories"]]
+
+
+def of(folder: Path) -> Trained | None:
+    return trained_prompts(ModelFolder.at(folder))
 
 
 @pytest.mark.parametrize(
-    ("name", "query"),
+    ("name", "prompts"),
     [
-        ("e5-small-v2", "query: "),
-        ("multilingual-e5-large", "query: "),
-        ("multilingual-e5-large-instruct", "Instruct: (what to find)\\nQuery: "),
-        ("KaLM-embedding-multilingual-mini-instruct-v1", "Instruct: (what to find)\\nQuery: "),
-        ("bge-base-en-v1.5", PASSAGES),
-        ("bge-small-zh-v1.5", "为这个句子生成表示以用于检索相关文章："),  # noqa: RUF001
-        ("nomic-embed-text-v1.5", "search_query: "),
-        ("mxbai-embed-large-v1", PASSAGES),
-        ("UAE-Large-V1", PASSAGES),
-        ("snowflake-arctic-embed-m", PASSAGES),
-        ("snowflake-arctic-embed-l-v2.0", "query: "),
-        ("all-MiniLM-L6-v2", None),
-        ("bge-m3", None),
-        ("bge-reranker-base", None),
-        ("instructor-large", None),
-        ("gte-small", None),
+        ("intfloat/e5-small-v2", {"query": "query: ", "document": "passage: "}),
+        ("intfloat/multilingual-e5-large", {"query": "query: ", "document": "passage: "}),
+        ("intfloat/multilingual-e5-large-instruct", {"query": f"{SEARCH}Query: "}),
+        ("Qwen/Qwen3-Embedding-0.6B", {"query": f"{SEARCH}Query:"}),
+        ("BAAI/bge-base-en-v1.5", {"query": PASSAGES}),
+        (
+            "BAAI/bge-small-zh-v1.5",
+            {"query": "为这个句子生成表示以用于检索相关文章\N{FULLWIDTH COLON}"},
+        ),
+        (
+            "nomic-ai/nomic-embed-text-v1.5",
+            {
+                "query": "search_query: ",
+                "document": "search_document: ",
+                "clustering": "clustering: ",
+                "classification": "classification: ",
+            },
+        ),
+        ("mixedbread-ai/mxbai-embed-large-v1", {"query": PASSAGES}),
+        ("WhereIsAI/UAE-Large-V1", {"query": PASSAGES}),
+        ("Snowflake/snowflake-arctic-embed-m", {"query": PASSAGES}),
+        ("Snowflake/snowflake-arctic-embed-l-v2.0", {"query": "query: "}),
+        ("cl-nagoya/ruri-base-v2", {"query": "クエリ: ", "document": "文章: "}),
+        ("avsolatorio/GIST-Embedding-v0", {}),
     ],
 )
-def test_families(name: str, query: str | None, tmp_path: Path) -> None:
-    """Known by the folder's name, or by the one that config.json has."""
-    named = ModelFolder.at(write_bert(tmp_path / name))
-    assert trained_prompt(named) == (query and (name, query))
-    tuned = write_bert(tmp_path / "tuned")
-    change_json(tuned / "config.json", _name_or_path=f"/models/{name}")
-    assert trained_prompt(ModelFolder.at(tuned)) == (query and (f"/models/{name}", query))
+def test_the_text_of_each_family(name: str, prompts: dict[str, str]) -> None:
+    """Each is the model card's, to the last space."""
+    found = published(name)
+    assert found is not None
+    assert (found.repository, found.prompts) == (name, prompts)
 
 
-@pytest.mark.parametrize("name", [3, {"a": 1}, "x/" * 100 + "e5-small"])
-def test_a_name_that_is_none(name: object, tmp_path: Path) -> None:
-    """A name of another type is no error, and a long one is not searched."""
+def test_the_table_is_whole() -> None:
+    """Every entry cites where its prompts stand, and no two models share a name."""
+    assert len(REPOSITORIES) > 90
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+", name) for name in REPOSITORIES)
+    names = [name.partition("/")[2].lower() for name in REPOSITORIES]
+    assert len({*names}) == len(names)
+    for models in MODELS:
+        assert models.keys() <= {"repositories", "source", "prompts", "remark"}
+        assert re.fullmatch(r"https://\S+", models["source"])
+    texts = [*chain.from_iterable(models["prompts"].items() for models in MODELS)]
+    assert all(re.fullmatch(r"[a-z]+", name) for name, _ in texts)
+    assert all(re.search(r"(: |:|\N{FULLWIDTH COLON})$", text) for _, text in texts)
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        "e5-small-v2",
+        "E5-Small-V2",
+        "intfloat_e5-small-v2",
+        "intfloat--e5-small-v2",
+        "models--intfloat--e5-small-v2/snapshots/1",
+    ],
+)
+def test_a_folder_is_known_by_its_whole_name(called: str, tmp_path: Path) -> None:
+    """The hub's cache, clones and downloads call it so."""
+    found = of(write_bert(tmp_path / called))
+    assert found is not None
+    assert (found.repository, found.is_base) == ("intfloat/e5-small-v2", False)
+    assert published("hub:intfloat/e5-small-v2@0123abc") == found
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        *("my-e5-small-v2", "e5-small-v2-tuned", "bge-reranker-base", "bge-m3", "model"),
+        *("models--someone--e5-small-v2/snapshots/1", "kalm-instruct"),
+    ],
+)
+def test_no_folder_is_known_by_a_likeness(called: str, tmp_path: Path) -> None:
+    """A model that was made from another may have been trained without its prompts."""
+    assert of(write_bert(tmp_path / called)) is None
+
+
+@pytest.mark.parametrize(
+    ("metadata", "known"),
+    [
+        ("model-index:\n- name: e5-small-v2\n  results: []", True),
+        ("base_model: intfloat/e5-small-v2\nlibrary_name: transformers.js", True),
+        ("base_model:\n- intfloat/e5-small-v2\nbase_model_relation: quantized", True),
+        ("base_model: intfloat/e5-small-v2", False),
+        ("base_model: intfloat/e5-small-v2\nlibrary_name: sentence-transformers", False),
+        ("model-index:\n- name: my e5-small-v2", False),
+        pytest.param("model-index:" + "\n" * 200_000, False, id="lines without end"),
+    ],
+)
+def test_a_readme_that_says_which_model_it_is(metadata: str, known: bool, tmp_path: Path) -> None:
+    """A conversion is the model itself; one that was made from it is not."""
+    folder = write_bert(tmp_path / "model")
+    (folder / "README.md").write_text(f"---\nlicense: mit\n{metadata}\n---\n# e5-small-v2\n")
+    assert (of(folder) is not None) is known
+
+
+def test_a_config_that_names_its_origin(tmp_path: Path) -> None:
+    """The repository that the weights were saved from is named as what it is."""
+    folder = write_bert(tmp_path / "model")
+    change_json(folder / "config.json", _name_or_path="intfloat/e5-small-v2")
+    found = of(folder)
+    assert found is not None
+    assert found.is_base
+    assert found.named == "intfloat/e5-small-v2, which config.json names,"
+
+
+@pytest.mark.parametrize("name", ["e5-small-v2", "/models/intfloat/e5-small-v2", 3, {"a": 1}])
+def test_a_config_that_names_no_repository(name: object, tmp_path: Path) -> None:
+    """A path on another machine says nothing, and a name of another type is no error."""
     folder = write_bert(tmp_path / "model")
     change_json(folder / "config.json", _name_or_path=name)
-    assert trained_prompt(ModelFolder.at(folder)) is None
+    assert of(folder) is None
+
+
+def test_a_model_that_wants_none_has_none(tmp_path: Path) -> None:
+    """Its own name counts before the one in config.json."""
+    folder = write_bert(tmp_path / "GIST-small-Embedding-v0")
+    change_json(folder / "config.json", _name_or_path="BAAI/bge-small-en-v1.5")
+    found = of(folder)
+    assert found is not None
+    assert found.prompts == {}

@@ -22,12 +22,12 @@ QUERY, NEAREST, WRONG = "a river", "the river", "rivering"
 def write_prompted(path: Path, seed: int = 1) -> Path:
     """Bake it; another seed gives a file of the same contract with another fingerprint."""
     with TemporaryDirectory() as folder:
-        source = write_bert(Path(folder), weights=_weights(seed))
+        source = write_bert(Path(folder), weights=plain_bert_weights(seed))
         polybake.bake(source, path, name=NAME, steps=STEPS, prompts=PROMPTS)
     return path
 
 
-def _weights(seed: int) -> Arrays:
+def plain_bert_weights(seed: int) -> Arrays:
     """Plain norms and large words, without which all texts of a random BERT are alike."""
     weights = bert_weights(seed=seed)
     weights["embeddings.word_embeddings.weight"] *= 20

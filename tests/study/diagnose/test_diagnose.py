@@ -7,7 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import polybake
 from models.files.every_feed import write_every_feed_model
+from models.files.prompted import STEPS, plain_bert_weights
+from models.folders.tiny_folders import write_bert
+from polybake import Embedder
 from polybake.errors import InputError
 from polybake.runtime.prompt import Prompt
 from polybake.study.diagnose.departures.known import departures
@@ -27,6 +31,20 @@ def test_the_file_s_own_vectors_are_the_same(prompted: Path, ways: Ways, texts: 
     other = diagnose(prompted, texts, own, Prompt(role="query"))
     assert other.verdict == "explained"
     assert other.found[0].name == "puts the prompt 'document' before texts"
+
+
+def test_prompts_of_the_published_model(tmp_path: Path, texts: list[str]) -> None:
+    """A file without prompts explains the vectors of the prompt that its model was trained with."""
+    path = tmp_path / "model.onnx"
+    source = write_bert(tmp_path / "CodeRankEmbed", weights=plain_bert_weights(seed=1))
+    polybake.bake(source, path, name="coded", steps=STEPS)
+    query = "Represent this query for searching relevant code: "
+    theirs = Embedder(path).embed([f"{query}{text}" for text in texts])
+    found = diagnose(path, texts, theirs, Prompt())
+    assert found.verdict == "explained"
+    assert found.found[0].name == (
+        f"puts {query!r} before texts, which nomic-ai/CodeRankEmbed was trained with"
+    )
 
 
 def test_the_texts_that_show_it_best(

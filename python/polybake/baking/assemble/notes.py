@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from polybake.baking.sources.source import Source
-from polybake.baking.sources.trained_prompts import trained_prompt
+from polybake.baking.sources.trained_prompts import Trained, trained_prompts
 from polybake.baking.tasks import Rerank, Task
-from polybake.base.files.printable import printable
 
 _RERANKER = re.compile(r"rerank|cross-?encoder")
 
@@ -14,7 +13,7 @@ _RERANKER = re.compile(r"rerank|cross-?encoder")
 def notes(
     source: Source, task: Task, prompts: Mapping[str, str] | None, *, asked: bool
 ) -> Iterator[str]:
-    """Yield notes on what the user has not set: weights, a family's prompts, a single label's task.
+    """Yield notes on what the user has not set: weights, prompts, a single label's task.
 
     Args:
         source: The source that is baked.
@@ -23,16 +22,26 @@ def notes(
         asked: Whether the user has named the task.
     """
     yield from source.folder.notes
-    if task.prompted and prompts is None and not any(source.prompts.values()):
-        known = trained_prompt(source.folder)
-        if known is not None:
-            name, query = known
-            yield f"{printable(name)} was trained with prompts (query: '{query}'); set [prompts]"
+    unsaid = unsaid_prompts(source, task) if prompts is None else None
+    if unsaid is not None:
+        yield (
+            f"{unsaid.named} was trained with prompts, and the model's files say none: "
+            f"{', '.join(unsaid.settings())}; say them in [prompts] of polybake.toml, or leave "
+            f"that table empty{unsaid.remark and f' ({unsaid.remark})'}"
+        )
     if task.name == Rerank.name and not asked and not _is_a_reranker(source):
         yield (
             f"{source.folder.path} has one label and was taken for a reranker; "
             'if it labels single texts, set task = "classify"'
         )
+
+
+def unsaid_prompts(source: Source, task: Task) -> Trained | None:
+    """Return what a published model was trained with, where its own files have no prompts."""
+    if not task.prompted or any(source.prompts.values()):
+        return None
+    found = trained_prompts(source.folder)
+    return found if found is not None and found.prompts else None
 
 
 def _is_a_reranker(source: Source) -> bool:

@@ -131,13 +131,15 @@ class ModelFolder:
         self.allowed.check(path, read, remedy)
         return read
 
+    def front_matter(self) -> str:
+        """The metadata that README.md begins with; empty where there is none."""
+        readme = self.file("README.md")
+        parts = readme.read_text("utf-8", "replace").split("---", 2) if readme else []
+        return parts[1] if len(parts) == 3 and not parts[0].strip() else ""
+
     def licence(self) -> str | None:
         """The licence that README.md's front matter names, such as ``apache-2.0``."""
-        readme = self.file("README.md")
-        if readme is None:
-            return None
-        parts = readme.read_text("utf-8", "replace").split("---", 2)
-        found = _LICENCE.search(parts[1]) if len(parts) == 3 and not parts[0].strip() else None
+        found = _LICENCE.search(self.front_matter())
         return found[1] if found else None
 
     def _inside(self, name: str) -> Path:

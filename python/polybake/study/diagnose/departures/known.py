@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from polybake.baking.sources.trained_prompts import published
 from polybake.study.diagnose.departures import (
     batches,
     encoder,
@@ -29,8 +30,9 @@ def departures(
         dimension: The dimension of the vectors to explain.
         count: How many texts there are, which may have been embedded in batches.
     """
+    trained = published(model.manifest.source.identifier)
     return [
-        *texts.departures(model.manifest.contract.prompts, prompt),
+        *texts.departures(model.manifest.contract.prompts, prompt, trained),
         *tokens.departures(model.tokenizer, model.manifest.contract.max_length),
         *batches.departures(model.manifest.contract, prompt, count),
         *encoder.departures(model.graph),

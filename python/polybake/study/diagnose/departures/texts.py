@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from polybake.baking.sources.trained_prompts import Trained
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.way import Way
 
@@ -20,28 +21,36 @@ _PROMPTS = (
 )
 
 
-def departures(prompts: Mapping[str, str], own: str | None) -> Iterator[Departure]:
+def departures(
+    prompts: Mapping[str, str], own: str | None, trained: Trained | None = None
+) -> Iterator[Departure]:
     """Yield the departures of texts and of prompts.
 
     Args:
         prompts: The model's prompts by name.
         own: The name of the prompt of the model's own vectors.
+        trained: What the published model was trained with, if it is one that is known.
     """
     for name, change in _REWRITTEN.items():
         yield Departure(name, Way(text=change))
     tried = {"" if own is None else prompts[own]}
-    for name, prompt in _prompts(prompts).items():
+    for name, prompt in _prompts(prompts, trained).items():
         if prompt not in tried:
             tried.add(prompt)
             yield Departure(name, Way(prompt=prompt))
 
 
-def _prompts(prompts: Mapping[str, str]) -> dict[str, str]:
+def _prompts(prompts: Mapping[str, str], trained: Trained | None) -> dict[str, str]:
     found = {"puts no prompt before texts": ""}
     found |= {f"puts the prompt {name!r} before texts": text for name, text in prompts.items()}
     found |= {f"puts the prompt {name!r} before twice": 2 * text for name, text in prompts.items()}
     if len(prompts) > 1:
         found["puts all prompts before texts"] = "".join(prompts.values())
+    if trained is not None:
+        found |= {
+            f"puts {text!r} before texts, which {trained.repository} was trained with": text
+            for text in trained.prompts.values()
+        }
     return found | {f"puts {text!r} before texts": text for text in _PROMPTS}
 
 
