@@ -21,7 +21,12 @@ from models.files.task_models import (
 )
 from support.processes.commandline import polybake
 
-pytest_plugins = ["support.oracle.proven", "support.clients.caught", "faulty.fixtures"]
+pytest_plugins = [
+    "support.oracle.proven",
+    "support.oracle.published_pages",
+    "support.clients.caught",
+    "faulty.fixtures",
+]
 
 hypothesis.settings.register_profile("shared", deadline=None)  # other jobs take time, too
 hypothesis.settings.load_profile("shared")

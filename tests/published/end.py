@@ -22,11 +22,15 @@ class End:
         task: What it bakes for; empty where it is refused.
         dimension: Numbers of a row.
         message: The words of the refusal.
+        assumes: Whether the steps are assumed, as nothing names any.
+        lacks_prompts: Whether it takes prompts, and its own files have none.
     """
 
     task: str = ""
     dimension: int = 0
     message: str = ""
+    assumes: bool = False
+    lacks_prompts: bool = False
 
 
 def end_of(folder: Path, table: dict[str, object]) -> End:
@@ -44,4 +48,6 @@ def end_of(folder: Path, table: dict[str, object]) -> End:
         _, built = build(source, encoder, steps, prompts, task)
     except InputError as error:
         return End(message=str(error))
-    return End(task.name, built.contract.output.dimension)
+    lacks = task.prompted and not any(source.prompts.values())
+    assumes = bool(source.assumed) and not task.recipe(source)
+    return End(task.name, built.contract.output.dimension, assumes=assumes, lacks_prompts=lacks)

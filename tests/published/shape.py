@@ -147,7 +147,8 @@ def _as_published(given: Json, bases: str) -> Json:
     if "like" not in given:
         return given
     base = {**_KNOWN[bases][given["like"]], **given}
-    return {key: base[key] for key in base.keys() - {"like", "without", *given.get("without", ())}}
+    without = {"like", "without", *given.get("without", ())}
+    return {key: value for key, value in base.items() if key not in without}
 
 
 def _small(config: Json, rows: int) -> Json:

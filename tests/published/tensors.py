@@ -23,7 +23,7 @@ def norm(name: str, size: int, *, bias: bool = True) -> Sizes:
 
 def encoder(config: Config) -> Sizes:
     """The weights of an encoder, without the prefix that a head brings."""
-    return _ENCODERS[config["model_type"]](config)
+    return _ENCODERS.get(config["model_type"], _nothing_known)(config)
 
 
 def _tables(config: Config, size: int) -> Sizes:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from published.end import end_of
+from published.rows import rows_of
 from published.shape import Shape, shapes
 
 pytestmark = pytest.mark.guards
@@ -22,12 +23,8 @@ def test_end(shape: Shape, tmp_path: Path, record_property: Callable[[str, objec
     message = found.message.replace(f"{tmp_path}/", "")
     record_property("shape", [shape.repository, found.task, found.dimension, message])
     record_property("models", 1 + len(shape.also))
+    record_property("published", [list(row) for row in rows_of(shape, found, message)])
+    record_property("listed", len(SHAPES))
     assert found.task == shape.bakes, message
     assert not shape.dimension or found.dimension == shape.dimension
     assert shape.refused in message
-
-
-def test_no_model_is_listed_twice() -> None:
-    """Each repository stands in the list once, with its own shape or beside another."""
-    names = [name for shape in SHAPES.values() for name in (shape.repository, *shape.also)]
-    assert sorted(names) == sorted({*names})

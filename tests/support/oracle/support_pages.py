@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.oracle.published_models import section
 from support.oracle.support_table import REMEDY, Row, faults, parse, render
 
 
@@ -40,7 +41,8 @@ class SupportPages:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         whole = self.all_tests and bool(self.rows) and self.collected <= self.passed
         if self.write and whole:
-            self.page.write_text(render(self.rows), encoding="utf-8")
+            old = self.page.read_text("utf-8") if self.page.is_file() else ""
+            self.page.write_text(render(self.rows, section(old)), encoding="utf-8")
         elif self.write:
             self.faults = ["was not written: not every oracle test ran and passed"]
         else:

@@ -22,7 +22,8 @@ Each row of the [last table](#every-proof) was written by the test it links to. 
 model with its own library, bakes it, and compares the two: token ids are equal, and no element of
 a vector differs by more than 1e-5 of the vector's length. The difference shown is the largest
 that was found, rounded up to one digit. Differences of all-MiniLM-L6-v2 are of its real weights,
-all others of a tiny model with random weights. The first two tables are a summary of the last.
+all others of a tiny model with random weights. The first two tables are a summary of the last. What
+becomes of a model by its name on the hub stands under [published models](#published-models).
 
 **A model kind, a source or a module of a model folder that has no row is unsupported.** It is
 refused by name, unless you let PyTorch export it: [`encoder = "torch"`](settings.md#sources).
@@ -66,14 +67,20 @@ class Row(NamedTuple):
     test: str
 
 
-def render(rows: Mapping[Row, float]) -> str:
-    """The page: models by what they are for, the models of each source, and all rows, sorted."""
+def render(rows: Mapping[Row, float], published: str = "") -> str:
+    """The page: models by what they are for, the models of each source, and all rows, sorted.
+
+    Args:
+        rows: What the tests proved.
+        published: The section of published models, which others write.
+    """
     parts = {
         "Models by task": _by_task(rows),
         "Models by source": _by_source(rows),
         "Every proof": _every_row(rows),
     }
-    return _PAGE + "".join(f"\n## {title}\n\n{''.join(part)}" for title, part in parts.items())
+    *first, last = (f"\n## {title}\n\n{''.join(part)}" for title, part in parts.items())
+    return "".join([_PAGE, *first, *(["\n", published] if published else []), last])
 
 
 def _every_row(rows: Mapping[Row, float]) -> Iterator[str]:
