@@ -13,7 +13,9 @@ _RERANKER = re.compile(r"rerank|cross-?encoder")
 def notes(
     source: Source, task: Task, prompts: Mapping[str, str] | None, *, asked: bool
 ) -> Iterator[str]:
-    """Yield notes on what the user has not set: weights, prompts, a single label's task.
+    """Yield notes on what the user has not set.
+
+    These are weights, the tokenizer's files, a family's prompts and a single label's task.
 
     Args:
         source: The source that is baked.
@@ -22,6 +24,8 @@ def notes(
         asked: Whether the user has named the task.
     """
     yield from source.folder.notes
+    if source.tokenizer.note:
+        yield source.tokenizer.note
     unsaid = unsaid_prompts(source, task) if prompts is None else None
     if unsaid is not None:
         yield (

@@ -9,12 +9,14 @@ from pathlib import Path
 from polybake.baking.sources.hub_conversion import conversion_of
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
+from polybake.baking.sources.tokenizer_files.classes import FILES as TOKENIZER_FILES
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import ModelFolder, Pickle
 from polybake.errors import InputError, PolybakeError, RequirementMissing, install
 
 #: Small files, which suffice to find the weights. ``*`` also matches folders.
 _SETTINGS = ("*.json", "*.jinja", "README.md", METADATA)
+_TOKENIZER = "tokenizer.json"
 #: The only names of safetensors files in transformers and sentence-transformers.
 _WEIGHTS = ("model.safetensors", "model-*.safetensors")
 #: The same of pickles.
@@ -26,6 +28,7 @@ def fetch(
 ) -> ModelFolder:
     """Download the files that a bake reads, and no others, into the cache.
 
+    Where there is no tokenizer.json, the files are fetched that one is made of.
     Without safetensors pickles are fetched if they may be read. Otherwise the commit is taken in
     which the hub's bot converted them, unless the user names a revision. Without a network only
     the cache is used.
@@ -48,7 +51,9 @@ def fetch(
     commit = replace(reference, revision=snapshot.name)
     folder = replace(ModelFolder.at(snapshot, allow_unknown, pickle), identifier=str(commit))
     places = _places(folder)
-    _download(reference, snapshot.name, [*_within(places, _WEIGHTS)])
+    old = [place for place in places if not any(_found(folder, place, (_TOKENIZER,)))]
+    needed = [*_within(places, _WEIGHTS), *_within(old, TOKENIZER_FILES)]
+    _download(reference, snapshot.name, needed)
     left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
     if left and pickle == "tensors":
         _download(reference, snapshot.name, [*_within(left, _PICKLES)])

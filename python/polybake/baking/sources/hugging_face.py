@@ -2,9 +2,9 @@
 
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.source import MEAN, OpenEncoder, Source
+from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 
@@ -19,7 +19,7 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
         InputError: Something is missing or not supported.
     """
     _check_no_chat_template(folder)
-    tokenizer = bake_tokenizer(folder)
+    tokenizer = open_tokenizer(folder)
     encoder = open_encoder(folder, tokenizer)
     return Source(
         encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=MEAN, head=open_head(folder)

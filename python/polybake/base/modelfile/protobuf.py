@@ -1,4 +1,4 @@
-"""The little of protobuf's wire format that a model file's head needs.
+"""Protobuf's wire format: the little of it that a model file's head needs, and whole messages.
 
 Source: protobuf, "Encoding"; onnx.proto, ``ModelProto.metadata_props`` and
 ``StringStringEntryProto``.
@@ -14,10 +14,14 @@ _METADATA_PROPS, _KEY, _VALUE = b"\x72", b"\x0a", b"\x12"
 
 #: The most bytes of a length: more than a file of 2 GiB needs, and exact in any language.
 _LONGEST_VARINT = 5
+#: The most bytes of a whole number, which has 64 bits.
+_LONGEST_NUMBER = 10
+#: The bytes of numbers of a fixed size, by wire type.
+_FIXED = {1: 8, 5: 4}
 
 
 class DamagedError(Exception):
-    """The bytes do not form a whole entry; ``position`` is the place of its tag."""
+    """The bytes do not form a whole entry or field; ``position`` is the place of its tag."""
 
     def __init__(self, position: int) -> None:
         """Remember the position, in bytes."""
@@ -48,6 +52,28 @@ def entries(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
         yield key.decode("utf-8", "replace"), value
 
 
+def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield the number and the value of each field of a message, in its order.
+
+    A varint is a number of 64 bits without a sign; any other value is its bytes.
+
+    Raises:
+        DamagedError: A field is not whole, or of a wire type that protobuf has given up.
+    """
+    place = 0
+    while place < len(message):
+        begin = place
+        tag, place = _number(message, place, begin)
+        number, wire = tag >> 3, tag & 7
+        size = _FIXED.get(wire)
+        if wire in (0, 2):
+            size, place = _number(message, place, begin)
+        if not number or size is None or (wire and size > len(message) - place):
+            raise DamagedError(begin)
+        yield number, message[place : place + size] if wire else size
+        place += size if wire else 0
+
+
 def entry(key: str, value: bytes) -> bytes:
     """A metadata entry as a field of a ``ModelProto``."""
     return _field(_METADATA_PROPS, _field(_KEY, key.encode("ascii")) + _field(_VALUE, value))
@@ -61,6 +87,16 @@ def varint(value: int) -> bytes:
         value >>= 7
     out.append(value)
     return bytes(out)
+
+
+def _number(message: bytes, place: int, begin: int) -> tuple[int, int]:
+    """Return the varint at a place, and the place behind it."""
+    found = 0
+    for index, byte in enumerate(message[place : place + _LONGEST_NUMBER]):
+        found |= (byte & 0x7F) << (7 * index)
+        if byte < 0x80:
+            return found, place + index + 1
+    raise DamagedError(begin)
 
 
 def _field(tag: bytes, content: bytes) -> bytes:

@@ -15,10 +15,13 @@ _OF_MODELS = {
         ("BertTokenizer", "bert convbert distilbert electra ernie layoutlm megatron-bert"),
         ("BertTokenizer", "mobilebert nomic_bert squeezebert"),
         ("CamembertTokenizer", "camembert"),
+        ("DebertaTokenizer", "deberta"),
         ("DebertaV2Tokenizer", "deberta-v2"),
+        ("GemmaTokenizer", "gemma gemma2 gemma3 gemma3_text"),
+        ("GPT2Tokenizer", "gpt2"),
         ("MPNetTokenizer", "mpnet"),
         ("Qwen2Tokenizer", "qwen2 qwen3"),
-        ("RobertaTokenizer", "data2vec-text ibert longformer roberta roberta-prelayernorm"),
+        ("RobertaTokenizer", "bart data2vec-text ibert longformer roberta roberta-prelayernorm"),
         ("T5Tokenizer", "mt5 t5"),
         ("XLMRobertaTokenizer", "gte jina_embeddings_v3 xlm-roberta xmod"),
     )
@@ -26,22 +29,29 @@ _OF_MODELS = {
 }
 #: Models whose tokenizer.json is kept, whatever class they name.
 _KEPT = ("mistral", "modernbert", "modernbert-decoder", "nystromformer", "umt5", "xlm-roberta-xl")
+#: The class that keeps it.
+_BACKEND = "TokenizersBackend"
 #: Models that get their own class, whatever class they name.
 _NOT_DECLARED = ("qwen2",)
 
 
-def rebuilt_class(config: TokenizerConfig, model: ModelConfig) -> RebuiltClass | None:
-    """Return the class that transformers takes; None if it keeps tokenizer.json as it is.
+def class_of(config: TokenizerConfig, model: ModelConfig) -> str:
+    """Return the name of the class that transformers takes, without ``Fast``.
 
     Source: transformers ``AutoTokenizer.from_pretrained``.
     """
     kind = model.model_type or ""
     if kind in _KEPT:
-        return None
+        return _BACKEND
     declared = config.tokenizer_class or model.tokenizer_class
     if declared is None or kind in _NOT_DECLARED:
-        declared = _OF_MODELS.get(kind, "")
-    return CLASSES.get(declared.removesuffix("Fast"))
+        declared = _OF_MODELS.get(kind, _BACKEND)
+    return declared.removesuffix("Fast")
+
+
+def rebuilt_class(config: TokenizerConfig, model: ModelConfig) -> RebuiltClass | None:
+    """Return the class that transformers takes; None if it keeps tokenizer.json as it is."""
+    return CLASSES.get(class_of(config, model))
 
 
 def _has(component: Literal["normalizer", "pre_tokenizer"], kind: str) -> Says:

@@ -37,12 +37,14 @@ class BakedTokenizer:
         max_length: The most tokens of a text, with special tokens, or `NO_LIMIT`.
         pad_id: The id of padding.
         pad_side: The side that is padded.
+        note: A sentence for the user on where it comes from.
     """
 
     json: str = field(repr=False)
     max_length: int
     pad_id: int
     pad_side: Side
+    note: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, text: str, contract: Contract) -> Self:
@@ -124,13 +126,20 @@ class BakedTokenizer:
 
 
 def bake_tokenizer(
-    folder: ModelFolder, *, max_seq_length: int | None = None, lowercase: bool = False
+    folder: ModelFolder,
+    *,
+    made: TokenizerJson | None = None,
+    note: str = "",
+    max_seq_length: int | None = None,
+    lowercase: bool = False,
 ) -> BakedTokenizer:
     """Read the tokenizer of a model's folder and bake its limits and padding.
 
     Args:
         folder: The folder with tokenizer.json and, if they exist, tokenizer_config.json,
             special_tokens_map.json and config.json.
+        made: A tokenizer.json that was made of all these settings, for a folder without one.
+        note: A sentence for the user on where it comes from.
         max_seq_length: sentence-transformers' own limit; None takes the tokenizer's and the
             model's.
         lowercase: sentence-transformers' ``do_lower_case``.
@@ -140,14 +149,14 @@ def bake_tokenizer(
             the length limit or padding token is unknown, or the limit is below the number of
             special tokens.
     """
-    data = read_tokenizer(folder)
+    data = read_tokenizer(folder) if made is None else made
     config = TokenizerConfig.of(folder)
     model = folder.read("config.json", ModelConfig)
     max_length = _max_length(folder, config, model, max_seq_length)
     side: Side = config.truncation_side
     if "truncation_side" not in config.model_fields_set and data.truncation is not None:
         side = "left" if data.truncation.direction == "Left" else "right"
-    rebuilt = rebuilt_class(config, model)
+    rebuilt = rebuilt_class(config, model) if made is None else None
     if rebuilt is not None and not rebuilt.fits(data):
         rebuilt = None
     baked = data if rebuilt is None else rebuilt.rebuild(config, data)
@@ -155,7 +164,7 @@ def bake_tokenizer(
     if lowercase:
         baked = _lowercased(baked)
     text, tokenizer = baked.make(folder)
-    if missing := missing_tokens(folder, config, baked, tokenizer):
+    if made is None and (missing := missing_tokens(folder, config, baked, tokenizer)):
         added = [*baked.added_tokens, *missing]
         text, tokenizer = baked.model_copy(update={"added_tokens": added}).make(folder)
     special = tokenizer.num_special_tokens_to_add(False)
@@ -166,13 +175,14 @@ def bake_tokenizer(
         )
     if rebuilt is not None:
         rebuilt.check_edges(config, tokenizer)
-    check_added_edges(config, tokenizer)
+    if made is None:
+        check_added_edges(config, tokenizer)
     content = config.token("pad_token")
     configured = None if content is None else tokenizer.token_to_id(content)
     shipped = None if data.padding is None else data.padding.pad_id
     for pad_id in (configured, shipped, model.pad_token_id):
         if pad_id is not None and pad_id >= 0:
-            return BakedTokenizer(text, max_length, pad_id, config.padding_side)
+            return BakedTokenizer(text, max_length, pad_id, config.padding_side, note)
     raise InputError(
         f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
     )

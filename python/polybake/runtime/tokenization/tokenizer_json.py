@@ -104,17 +104,20 @@ class TokenizerJson(JsonModel, extra="allow"):
             ) from error
 
 
+#: The remedy, in messages, for a folder without a tokenizer.json.
+WRITE_IT = (
+    'write it with: python -c "from transformers import AutoTokenizer as T; '
+    "T.from_pretrained('.').save_pretrained('.')\" (run there)"
+)
+
+
 def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
     """Read tokenizer.json.
 
     Raises:
         InputError: The file is missing, is no tokenizer, or a pattern takes forever.
     """
-    path = folder.needed_file(
-        "tokenizer.json",
-        'write it with: python -c "from transformers import AutoTokenizer as T; '
-        "T.from_pretrained('.').save_pretrained('.')\" (run there)",
-    )
+    path = folder.needed_file("tokenizer.json", WRITE_IT)
     tokenizer = folder.read("tokenizer.json", TokenizerJson)
     parts = [*tokenizer.parts("normalizer"), *tokenizer.parts("pre_tokenizer")]
     patterns = [part.pattern["Regex"] for part in parts if "Regex" in part.pattern]

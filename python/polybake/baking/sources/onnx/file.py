@@ -1,4 +1,4 @@
-"""An existing ``.onnx`` encoder with its tokenizer.json: the graph surgery case."""
+"""An existing ``.onnx`` encoder with its tokenizer: the graph surgery case."""
 
 import dataclasses
 import gc
@@ -23,12 +23,12 @@ from polybake.baking.sources.onnx.signature import (
 )
 from polybake.baking.sources.sentence_transformers.folder import open_sentence_transformers
 from polybake.baking.sources.source import MEAN, EncoderGraph, RebuiltFrom, Source, SourceReference
+from polybake.baking.sources.tokenizer import open_tokenizer, with_tokenizer
 from polybake.baking.steps.state import State
 from polybake.base.files.model_folder import ModelFolder, Pickle
 from polybake.base.modelfile.manifest import Input
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import COUNT_BEHIND_PADDING, ModelConfig
-from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 
 _STACKED = "start_and_end_logits"
 
@@ -131,17 +131,12 @@ def open_onnx_file(
         pickle: As there.
 
     Raises:
-        InputError: The file is no encoder that can be baked, or tokenizer.json is missing.
+        InputError: The file is no encoder that can be baked, or its tokenizer is missing.
     """
-    folder = next(
-        (
-            found
-            for place in (path.parent, path.parent.parent)
-            if (found := ModelFolder.at(place, allow_unknown, pickle)).file("tokenizer.json")
-            is not None
-        ),
-        ModelFolder.at(path.parent, allow_unknown, pickle),
-    )
+    places = [
+        ModelFolder.at(place, allow_unknown, pickle) for place in (path.parent, path.parent.parent)
+    ]
+    folder = with_tokenizer(places)
     model = load_graph(path)
     feeds = input_feeds(model.graph, path)
     kind = folder.read("config.json", ModelConfig).model_type
@@ -176,7 +171,7 @@ def open_onnx_file(
     return Source(
         encoder=encoder,
         pooled=pooled,
-        tokenizer=bake_tokenizer(folder),
+        tokenizer=open_tokenizer(folder),
         folder=folder,
         assumed=MEAN if pooled is None else (),
         head=head,

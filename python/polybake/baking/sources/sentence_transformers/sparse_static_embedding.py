@@ -9,11 +9,12 @@ from tokenizers import Tokenizer
 from polybake.baking.encoders.bag_of_words import BagOfWords
 from polybake.baking.sources.module_weights import exact_tensors
 from polybake.baking.sources.static_encoder import StaticEncoder
+from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer, bake_tokenizer
+from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 _NAME = "sparse_static_embedding"
@@ -35,7 +36,7 @@ def open_sparse_static_embedding(folder: ModelFolder) -> tuple[StaticEncoder, Ba
     Source: sentence-transformers ``SparseStaticEmbedding``.
     """
     limit = _limit(folder)
-    baked = bake_tokenizer(folder, max_seq_length=limit).cut_at(limit)
+    baked = open_tokenizer(folder, max_seq_length=limit).cut_at(limit)
     bare = json.loads(baked.json) | {"post_processor": None}
     text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
     return _encoder(folder, baked, (0, 0)), replace(baked, json=text)
@@ -49,7 +50,7 @@ def sparse_static_embedding_beside(
     Raises:
         InputError: As in `open_sparse_static_embedding`.
     """
-    baked = bake_tokenizer(folder, max_seq_length=other.max_length)
+    baked = open_tokenizer(folder, max_seq_length=other.max_length)
     special = baked.special_tokens
     limit = min(_limit(folder) + sum(special), NO_LIMIT)
     return _encoder(folder, baked, special), baked.cut_at(limit)

@@ -12,12 +12,12 @@ from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
 from polybake.baking.sources.source import OpenEncoder, Source, TaskHead
+from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.baking.steps import Step
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
-from polybake.runtime.tokenization.tokenizer import bake_tokenizer
 
 #: The file with the lengths of texts, and with the tokens that count.
 METADATA = "artifact.metadata"
@@ -49,7 +49,7 @@ def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Sou
     )
     saved = folder.read(METADATA, _Metadata)
     prompts = {"query": f"{saved.query_token_id} ", "document": f"{saved.doc_token_id} "}
-    tokenizer = with_prefix_tokens(bake_tokenizer(folder), prompts.values())
+    tokenizer = with_prefix_tokens(open_tokenizer(folder), prompts.values())
     return TokenVectors(
         prompts,
         ({"step": "head"}, {"step": "normalize"}),

@@ -9,10 +9,11 @@ from pydantic import Field
 
 from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.source import Encoder, OpenEncoder
+from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 #: The file's name, by every version since 1.0.
 _FILES = tuple(
@@ -210,5 +211,5 @@ def open_transformer(
     """
     settings = read_transformer_settings(body, kind)
     limit, lowercase = settings.max_seq_length, settings.do_lower_case is True
-    tokenizer = bake_tokenizer(body, max_seq_length=limit, lowercase=lowercase)
+    tokenizer = open_tokenizer(body, max_seq_length=limit, lowercase=lowercase)
     return open_encoder(body, tokenizer), tokenizer

@@ -19,7 +19,8 @@ from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError, RequirementMissing, install
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
-_FILES = ("config.json", "model.safetensors.index.json", "tokenizer.json")
+_TOKENIZER = "tokenizer.json"
+_FILES = ("config.json", "model.safetensors.index.json", _TOKENIZER)
 
 
 class _ModelConfig(JsonModel):
@@ -85,6 +86,8 @@ class TorchExport:
         for name, file in self.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(file.resolve())
+        if _TOKENIZER not in self.files:
+            (folder / _TOKENIZER).write_text(self.tokenizer.json, encoding="ascii")
         settings = self.tokenizer_settings.model_dump_json(exclude_unset=True)
         (folder / "tokenizer_config.json").write_text(settings, encoding="utf-8")
         model = load(folder)

@@ -1,0 +1,1 @@
+"""tokenizer.json, made of the files that tokenizers were saved in before, as transformers does."""

@@ -1,0 +1,80 @@
+"""vocab.json and merges.txt: the tokenizers of bytes, of RoBERTa, DeBERTa, GPT-2 and Qwen2."""
+
+from tokenizers import (
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
+
+from polybake.baking.sources.tokenizer_files.asked import Asked
+from polybake.baking.sources.tokenizer_files.edges import asked_edges, identified, template
+from polybake.baking.sources.tokenizer_files.vocabulary_files import read_merges, read_vocab_json
+
+_QWEN_WORDS = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def roberta(asked: Asked) -> Tokenizer:
+    """Source: transformers ``RobertaTokenizer``."""
+    made = _bytes(asked)
+    asked.add_tokens(made)
+    cls, sep = asked.token("cls_token"), asked.token("sep_token")
+    made.post_processor = processors.RobertaProcessing(
+        identified(made, sep),
+        identified(made, cls),
+        trim_offsets=asked.settings.trim_offsets,
+        add_prefix_space=_prefix(asked),
+    )
+    return made
+
+
+def deberta(asked: Asked) -> Tokenizer:
+    """Source: transformers ``DebertaTokenizer``."""
+    made = _bytes(asked)
+    asked.add_tokens(made)
+    cls, sep = asked.token("cls_token"), asked.token("sep_token")
+    single = [cls, "$A", sep]
+    made.post_processor = template(made, single, [*single, sep, "$B", sep], [cls, sep])
+    return made
+
+
+def gpt2(asked: Asked) -> Tokenizer:
+    """Source: transformers ``GPT2Tokenizer``."""
+    made = _bytes(asked)
+    asked.add_tokens(made)
+    made.post_processor = asked_edges(asked, made)
+    return made
+
+
+def qwen2(asked: Asked) -> Tokenizer:
+    """Source: transformers ``Qwen2Tokenizer``."""
+    made = _bytes(asked)
+    made.normalizer = normalizers.NFC()
+    words = pre_tokenizers.Split(Regex(_QWEN_WORDS), "isolated", invert=False)
+    pieces = pre_tokenizers.ByteLevel(add_prefix_space=_prefix(asked), use_regex=False)
+    made.pre_tokenizer = pre_tokenizers.Sequence([words, pieces])
+    asked.add_tokens(made)
+    made.post_processor = asked_edges(asked, made)
+    return made
+
+
+def _bytes(asked: Asked) -> Tokenizer:
+    ids = read_vocab_json(asked.folder)
+    merges = read_merges(asked.folder, ids)
+    pieces = models.BPE(
+        ids, merges, continuing_subword_prefix="", end_of_word_suffix="", fuse_unk=False
+    )
+    made = Tokenizer(pieces)
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=_prefix(asked))
+    made.decoder = decoders.ByteLevel()
+    return made
+
+
+def _prefix(asked: Asked) -> bool:
+    return asked.flag("add_prefix_space", default=False)

@@ -1,0 +1,74 @@
+"""The tokenizer.json of a folder that has none."""
+
+from dataclasses import dataclass
+
+from polybake.baking.sources.tokenizer_files.asked import Asked
+from polybake.baking.sources.tokenizer_files.classes import CLASSES, FILES, PYTHON_ALONE
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+from polybake.runtime.tokenization.known_classes import class_of
+from polybake.runtime.tokenization.model_config import ModelConfig
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+from polybake.runtime.tokenization.tokenizer_json import WRITE_IT, TokenizerJson
+
+#: A file that transformers would take in place of a class's own.
+_TAKEN_FIRST = "tokenizer.model"
+
+
+@dataclass(frozen=True)
+class MadeTokenizer:
+    """A tokenizer.json, and how it came about.
+
+    Attributes:
+        data: What transformers would have saved.
+        note: A sentence for the user.
+    """
+
+    data: TokenizerJson
+    note: str
+
+
+def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
+    """Make it of the files from which transformers 5 makes the folder's tokenizer.
+
+    Raises:
+        InputError: The class of the folder's tokenizer is not known, or no tokenizer.json does what
+            it does, or a file is missing, damaged, or contradicts the settings.
+    """
+    config = TokenizerConfig.of(folder)
+    name = class_of(config, folder.read("config.json", ModelConfig))
+    if name in PYTHON_ALONE:
+        raise InputError(
+            f"{folder.path}: its tokenizer, {name}, is Python code of transformers that no "
+            "tokenizer.json stands in for; take a model with another tokenizer"
+        )
+    found = [file for file in FILES if folder.file(file) is not None]
+    kind = CLASSES.get(name)
+    if kind is None:
+        beside = f" beside {', '.join(found)}" if found else ""
+        known = f", and how {name} makes one of files is not known" if found else ""
+        raise InputError(f"{folder.path}: has no tokenizer.json{beside}{known}; {WRITE_IT}")
+    if missing := [file for file in kind.files if file not in found]:
+        raise InputError(
+            f"{folder.path}: has no tokenizer.json, and no {' and '.join(missing)} of which "
+            f"{name} makes one; {WRITE_IT}"
+        )
+    if _TAKEN_FIRST in found and _TAKEN_FIRST not in kind.files:
+        raise InputError(
+            f"{folder.path}: has {_TAKEN_FIRST} beside {' and '.join(kind.files)}, of which "
+            f"{name} makes its tokenizer; remove the one that the model was not trained with"
+        )
+    asked = Asked.of(folder, config, kind.named)
+    try:
+        made = kind.make(asked)
+    except InputError:
+        raise
+    except Exception as error:  # tokenizers raises bare Exception
+        raise InputError(
+            f"{folder.path}: {' and '.join(kind.files)} make no tokenizer ({error}); "
+            "download the whole model again"
+        ) from error
+    if pad := asked.named["pad_token"]:
+        made.enable_padding(pad_token=pad.content, pad_id=made.token_to_id(pad.content))
+    note = f"has no tokenizer.json; it was made of {' and '.join(kind.files)}, as {name} makes it"
+    return MadeTokenizer(TokenizerJson.model_validate_json(made.to_str()), f"{folder.path} {note}")

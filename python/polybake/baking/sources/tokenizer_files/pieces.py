@@ -1,0 +1,97 @@
+"""What tokenizers of SentencePiece's files share."""
+
+from collections.abc import Iterator, Sequence
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+from polybake.baking.sources.tokenizer_files.asked import Asked, Tokens
+from polybake.baking.sources.tokenizer_files.sentencepiece_model import (
+    CONTROL,
+    UNKNOWN,
+    USER_DEFINED,
+    SentencePieceModel,
+)
+from polybake.baking.sources.tokenizer_files.vocabulary_files import shown
+from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer_config import AddedToken
+
+#: The space that pieces begin with.
+SPACE = "\u2581"
+#: A piece and its score.
+Scored = tuple[str, float]
+
+
+def scored(saved: SentencePieceModel, first: int = 0) -> Iterator[Scored]:
+    """Yield the pieces of a file from the one of the id ``first`` on."""
+    return ((piece.text, piece.score) for piece in saved.pieces[first:])
+
+
+def listed_tokens(saved: SentencePieceModel) -> Tokens:
+    """The file's tokens that no text is cut to.
+
+    Source: transformers ``SentencePieceExtractor.extract``.
+    """
+    return tuple(
+        AddedToken(content=piece.text, special=piece.kind == CONTROL, normalized=False)
+        for piece in saved.pieces
+        if piece.kind in (CONTROL, USER_DEFINED)
+    )
+
+
+def check_first(asked: Asked, name: str, saved: SentencePieceModel, count: int) -> None:
+    """Check that the first pieces, in whose place a class puts its own, are no text's.
+
+    Raises:
+        InputError: One is.
+    """
+    for number, piece in enumerate(saved.pieces[:count]):
+        if piece.kind not in (UNKNOWN, CONTROL):
+            raise _refused(asked, name, number, piece.text, "a special token")
+
+
+def unigram(asked: Asked, name: str, pieces: Sequence[Scored], unknown: int) -> Tokenizer:
+    """Make a tokenizer of pieces.
+
+    Args:
+        asked: The settings.
+        name: The file's name, for messages.
+        pieces: In the order of their ids.
+        unknown: The id of the token that the settings call ``unk_token``.
+
+    Raises:
+        InputError: It is another token's id, or a piece stands there twice.
+    """
+    wanted = asked.token("unk_token")
+    if unknown >= len(pieces) or pieces[unknown][0] != wanted:
+        found = pieces[unknown][0] if unknown < len(pieces) else None
+        raise _refused(asked, name, unknown, found, repr(wanted))
+    ids = dict[str, int]()
+    for number, (piece, _) in enumerate(pieces):
+        if ids.setdefault(piece, number) != number:
+            raise _refused(asked, name, number, piece, f"a token without the id {ids[piece]}")
+    return Tokenizer(models.Unigram([*pieces], unk_id=unknown, byte_fallback=False))
+
+
+def replaced(saved: SentencePieceModel) -> list[normalizers.Normalizer]:
+    """The file's replacements of characters, if it has any."""
+    compiled = saved.characters_map
+    return [normalizers.Precompiled(compiled)] if compiled else []
+
+
+def split_at_spaces(made: Tokenizer, *, prefix: bool) -> None:
+    """Cut texts at white space; each word begins with a space, or none does.
+
+    Source: transformers ``XLMRobertaTokenizer`` and others.
+    """
+    scheme = "always" if prefix else "never"
+    spaces = pre_tokenizers.Metaspace(SPACE, scheme, split=True)
+    made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), spaces])
+    made.decoder = decoders.Metaspace(SPACE, scheme, split=True)
+
+
+def _refused(asked: Asked, name: str, number: int, found: str | None, expected: str) -> InputError:
+    return InputError(
+        f"{asked.folder.path / name}: the tokenizer's class gives the id {number} to "
+        f"{shown(found)}, expected {expected}; name the class that the model was trained with as "
+        "tokenizer_class in tokenizer_config.json"
+    )
