@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, model_validator
 from safetensors.numpy import save_file
 
+from models.folders.old_tokenizers import OLD
 from models.folders.tiny_folders import write_json
+from models.folders.torch_saved import write_torch
 from published.tensors import Sizes, encoder
 from published.tokenizers_json import KINDS
 
@@ -21,6 +24,8 @@ _KNOWN = {
     name: json.loads((_HERE / f"{name}.json").read_text("utf-8"))
     for name in ("configs", "tokenizer_configs")
 }
+#: The rows of a table for any tokenizer that is not counted.
+_ROWS = 400
 #: What published sizes become; no two that meet in a product are equal.
 _SMALL = {
     **dict.fromkeys(("hidden_size", "dim", "n_embd", "d_model", "pooler_hidden_size"), 24),
@@ -64,10 +69,11 @@ class Shape(BaseModel, extra="forbid"):
         also: Others of the same shape.
         config: config.json as published; its sizes are made small where the folder is written.
         tokenizer: A key of `KINDS`; empty where the repository has no tokenizer.json.
+        older: A key of `OLD` where it has the files of before in its place.
         tokenizer_in: The folders of tokenizer.json.
         prefix: What stands before the names of the encoder's weights, such as ``bert.``.
         weights: The weights besides the encoder's.
-        pickle: Whether all of them lie in pytorch_model.bin alone.
+        pickle: Whether all of them lie in files pytorch_model.bin alone.
         modules: The entries of modules.json; None where there is no such file.
         files: Other files by name: JSON, a text, or sizes of weights.
         table: Keys of ``[model]`` in polybake.toml that it is baked with.
@@ -80,6 +86,7 @@ class Shape(BaseModel, extra="forbid"):
     also: list[str] = []
     config: Json | None = None
     tokenizer: str = ""
+    older: str = ""
     tokenizer_in: list[str] = [""]
     prefix: str = ""
     weights: Sizes = {}
@@ -102,18 +109,17 @@ class Shape(BaseModel, extra="forbid"):
         place = folder / self.repository.replace("/", "--")
         place.mkdir(parents=True)
         made = KINDS[self.tokenizer]() if self.tokenizer else None
-        rows = made.get_vocab_size() if made is not None else 50
+        rows = made.get_vocab_size() if made is not None else _ROWS
+        if self.older:
+            OLD[self.older].write(place)
         for name in self.tokenizer_in if made is not None else ():
             (place / name).mkdir(exist_ok=True)
             made.save(str(place / name / "tokenizer.json"))
-        if self.pickle:
-            (place / "pytorch_model.bin").write_bytes(b"PK")
         if self.config is not None:
             config = _small(_as_published(self.config, "configs"), rows)
             write_json(place / "config.json", config)
             own = {f"{self.prefix}{name}": size for name, size in encoder(config).items()}
-            if not self.pickle:
-                _write_weights(place, own | self.weights, rows)
+            self._write_weights(place, own | self.weights, rows)
         for name, content in self.files.items():
             _write_file(place / name, content, rows)
         if self.modules is not None:
@@ -131,8 +137,14 @@ class Shape(BaseModel, extra="forbid"):
             if module.config is not None:
                 write_json(inner / "config.json", module.config)
             if module.weights:
-                _write_weights(inner, module.weights, rows)
+                self._write_weights(inner, module.weights, rows)
         write_json(place / "modules.json", listed)
+
+    def _write_weights(self, folder: Path, sizes: Sizes, rows: int) -> None:
+        if self.pickle:
+            write_torch(folder / "pytorch_model.bin", _random(folder, sizes, rows))
+        else:
+            _write_weights(folder, sizes, rows)
 
 
 def shapes() -> Iterator[Shape]:
@@ -171,13 +183,21 @@ def _write_file(path: Path, content: Any, rows: int) -> None:
 
 
 def _write_weights(folder: Path, sizes: Mapping[str, tuple[int, ...]], rows: int) -> None:
-    """Write model.safetensors with random weights, of a standard deviation of 0.2."""
+    """Write model.safetensors with random weights."""
+    arrays = _random(folder, sizes, rows)
+    save_file(arrays, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _random(
+    folder: Path, sizes: Mapping[str, tuple[int, ...]], rows: int
+) -> dict[str, NDArray[np.generic]]:
+    """Weights with a standard deviation of 0.2."""
     random = np.random.default_rng(zlib.crc32(str(folder.name).encode()))
-    arrays = {}
+    arrays: dict[str, NDArray[np.generic]] = {}
     for name, size in sizes.items():
         shape = tuple(one or rows for one in size)
         if name.endswith("position_ids"):
             arrays[name] = np.arange(shape[-1], dtype=np.int64)[None]
         else:
             arrays[name] = random.normal(0.0, 0.2, shape).astype(np.float32)
-    save_file(arrays, folder / "model.safetensors", metadata={"format": "pt"})
+    return arrays

@@ -1,6 +1,7 @@
 """vocab.json and merges.txt: the tokenizers of bytes, of RoBERTa, DeBERTa, GPT-2 and Qwen2."""
 
 from tokenizers import (
+    AddedToken,
     Regex,
     Tokenizer,
     decoders,
@@ -60,6 +61,10 @@ def qwen2(asked: Asked) -> Tokenizer:
     pieces = pre_tokenizers.ByteLevel(add_prefix_space=_prefix(asked), use_regex=False)
     made.pre_tokenizer = pre_tokenizers.Sequence([words, pieces])
     asked.add_tokens(made)
+    # The class adds its special tokens once more, as texts alone.
+    named = (token for token in asked.named.values() if token is not None)
+    again = (*named, *(asked.mapped if asked.extra is None else asked.extra))
+    made.add_tokens([AddedToken(token.content, special=True) for token in again])
     made.post_processor = asked_edges(asked, made)
     return made
 
