@@ -83,6 +83,27 @@ def test_bakes_from_the_hub_and_again_without_it(hub: Hub, tmp_path: Path) -> No
     }
 
 
+def test_the_files_of_an_older_tokenizer_are_fetched(hub: Hub, model: Path, tmp_path: Path) -> None:
+    """Only where there is no tokenizer.json; a note says of which it was made."""
+    (model / "vocab.txt").write_text("".join(f"{token}\n" for token in old_vocabulary(model)))
+    (model / "spiece.model").write_bytes(b"no")
+    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx")
+    assert "made of" not in polybake(tmp_path, *bake, HF_ENDPOINT=hub.endpoint)
+    assert "vocab.txt" not in hub.fetched
+    (model / "tokenizer.json").unlink()
+    (tmp_path / "later").mkdir()
+    for settings in ({"HF_ENDPOINT": hub.endpoint}, {"HF_HUB_OFFLINE": "1"}):
+        printed = " ".join(polybake(tmp_path / "later", *bake, **settings).split())
+        assert "has no tokenizer.json; it was made of vocab.txt, as BertTokenizer makes" in printed
+    assert "vocab.txt" in hub.fetched
+
+
+def old_vocabulary(model: Path) -> list[str]:
+    """The tokens of a tokenizer.json in the order of their ids."""
+    ids = json.loads((model / "tokenizer.json").read_text())["model"]["vocab"]
+    return sorted(ids, key=lambda token: int(ids[token]))
+
+
 def test_weights_of_modules_and_shards(hub: Hub, model: Path, tmp_path: Path) -> None:
     """The weights in the folders that modules.json lists are fetched, and shards."""
     for name in ("2_Normalize/model.safetensors", "model-00001-of-00002.safetensors"):

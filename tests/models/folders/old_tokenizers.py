@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tokenizers import Tokenizer
+
 from models.folders.saved import (
     MERGES,
     byte_vocabulary,
@@ -26,6 +28,8 @@ from models.folders.sentencepiece_files import (
     model,
 )
 from models.folders.tiny_folders import write_json
+from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenizer
+from polybake.base.files.model_folder import ModelFolder
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -155,3 +159,9 @@ def write_old(folder: Path, name: str, **settings: Any) -> Path:
     config = {"tokenizer_class": name, "model_max_length": 60, **old.settings, **settings}
     write_json(folder / "tokenizer_config.json", config)
     return folder
+
+
+def made(folder: Path, name: str, **settings: Any) -> Tokenizer:
+    """The tokenizer that polybake makes of a class's files."""
+    data = make_tokenizer(ModelFolder.at(write_old(folder, name, **settings))).data
+    return Tokenizer.from_str(data.model_dump_json(exclude_unset=True))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from pydantic import Field, RootModel
+from pydantic import ConfigDict, Field, RootModel
 from tokenizers import AddedToken as Token
 from tokenizers import Tokenizer
 
@@ -43,6 +43,8 @@ class Settings(JsonModel):
 
 class _Ids(RootModel[dict[str, int]]):
     """added_tokens.json: ids by token."""
+
+    model_config = ConfigDict(strict=True)
 
     root: dict[str, int] = {}
 
