@@ -80,6 +80,7 @@ def test_what_is_not_obeyed_is_refused(
         ({"the": 0}, "the added token 'the' has the id 0 in its files, expected 5"),
         ({"x y": 1000, "y z": 1000}, "two tokens have one id"),
         ({"x y": -1}, "the id -1 in its files, expected"),
+        ({"x" * 1025: 1000}, "an added token has 1025 characters, expected at most 1024"),
         ({"x y": "1"}, r"x y: Input should be a valid integer"),
     ],
 )

@@ -4,21 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from pydantic import ConfigDict, Field, RootModel
+from pydantic import Field
 from tokenizers import AddedToken as Token
 from tokenizers import Tokenizer
 
+from polybake.baking.sources.tokenizer_files.saved_tokens import (
+    LISTS,
+    Tokens,
+    like,
+    lists_of,
+    tokens_by_id,
+)
+from polybake.baking.sources.tokenizer_files.vocabulary_files import LONGEST_TOKEN
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer_config import SAVE_AGAIN, AddedToken, TokenizerConfig
 
-_CONFIG, _MAP, _ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
+_CONFIG, _MAP = "tokenizer_config.json", "special_tokens_map.json"
 _STANDARD = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
-
-_LISTS = ("extra_special_tokens", "additional_special_tokens")
-
-Tokens = tuple[AddedToken, ...]
 
 
 class Settings(JsonModel):
@@ -39,14 +43,6 @@ class Settings(JsonModel):
     extra_ids: int = Field(default=100, ge=0, le=1000)
     legacy: bool | None = None
     trim_offsets: bool = True
-
-
-class _Ids(RootModel[dict[str, int]]):
-    """added_tokens.json: ids by token."""
-
-    model_config = ConfigDict(strict=True)
-
-    root: dict[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -89,19 +85,19 @@ class Asked:
         """
         settings = folder.read(_CONFIG, Settings, remedy=SAVE_AGAIN)
         given = {
-            key: _like(defaults.get(key), getattr(config, key))
+            key: like(defaults.get(key), getattr(config, key))
             for key in _STANDARD
             if key in config.model_fields_set
         }
         named = {key: defaults.get(key) for key in _STANDARD} | given
-        own = {key: token for key, token in config.special_tokens if key not in _LISTS}
+        own = {key: token for key, token in config.special_tokens if key not in LISTS}
         # In transformers' order, the model's own tokens last.
         named |= {key: token for key, token in own.items() if key not in named}
-        extra, mapped = _lists(folder)
+        extra, mapped = lists_of(folder)
         added = settings.added_tokens_decoder
         if added is None:
             explicit = (token for token in (*given.values(), *(extra or ())) if token is not None)
-            added = _of_ids(folder, {token.content for token in explicit})
+            added = tokens_by_id(folder, {token.content for token in explicit})
         return cls(folder, config, settings, named, extra, mapped, added)
 
     def token(self, key: str) -> str:
@@ -142,6 +138,11 @@ class Asked:
         tokens: dict[str, Token] = {}
         in_order = [token for _, token in sorted(self.added.items())]
         for token in (*in_order, *named, *(further if self.extra is None else self.extra)):
+            if len(token.content) > LONGEST_TOKEN:
+                raise InputError(
+                    f"{self.folder.path}: an added token has {len(token.content)} characters, "
+                    f"expected at most {LONGEST_TOKEN}; drop it"
+                )
             if token.content not in tokens:
                 is_special = token.special or token.content in special
                 tokens[token.content] = _token(token, special=is_special)
@@ -159,63 +160,6 @@ class Asked:
                     f"{self.folder.path / _MAP}: transformers drops the token {token.content!r}, "
                     f"as {_CONFIG} does not list it; {SAVE_AGAIN}"
                 )
-
-
-def special(content: str, *, lstrip: bool = False) -> AddedToken:
-    """A special token as a class names it."""
-    return AddedToken(content=content, lstrip=lstrip, special=True)
-
-
-def _lists(folder: ModelFolder) -> tuple[Tokens | None, Tokens]:
-    """The lists of further special tokens in both files.
-
-    The second key is an older name. With ``added_tokens_decoder`` the second file has no say.
-    """
-    config = folder.read(_CONFIG, TokenizerConfig)
-    given, extra = config.model_fields_set, config.extra_special_tokens
-    if "additional_special_tokens" in given and not extra:
-        extra = config.additional_special_tokens
-    known = not given.isdisjoint(_LISTS)
-    found = [*map(_special, extra or ())]
-    if "added_tokens_decoder" in given:
-        return (tuple(found) if known else None), ()
-    mapped = folder.read(_MAP, TokenizerConfig)
-    if "extra_special_tokens" in mapped.model_fields_set:
-        found, known = [*found, *map(_special, mapped.extra_special_tokens or ())], True
-    older = tuple(map(_special, mapped.additional_special_tokens or ()))
-    return (tuple(found) if known else None), older
-
-
-def _like(default: AddedToken | None, token: AddedToken | None) -> AddedToken | None:
-    """A token of the settings; if it is no more than a text, it takes its spaces as the default."""
-    plain = token is not None and token.model_fields_set == {"content"}
-    if default is None or token is None or not plain:
-        return token
-    return token.model_copy(update={"lstrip": default.lstrip})
-
-
-def _special(token: AddedToken) -> AddedToken:
-    return token.model_copy(update={"special": True})
-
-
-def _of_ids(folder: ModelFolder, special: set[str]) -> dict[int, AddedToken]:
-    """The tokens of added_tokens.json, none of which knows its flags.
-
-    Raises:
-        InputError: Two have one id.
-    """
-    ids = folder.read(_ADDED, _Ids).root
-    tokens = {
-        number: AddedToken(
-            content=content, special=content in special, normalized=content not in special
-        )
-        for content, number in ids.items()
-    }
-    if len(tokens) < len(ids):
-        raise InputError(
-            f"{folder.path / _ADDED}: two tokens have one id, expected one each; {SAVE_AGAIN}"
-        )
-    return tokens
 
 
 def _token(saved: AddedToken, *, special: bool) -> Token:

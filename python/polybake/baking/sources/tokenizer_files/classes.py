@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer
 
 from polybake.baking.sources.tokenizer_files import byte_fallback, byte_level, unigram, wordpiece
-from polybake.baking.sources.tokenizer_files.asked import Asked, special
+from polybake.baking.sources.tokenizer_files.asked import Asked
+from polybake.baking.sources.tokenizer_files.saved_tokens import special
 from polybake.runtime.tokenization.tokenizer_config import AddedToken
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from polybake.baking.sources.tokenizer_files.asked import Asked, Tokens
+from polybake.baking.sources.tokenizer_files.asked import Asked
+from polybake.baking.sources.tokenizer_files.saved_tokens import Tokens
 from polybake.baking.sources.tokenizer_files.sentencepiece_model import (
     CONTROL,
     UNKNOWN,

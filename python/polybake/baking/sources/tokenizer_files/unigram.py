@@ -9,7 +9,7 @@ from tokenizers import (
     processors,
 )
 
-from polybake.baking.sources.tokenizer_files.asked import Asked, special
+from polybake.baking.sources.tokenizer_files.asked import Asked
 from polybake.baking.sources.tokenizer_files.edges import asked_edges, template
 from polybake.baking.sources.tokenizer_files.pieces import (
     SPACE,
@@ -21,6 +21,7 @@ from polybake.baking.sources.tokenizer_files.pieces import (
     split_at_spaces,
     unigram,
 )
+from polybake.baking.sources.tokenizer_files.saved_tokens import special
 from polybake.baking.sources.tokenizer_files.sentencepiece_model import (
     SentencePieceModel,
     read_sentencepiece,
