@@ -18,8 +18,8 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     Raises:
         InputError: Something is missing or not supported.
     """
-    _check_no_chat_template(folder)
     tokenizer = open_tokenizer(folder)
+    _check_no_chat_template(folder)
     encoder = open_encoder(folder, tokenizer)
     return Source(
         encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=MEAN, head=open_head(folder)

@@ -5,14 +5,22 @@ from dataclasses import dataclass
 from polybake.baking.sources.tokenizer_files.asked import Asked
 from polybake.baking.sources.tokenizer_files.classes import CLASSES, FILES, PYTHON_ALONE
 from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
 from polybake.runtime.tokenization.known_classes import class_of
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 from polybake.runtime.tokenization.tokenizer_json import WRITE_IT, TokenizerJson
 
+_CONFIG = "tokenizer_config.json"
 #: A file that transformers would take in place of a class's own.
 _TAKEN_FIRST = "tokenizer.model"
+
+
+class _Declared(JsonModel):
+    """The class of a tokenizer, whatever else its settings say."""
+
+    tokenizer_class: str | None = None
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,9 @@ def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
         InputError: The class of the folder's tokenizer is not known, or no tokenizer.json does what
             it does, or a file is missing, damaged, or contradicts the settings.
     """
-    config = TokenizerConfig.of(folder)
-    name = class_of(config, folder.read("config.json", ModelConfig))
+    # The class is asked first: such a tokenizer has keys that no other has.
+    declared = TokenizerConfig(tokenizer_class=folder.read(_CONFIG, _Declared).tokenizer_class)
+    name = class_of(declared, folder.read("config.json", ModelConfig))
     if name in PYTHON_ALONE:
         raise InputError(
             f"{folder.path}: its tokenizer, {name}, is Python code of transformers that no "
@@ -58,7 +67,7 @@ def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
             f"{folder.path}: has {_TAKEN_FIRST} beside {' and '.join(kind.files)}, of which "
             f"{name} makes its tokenizer; remove the one that the model was not trained with"
         )
-    asked = Asked.of(folder, config, kind.named)
+    asked = Asked.of(folder, TokenizerConfig.of(folder), kind.named)
     try:
         made = kind.make(asked)
     except InputError:
