@@ -101,6 +101,26 @@ class ModelTable(Table):
     expose: tuple[str, ...] = ()
 
 
+class RerankTable(Table):
+    """``[rerank]``: how a causal language model is asked about a pair, and what it answers.
+
+    Attributes:
+        prompt: Texts that are tokenised each by itself, with ``{query}`` and ``{document}``.
+        true: The word, of one token, whose logit is the score.
+        false: The word whose logit is taken off.
+        query_tokens: Tokens kept of the text with the query.
+        document_tokens: The same of the text with the document.
+        max_length: Tokens of a row; what is too much is cut from the end of the document.
+    """
+
+    prompt: Annotated[tuple[str, ...], Field(min_length=1)]
+    true: str
+    false: str | None = None
+    query_tokens: PositiveInt | None = None
+    document_tokens: PositiveInt | None = None
+    max_length: PositiveInt | None = None
+
+
 class FixturesTable(Table):
     """``[fixtures]``: text files, one text a line, added to the built-in cases.
 
@@ -162,6 +182,7 @@ class Config(Table):
     model: ModelTable
     steps: tuple[dict[str, Any], ...] | None = None
     prompts: dict[str, str] | None = None
+    rerank: RerankTable | None = None
     fixtures: FixturesTable = FixturesTable()
     clients: dict[ClientLanguage, ClientTable] = Field(default_factory=dict)
     verify: VerifyTable = VerifyTable()
@@ -233,6 +254,7 @@ def _fault(error: ValidationError) -> str:
 def _keys(location: tuple[int | str, ...]) -> list[str]:
     tables: dict[str, type[Table]] = {
         "model": ModelTable,
+        "rerank": RerankTable,
         "fixtures": FixturesTable,
         "clients": ClientTable,
         "verify": VerifyTable,

@@ -28,6 +28,7 @@ def bake(
     steps: Sequence[Step | Mapping[str, object]] | None = None,
     prompts: Mapping[str, str] | None = None,
     default_prompt: str | None = None,
+    rerank: Mapping[str, object] | None = None,
     encoder: str = "native",
     dequantize: bool = False,
     pickle: str = "refused",
@@ -52,6 +53,7 @@ def bake(
             the source's own. Files that a table names are relative to the working folder.
         prompts: Prompt texts by name; None takes the source's.
         default_prompt: The prompt for calls that name none; None takes the source's.
+        rerank: How a causal language model is asked about a pair, as the table ``[rerank]``.
         encoder: ``native``, or ``torch`` for an export by PyTorch.
         dequantize: Rebuild a dynamically quantized ``.onnx`` file in float32.
         pickle: ``tensors`` reads the tensors of weights that are there as a pickle alone, and runs
@@ -83,6 +85,7 @@ def bake(
             "expose": tuple(expose),
         },
         "prompts": None if prompts is None else dict(prompts),
+        "rerank": None if rerank is None else dict(rerank),
     }
     try:
         config = Config.model_validate(settings)

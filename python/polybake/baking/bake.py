@@ -156,7 +156,7 @@ def bake(
             texts = GoldenTexts(built, cases, f"{source.folder.path} with steps")
             exact = texts.run(tail)
             if built.contract.pair is not None:
-                check_joined(built.whole, built.contract.pair, exact.golden)
+                check_joined(built.whole, built.contract.pair, exact.golden, source.pair_prompt)
             if "words" in built.contract.settings:
                 check_split(built.tokenizer, exact.golden)
         with timed("prove"):

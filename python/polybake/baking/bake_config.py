@@ -10,7 +10,7 @@ from polybake.baking.golden.texts import read_texts, user_cases
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import Source, open_source
 from polybake.baking.steps import Step
-from polybake.baking.tasks import Classify, Task, task_of
+from polybake.baking.tasks import Classify, Rerank, Task, task_of
 from polybake.config import Config
 from polybake.errors import InputError
 
@@ -35,6 +35,7 @@ def opened(
         dequantize=model.dequantize,
         allow_unknown=model.allow_unknown,
         pickle=model.pickle,
+        rerank=config.rerank,
     )
     source = replace(found, labels=model.labels)
     listed = steps if steps is not None else config.steps
@@ -43,6 +44,11 @@ def opened(
         raise InputError(
             f"model.labels: a model of the task {task.name!r} has none; leave them out, or say "
             f'task = "{Classify.name}"'
+        )
+    if config.rerank is not None and task.name != Rerank.name:
+        raise InputError(
+            f"rerank: a model of the task {task.name!r} is not asked so; leave the table out, or "
+            f'say task = "{Rerank.name}"'
         )
     listed = task.recipe(source) if listed is None else listed
     if not listed and source.head is not None and source.head.kind == "ForMaskedLM":

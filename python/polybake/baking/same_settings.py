@@ -45,6 +45,9 @@ def _settings(config: Config, manifest: Manifest) -> Iterator[tuple[str, object,
     yield "steps", " -> ".join(map(str, steps)), " -> ".join(manifest.steps)
     settings = task.settings(source, contract.output.dimension)
     yield "labels", settings.get("labels"), contract.settings.get("labels")
+    if source.pair_prompt is not None and contract.pair is not None:
+        _, pair = source.pair_prompt.for_pairs(source.tokenizer)
+        yield "rerank", pair.pieces, contract.pair.pieces
     prompts = bake_prompts(source, steps, config.prompts, model.default_prompt)
     yield "prompts", dict(prompts.texts), contract.prompts
     yield "default_prompt", prompts.default, contract.default_prompt

@@ -26,7 +26,7 @@ from polybake.errors import InputError
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
     from polybake.baking.sources.trained_prompts import Trained
-    from polybake.config import EncoderMaker
+    from polybake.config import EncoderMaker, RerankTable
 
 #: The file that ``--step`` writes: a module that the bake runs; here it is only read as text.
 _STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
@@ -157,6 +157,8 @@ def settings_text(
     unsaid = unsaid_prompts(opened, made)
     if opened.prompts and unsaid is None:
         document["prompts"] = dict(opened.prompts)
+    if opened.rerank is not None:
+        document["rerank"] = _rerank(opened.rerank)
     return tomlkit.dumps(document) + (_comment(unsaid) if unsaid is not None else "")
 
 
@@ -165,6 +167,19 @@ def _comment(unsaid: Trained) -> str:
     says = [f"{unsaid.named} was trained with these prompts; they count without the # before them."]
     says += [f"Remark: {unsaid.remark}."] if unsaid.remark else []
     return "\n" + "".join(f"# {line}\n" for line in [*says, "[prompts]", *unsaid.settings()])
+
+
+def _rerank(asked: RerankTable) -> Any:
+    """Return the table with a line for each text of the prompt."""
+    import tomlkit
+
+    table = tomlkit.table()
+    for key, value in asked.model_dump(exclude_none=True).items():
+        table[key] = value
+    lines = tomlkit.array().multiline(True)
+    lines.extend(asked.prompt)
+    table["prompt"] = lines
+    return table
 
 
 def _item(value: object) -> Any:

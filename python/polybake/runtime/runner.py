@@ -16,7 +16,7 @@ from polybake.base.modelfile.rows import Rows, packed
 from polybake.errors import InputError
 from polybake.runtime.feeds import feeds
 from polybake.runtime.session import run
-from polybake.runtime.tokenization.pairs import join
+from polybake.runtime.tokenization.pairs import join, surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 #: The tokens of a batch, by device; the fastest number on processors. Clients use the same.
@@ -163,9 +163,10 @@ def tokenized(
         raise InputError(f"a model of the task {contract.task!r} takes {expected}; give a list")
     if contract.pair is None:
         return tokenizer.encode([before + text for text in single])
-    parts = list(dict.fromkeys(part for pair in pairs for part in pair))
+    whole = [surrounded(contract.pair, pair) for pair in pairs]
+    parts = list(dict.fromkeys(part for pair in whole for part in pair))
     ids = dict(zip(parts, tokenizer.encode(parts), strict=True))
-    rows = (join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in pairs)
+    rows = (join(contract.pair, ids[a], ids[b], contract.max_length) for a, b in whole)
     return [packed(*row, contract.vocab_size) for row in rows]
 
 

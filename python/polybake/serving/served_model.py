@@ -13,6 +13,7 @@ from polybake.base.modelfile.fixture import Text
 from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
+from polybake.runtime.tokenization.pairs import surrounded
 from polybake.serving.batching import Batching, Vectors
 from polybake.serving.refusal import Refusal
 from polybake.serving.work import WORK
@@ -184,8 +185,9 @@ class ServedModel:
         count = self._runner.tokenizer.count
         if isinstance(text, str):
             return count(text if prompt is None else self.contract.prompts[prompt] + text)
-        pieces = self.contract.pair.pieces if self.contract.pair else ()
-        return sum(map(count, text)) + sum(piece.text is None for piece in pieces)
+        if self.contract.pair is None:
+            return sum(map(count, text))
+        return sum(map(count, surrounded(self.contract.pair, text))) + self.contract.pair.special
 
     async def _of_rows(self, rows: Sequence[list[int]], prompt: str | None) -> Answered:
         if self._batching is None or not self.ready:

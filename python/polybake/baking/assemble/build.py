@@ -64,7 +64,12 @@ def build(
         tokenizer = tokenizer.cut_right()  # a word is known by its first tokens
     whole, pair = tokenizer, None
     if task.cut is not None:
-        tokenizer, pair = for_pairs(whole, task.cut, sought=task.seeks)
+        prompt = source.pair_prompt
+        tokenizer, pair = (
+            for_pairs(whole, task.cut, sought=task.seeks)
+            if prompt is None
+            else prompt.for_pairs(whole)
+        )
     avoid_slow_fusions(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(

@@ -7,20 +7,27 @@ from tokenizers import Tokenizer
 from polybake.base.modelfile.fixture import Case
 from polybake.base.modelfile.manifest import SOUGHT, Pair
 from polybake.errors import CheckFailed
+from polybake.runtime.tokenization.pair_prompt import PairPrompt
 from polybake.runtime.tokenization.tokenizer import NO_LIMIT, BakedTokenizer
 
 
-def check_joined(whole: BakedTokenizer, pair: Pair, golden: Sequence[Case]) -> None:
+def check_joined(
+    whole: BakedTokenizer, pair: Pair, golden: Sequence[Case], prompt: PairPrompt | None = None
+) -> None:
     """Compare the ids and types of golden pairs with those of the tokenizer that joins pairs.
 
     Args:
         whole: The tokenizer with its post-processor.
         pair: How clients join pairs.
         golden: The golden cases, with the ids of the clients.
+        prompt: The prompt that its authors' code makes of a pair; None if the tokenizer joins it.
 
     Raises:
         CheckFailed: A pair differs.
     """
+    if prompt is not None:
+        _check_prompt(prompt, whole, golden)
+        return
     tokenizer = Tokenizer.from_str(whole.json)
     tokenizer.no_truncation()
     if whole.max_length != NO_LIMIT:
@@ -36,4 +43,16 @@ def check_joined(whole: BakedTokenizer, pair: Pair, golden: Sequence[Case]) -> N
                     f"case {case.id}: the tokenizer joins its pair to {found.ids[:20]}, and "
                     f"clients would to {[*ids[:20]]}; nothing was written; report the tokenizer's "
                     "post_processor"
+                )
+
+
+def _check_prompt(prompt: PairPrompt, whole: BakedTokenizer, golden: Sequence[Case]) -> None:
+    ids_of = prompt.whole(whole)
+    for case in golden:
+        for pair, ids in zip(case.texts, case.input_ids, strict=True):
+            found = ids_of(pair)
+            if found != [*ids]:
+                raise CheckFailed(
+                    f"case {case.id}: the model's prompt has {found[-20:]} at its end, and clients "
+                    f"would have {[*ids[-20:]]}; nothing was written; report the prompt"
                 )

@@ -4,6 +4,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from polybake.baking.sources import hub
+from polybake.baking.sources.causal_reranker import (
+    is_language_model,
+    open_causal_reranker,
+    published_prompt,
+)
 from polybake.baking.sources.checkpoint import open_checkpoint
 from polybake.baking.sources.hugging_face import open_hugging_face
 from polybake.baking.sources.kind import Kind, kind_of
@@ -23,7 +28,7 @@ from polybake.baking.sources.source import (
 from polybake.baking.sources.torch.export import open_torch
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.files.model_folder import ModelFolder, Pickle
-from polybake.config import EncoderMaker
+from polybake.config import EncoderMaker, RerankTable
 from polybake.errors import InputError
 
 _OPENERS: dict[Kind, Callable[[ModelFolder, OpenEncoder], Source]] = {
@@ -45,6 +50,7 @@ def open_source(
     dequantize: bool = False,
     allow_unknown: Sequence[str] = (),
     pickle: Pickle = "refused",
+    rerank: RerankTable | None = None,
 ) -> Source:
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
@@ -55,6 +61,7 @@ def open_source(
         allow_unknown: Unknown keys of the source's files that, as the user says, change no
             vector.
         pickle: What is done with weights that are a pickle.
+        rerank: How a causal language model is asked about a pair; None leaves it to the source.
 
     Raises:
         InputError: The source does not exist, or is not a model that polybake can bake.
@@ -64,7 +71,9 @@ def open_source(
     if dequantize and not file:
         raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
-        return _open_folder(hub.fetch(source, allow_unknown, pickle), encoder)
+        return _open_folder(hub.fetch(source, allow_unknown, pickle), encoder, rerank)
+    if rerank is not None and file:
+        raise _no_language_model(source)
     if file:
         if encoder != "native":
             raise InputError(
@@ -78,8 +87,21 @@ def open_source(
         raise InputError(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"
         )
-    return _open_folder(ModelFolder.at(source, allow_unknown, pickle), encoder)
+    return _open_folder(ModelFolder.at(source, allow_unknown, pickle), encoder, rerank)
 
 
-def _open_folder(folder: ModelFolder, encoder: EncoderMaker) -> Source:
-    return _OPENERS[kind_of(folder)](folder, open_torch if encoder == "torch" else open_checkpoint)
+def _open_folder(folder: ModelFolder, encoder: EncoderMaker, rerank: RerankTable | None) -> Source:
+    kind = kind_of(folder)
+    open_encoder = open_torch if encoder == "torch" else open_checkpoint
+    if rerank is not None or (kind == "hugging_face" and published_prompt(folder)):
+        if not is_language_model(folder):
+            raise _no_language_model(folder.path)
+        return open_causal_reranker(folder, open_encoder, rerank)
+    return _OPENERS[kind](folder, open_encoder)
+
+
+def _no_language_model(path: Path) -> InputError:
+    return InputError(
+        f"rerank: {path} is no causal language model; expected a folder whose config.json has an "
+        "architecture that ends in ForCausalLM; leave [rerank] out"
+    )

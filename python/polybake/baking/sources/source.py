@@ -13,6 +13,8 @@ from polybake.baking.steps import Step
 from polybake.baking.steps.state import Values
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.manifest import Input, Similarity
+from polybake.config import RerankTable
+from polybake.runtime.tokenization.pair_prompt import PairPrompt
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import Side
 
@@ -105,6 +107,7 @@ HeadKind = Literal[
     "ForTokenClassification",
     "ForQuestionAnswering",
     "ForMaskedLM",
+    "ForCausalLM",
     "HF_ColBERT",
 ]
 
@@ -147,6 +150,8 @@ class Source:
         head: The head behind the encoder, if the model was trained for a task.
         saved_as: The class of sentence-transformers that the folder names; None if it names none.
         labels: The user's names for the numbers of a classifier, if any.
+        pair_prompt: What stands around the texts of a pair; None leaves it to the tokenizer.
+        rerank: The settings of that prompt, if polybake.toml can have them.
     """
 
     encoder: Encoder
@@ -161,6 +166,8 @@ class Source:
     head: TaskHead | None = None
     saved_as: str | None = None
     labels: tuple[str, ...] = ()
+    pair_prompt: PairPrompt | None = None
+    rerank: RerankTable | None = None
 
     @property
     def max_length(self) -> int:

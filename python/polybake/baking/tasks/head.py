@@ -6,6 +6,8 @@ from polybake.baking.sources.source import HeadKind, Source, TaskHead
 from polybake.errors import InputError
 
 LABELS: HeadKind = "ForSequenceClassification"
+#: A language model whose logits score pairs.
+LOGITS: HeadKind = "ForCausalLM"
 
 #: The names that transformers gives to labels without names.
 _NUMBERED = re.compile(r"LABEL_[0-9]+")

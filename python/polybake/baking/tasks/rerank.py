@@ -7,12 +7,14 @@ from pydantic import JsonValue
 
 from polybake.baking.recipe.resolve import HEAD
 from polybake.baking.sources.source import Recipe, Source
-from polybake.baking.tasks.head import needed_head, trained_head
+from polybake.baking.tasks.head import LABELS, LOGITS, needed_head, trained_head
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.errors import InputError
 
+#: A query for documents of which one alone fills a row.
+_QUERY = "When is the lock open?"
 #: The last document of every golden case, so that there is an order and one document is short.
 _DOCUMENT = "The lock is closed at night."
 
@@ -28,13 +30,14 @@ class Rerank(Task):
     hub_tag: ClassVar[str] = "text-ranking"
     cut: ClassVar[Cut | None] = "longest_first"
 
-    def texts(self, texts: tuple[str, ...], _: Known) -> tuple[Text, ...]:
+    def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
         """Pair the first text, as the query, with each text and with one more document."""
-        return tuple((texts[0], document) for document in (*texts, _DOCUMENT))
+        query = _query(texts, known)
+        return tuple((query, document) for document in (*texts, _DOCUMENT))
 
-    def call(self, texts: tuple[str, ...], _: Known) -> dict[str, JsonValue]:
+    def call(self, texts: tuple[str, ...], known: Known) -> dict[str, JsonValue]:
         """Return the query and its documents."""
-        return {"query": texts[0], "documents": [*texts, _DOCUMENT]}
+        return {"query": _query(texts, known), "documents": [*texts, _DOCUMENT]}
 
     def fits(self, source: Source) -> bool:
         """Return whether the source has a head with one number.
@@ -43,6 +46,8 @@ class Rerank(Task):
             InputError: It is unknown whether that number is of a pair: transformers' pipeline gives
                 a text's number as it is, CrossEncoder a pair's number after a sigmoid.
         """
+        if trained_head(source, LOGITS) is not None:
+            return True
         head = trained_head(source)
         if head is None or len(head.labels) != 1:
             return False
@@ -60,7 +65,8 @@ class Rerank(Task):
         Raises:
             InputError: The model has no such head.
         """
-        relevance = needed_head(source, "rerank documents").relevance
+        kind = LABELS if trained_head(source, LOGITS) is None else LOGITS
+        relevance = needed_head(source, "rerank documents", kind).relevance
         made = () if relevance == "identity" else ({"step": "activation", "function": relevance},)
         return ({"step": HEAD}, *made)
 
@@ -86,3 +92,8 @@ class Rerank(Task):
             {"index": int(place), "score": float(scores[place])}
             for place in np.argsort(-scores, kind="stable")
         ]
+
+
+def _query(texts: tuple[str, ...], known: Known) -> str:
+    """The first text, unless it is not cut and leaves no room for a document."""
+    return texts[0] if known.leaves_room(texts[0]) else _QUERY

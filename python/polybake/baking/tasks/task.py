@@ -23,11 +23,13 @@ class Known:
         settings: The contract's settings.
         token: Returns a token's name by its id.
         chunks: Splits a text into chunks of words, for a number of tokens per row.
+        leaves_room: Whether a text may be the first of a pair, beside any other.
     """
 
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     token: Callable[[int], str] = str
     chunks: Callable[[str, int], list[Chunk]] = lambda *_: []
+    leaves_room: Callable[[str], bool] = lambda _: True
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks.task import Known
 from polybake.base.modelfile.manifest import Contract
+from polybake.runtime.tokenization.pairs import surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.windows import windows
 from polybake.runtime.tokenization.word_rule import Rule, word_rule
@@ -50,7 +51,18 @@ def word_settings(source: Source, special: int, *, finest: bool) -> dict[str, Js
 def known_of(contract: Contract, tokenizer: BakedTokenizer) -> Known:
     """Return what the clients of a contract know."""
     rule = cast(Rule, contract.settings.get("words", "gaps"))
-    return Known(contract.settings, tokenizer.token, partial(chunks, tokenizer, rule=rule))
+    leaves_room = partial(_leaves_room, contract, tokenizer)
+    return Known(
+        contract.settings, tokenizer.token, partial(chunks, tokenizer, rule=rule), leaves_room
+    )
+
+
+def _leaves_room(contract: Contract, tokenizer: BakedTokenizer, text: str) -> bool:
+    pair = contract.pair
+    if pair is None or pair.truncate != "only_second":
+        return True
+    (ids,) = tokenizer.encode(surrounded(pair, (text, ""))[:1])
+    return len(ids[: pair.texts[0].limit]) < contract.max_length - pair.special
 
 
 def room(settings: Mapping[str, JsonValue]) -> int:

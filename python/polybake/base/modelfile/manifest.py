@@ -96,14 +96,23 @@ class Output(Record):
         return f"{self.dimensions} dimension{plural}, {packed}{self.dtype}"
 
 
-class Piece(Record):
+class Piece(GrownRecord):
     """A part of a pair's row: a special token, or the tokens of one of the texts."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"before", "after", "limit"})
 
     id: int | None = Field(default=None, ge=0, description="Of a special token.")
     text: Literal[0, 1] | None = Field(default=None, description="Which text stands here.")
     type_id: int = Field(
         ge=0,
         description="Of each of its tokens; 2 more where answers are sought among them.",
+    )
+    before: str = Field(default="", description="Stands before the text and is tokenised with it.")
+    after: str = Field(default="", description="Stands behind the text and is tokenised with it.")
+    limit: int | None = Field(
+        default=None,
+        gt=0,
+        description="The text's first tokens that are kept, before the pair is cut; null for all.",
     )
 
 
@@ -115,6 +124,20 @@ class Pair(Record):
         default="longest_first", description="Which text is cut where both are too long together."
     )
     truncation_side: Literal["right", "left"] = "right"
+
+    @property
+    def special(self) -> int:
+        """The number of special tokens."""
+        return sum(piece.text is None for piece in self.pieces)
+
+    @property
+    def texts(self) -> tuple[Piece, Piece]:
+        """The pieces of the first and of the second text."""
+        first, second = sorted(
+            (piece for piece in self.pieces if piece.text is not None),
+            key=lambda piece: piece.text or 0,
+        )
+        return first, second
 
 
 class Contract(Record):

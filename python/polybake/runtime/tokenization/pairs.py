@@ -89,15 +89,32 @@ def _sought(pair: Pair) -> Pair:
     return pair.model_copy(update={"pieces": tuple(pieces)})
 
 
+def surrounded(pair: Pair, texts: tuple[str, str]) -> tuple[str, str]:
+    """Return two texts with what stands around each and is tokenised with it."""
+    first, second = (
+        piece.before + texts[piece.text] + piece.after
+        for piece in pair.texts
+        if piece.text is not None
+    )
+    return first, second
+
+
 def join(
     pair: Pair, first: Sequence[int], second: Sequence[int], max_length: int
 ) -> tuple[list[int], list[int]]:
     """Join two texts' ids, without special tokens; return the ids of the pair and their types.
 
+    Args:
+        pair: How they are joined.
+        first: The ids of the first text, with what stands around it.
+        second: The ids of the second text.
+        max_length: The most tokens of the row.
+
     Raises:
         InputError: Only one text may be cut, and the other leaves no room for it.
     """
-    room = max_length - sum(piece.text is None for piece in pair.pieces)
+    room = max_length - pair.special
+    first, second = first[: pair.texts[0].limit], second[: pair.texts[1].limit]
     sizes = _sizes(pair, len(first), len(second), room)
     cut = slice(None) if pair.truncation_side == "right" else slice(None, None, -1)
     texts = [[*ids[cut]][:size][cut] for ids, size in zip((first, second), sizes, strict=True)]

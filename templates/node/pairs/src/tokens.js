@@ -5,13 +5,21 @@ import { LongTextError } from "./errors.js";
 
 /** @typedef {readonly [string, string]} Text what a row is made of */
 
-/** @typedef {{ id: number | null, text: number | null, type_id: number }} Piece a token, or a text */
+/**
+ * A token, or a text: `before` and `after` are tokenised with it, and `limit` of its tokens are kept.
+ *
+ * @typedef {{ id: number | null, text: number | null, type_id: number } &
+ *   { before?: string, after?: string, limit?: number }} Piece
+ */
 
 const { max_length, vocab_size, pair } = CONTRACT;
 const { truncate, truncation_side } = pair;
 
 /** What a row is joined of. @type {Piece[]} */
 export const PIECES = pair.pieces;
+
+/** The texts, in their order. */
+const TEXTS = PIECES.filter(({ text }) => text !== null).sort((a, b) => Number(a.text) - Number(b.text));
 
 /** The most tokens that the two texts have together. */
 const ROOM = max_length - PIECES.filter(({ text }) => text === null).length;
@@ -40,11 +48,22 @@ export function tokensOf(row) {
  * @param {string | null} [_prompt] pairs have none
  */
 export async function idsOf(encode, pairs, _prompt) {
-  const texts = [...new Set(pairs.flat())];
+  const whole = pairs.map(surrounded);
+  const texts = [...new Set(whole.flat())];
   const ids = await encode(texts);
   const byText = new Map(texts.map((text, place) => [text, ids[place]]));
-  const idsOfOne = (/** @type {string} */ text) => byText.get(text) ?? [];
-  return pairs.map((pair) => joined(pair, pair.map(idsOfOne)));
+  const idsOfOne = (/** @type {string} */ text, /** @type {number} */ place) =>
+    (byText.get(text) ?? []).slice(0, TEXTS[place].limit);
+  return pairs.map((pair, place) => joined(pair, whole[place].map(idsOfOne)));
+}
+
+/**
+ * Each text with what the model's prompt has around it, which may share tokens with it.
+ *
+ * @param {Text} pair
+ */
+function surrounded(pair) {
+  return TEXTS.map(({ before = "", after = "" }, place) => before + pair[place] + after);
 }
 
 /** @type {(pair: Text, ids: number[][]) => number[]} */

@@ -21,12 +21,14 @@ const PIECES = [
  * @param {object} [more]
  * @param {string} [more.side]
  * @param {number} [more.room]
+ * @param {object[]} [more.pieces]
  */
-async function open(truncate, { side = "right", room = 10 } = {}) {
-  const pair = { pieces: PIECES, truncate, truncation_side: side };
+async function open(truncate, { side = "right", room = 10, pieces = PIECES } = {}) {
+  const pair = { pieces, truncate, truncation_side: side };
   Object.assign(CONTRACT, { pair, max_length: room + 2, vocab_size: 100 });
   // A module of its own, which reads the contract anew.
-  const { idsOf, tokensOf } = await import(`../src/tokens.js?${[truncate, side, room]}`);
+  const kind = [truncate, side, room, pieces === PIECES];
+  const { idsOf, tokensOf } = await import(`../src/tokens.js?${kind}`);
   /** @type {string[][]} */
   const asked = [];
   const encode = async (/** @type {string[]} */ texts) => {
@@ -70,6 +72,14 @@ test("each text is tokenised once", async () => {
   await rows(["q", "a"], ["q", "b"], ["a", "q"]);
   assert.deepEqual(asked, [["q", "a", "b"]]);
   assert.deepEqual(await rows(), []);
+});
+
+test("what a prompt has around a text is tokenised with it", async () => {
+  const [first, text, ...others] = PIECES;
+  const pieces = [first, { ...text, before: "c", after: "d", limit: 3 }, ...others];
+  const { tokens, asked } = await open("longest_first", { pieces });
+  assert.deepEqual((await tokens("ab", "a")).ids, [90, 2, 0, 1, 91, 0]);
+  assert.deepEqual(asked, [["cabd", "a"]]);
 });
 
 test("the longer text is cut first", async () => {

@@ -61,9 +61,9 @@ def test_without_an_activation_it_is_the_librarys_own(tmp_path: Path) -> None:
     ("types", "settings", "message"),
     [
         (
-            (TRANSFORMER, LOGITS),
+            (TRANSFORMER, LOGITS, LOGITS),
             {},
-            "LogitScore of sentence-transformers makes scores of a language model's logits",
+            "a CrossEncoder of Transformer, LogitScore, LogitScore",
         ),
         ((), {"activation_fn": "os.system"}, "activation_fn: unknown class 'os.system'"),
         ((), {"prompts": {"query": "q: "}}, "prompts.query: "),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from polybake.baking.layers.stored_tensor import stored_tensors
+from polybake.baking.layers.stored_tensor import StoredTensor, stored_tensors
 from polybake.baking.steps import Dense, LayerNorm, TiedDense
 from polybake.errors import InputError
 
@@ -51,18 +51,45 @@ class Layers:
             weight=self._read(f"{name}.weight"), bias=self._find(f"{name}.bias"), eps=eps
         )
 
+    def has(self, name: str) -> bool:
+        """Whether the checkpoint has a tensor of this name."""
+        return self._stored(name) is not None
+
+    def rows(self, name: str, places: Sequence[int]) -> NDArray[np.float32]:
+        """Return rows of a table, float32 ``[places, columns]``.
+
+        Raises:
+            InputError: The table is missing or damaged, or has no such row.
+        """
+        stored = self._stored(name)
+        if stored is None or len(stored.shape) != 2:
+            raise self._missing(name)
+        if max(places) >= stored.shape[0]:
+            raise InputError(
+                f"{stored.file}: {name} has {stored.shape[0]} rows, and a reranker's head needs "
+                f"row {max(places)}; use a tokenizer and weights that were saved together"
+            )
+        return stored.array()[[*places]].astype(np.float32)
+
     def _read(self, name: str) -> NDArray[np.float32]:
         found = self._find(name)
         if found is None:
-            raise InputError(
-                f"{self.files[0]}: has no {name}, which the model's head needs; use a "
-                "configuration and weights that were saved together"
-            )
+            raise self._missing(name)
         return found
 
+    def _missing(self, name: str) -> InputError:
+        return InputError(
+            f"{self.files[0]}: has no {name}, which the model's head needs; use a "
+            "configuration and weights that were saved together"
+        )
+
     def _find(self, name: str) -> NDArray[np.float32] | None:
+        stored = self._stored(name)
+        return None if stored is None else stored.lazy().numpy()
+
+    def _stored(self, name: str) -> StoredTensor | None:
         for file in self.files:
             for tensor in stored_tensors(file):
                 if tensor.name.removeprefix(self.prefix) == name:
-                    return tensor.lazy().numpy()
+                    return tensor
         return None

@@ -8,6 +8,8 @@ from pydantic import AfterValidator
 
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.kind import SETTINGS
+from polybake.baking.sources.sentence_transformers.logit_score import open_logit_score
+from polybake.baking.sources.sentence_transformers.module import LOGIT_SCORE
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.transformer import (
     CrossEncoderSettings,
@@ -34,18 +36,20 @@ def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source
     """Open a folder of a CrossEncoder.
 
     Raises:
-        InputError: Its modules are not just a Transformer with a head of its own, a setting is
-            not baked, or something is missing.
+        InputError: Its modules are not just a Transformer with a head of its own, or with a
+            LogitScore behind it; a setting is not baked, or something is missing.
 
     Source: sentence-transformers ``CrossEncoder``.
     """
     modules = read_modules(folder, {})
-    if [module.kind for module in modules] != ["Transformer"]:
-        found = ", ".join(module.kind for module in modules)
+    kinds = [module.kind for module in modules]
+    if kinds == ["Transformer", LOGIT_SCORE]:
+        return open_logit_score(folder, modules[0], modules[1], open_encoder)
+    if kinds != ["Transformer"]:
         raise InputError(
-            f"{folder.path / 'modules.json'}: a CrossEncoder of {found} is not baked; expected one "
-            "Transformer, with a head of its own; export the whole model to ONNX and give the "
-            ".onnx file"
+            f"{folder.path / 'modules.json'}: a CrossEncoder of {', '.join(kinds)} is not baked; "
+            f"expected one Transformer, with a head of its own or {LOGIT_SCORE} behind it; export "
+            "the whole model to ONNX and give the .onnx file"
         )
     body = folder.inner(modules[0].path)
     encoder, tokenizer = open_transformer(body, open_encoder, CrossEncoderSettings)

@@ -29,7 +29,9 @@ PACKAGES = (
     "sentence_transformers.cross_encoder.modules.",
 )
 _PLAIN = (*FIRST, *FOLLOWING, "MultiVectorMask")
-KNOWN = (*_PLAIN, *ROUTERS)
+#: The module behind a CrossEncoder's language model.
+LOGIT_SCORE = "LogitScore"
+KNOWN = (*_PLAIN, *ROUTERS, LOGIT_SCORE)
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,6 @@ def known_module(
         raise InputError(
             f"{where}: module type {kind!r} is none of sentence-transformers, and no code of a "
             f"model is run; expected {' or '.join(f'{one}…' for one in PACKAGES)}, or {OWN_STEPS}"
-        )
-    if name == "LogitScore":
-        raise InputError(
-            f"{where}: {name} of sentence-transformers makes scores of a language model's logits, "
-            "which is not supported; give a reranker whose config.json has an architecture that "
-            "ends in ForSequenceClassification"
         )
     if name not in known:
         raise InputError(

@@ -5,8 +5,9 @@ Source: sentence-transformers ``Transformer.load_config`` and ``Transformer.__in
 
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from polybake.baking.sources.sentence_transformers.pair_template import Format
 from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.source import Encoder, OpenEncoder
 from polybake.baking.sources.tokenizer import open_tokenizer
@@ -22,6 +23,13 @@ _FILES = tuple(
 )
 
 Settings = TypeVar("Settings", bound="BaseSettings")
+
+#: Arguments of transformers' ``apply_chat_template`` that are no variables of the template.
+_NO_VARIABLES = (
+    *("padding", "truncation", "max_length", "return_tensors", "tokenize", "return_dict"),
+    *("continue_final_message", "chat_template", "tools", "documents", "tokenizer_kwargs"),
+    *("sanitize_control_tokens", "return_assistant_tokens_mask", "messages"),
+)
 
 _Attention = Literal["eager", "sdpa", "flash_attention_2", "flash_attention_3"]
 _Dtype = Literal["auto", "float32", "float16", "bfloat16"]
@@ -146,6 +154,46 @@ class MaskedLMSettings(_Lengths):
     transformer_task: Literal["fill-mask"] = "fill-mask"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
     modality_config: _HeadModalities = _HeadModalities(text=_HEAD)
+
+
+class MessageMethod(_HeadMethod):
+    """How a pair's two messages reach the model, through its chat template."""
+
+    format: Format = "auto"
+
+
+class _CausalModalities(JsonModel):
+    text: _HeadMethod = _HEAD
+    message: MessageMethod | None = None
+
+
+class _CausalText(_TextOptions):
+    logits_to_keep: int = 1
+
+
+class _CausalProcessing(JsonModel):
+    """The options for texts, and the variables of the chat template."""
+
+    text: _CausalText = _CausalText()
+    common: _TextOptions = _TextOptions()
+    chat_template: dict[str, bool | int | float | str | None] = Field(default_factory=dict)
+
+    @field_validator("chat_template")
+    @classmethod
+    def _are_variables(cls, given: dict[str, object]) -> dict[str, object]:
+        for key in given:
+            if key in _NO_VARIABLES or (key == "restore_suffix" and given[key] is not True):
+                raise ValueError(f"{key} changes how texts are cut or read, which is not baked")
+        return {key: value for key, value in given.items() if key != "restore_suffix"}
+
+
+class CausalLMSettings(_OneLimit):
+    """The settings of a CrossEncoder's language model, whose logits another module reads."""
+
+    transformer_task: Literal["text-generation"] = "text-generation"
+    module_output_name: Literal["causal_logits"] = "causal_logits"
+    modality_config: _CausalModalities | None = None
+    processing_kwargs: _CausalProcessing | None = None  # type: ignore[assignment] # more of it
 
 
 class QueryExpansion(JsonModel, extra="forbid"):

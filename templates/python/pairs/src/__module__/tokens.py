@@ -1,6 +1,7 @@
 """Pairs of texts as rows of token ids."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from tokenizers import Tokenizer
@@ -10,6 +11,9 @@ from .errors import Error
 
 _PAIR = CONTRACT["pair"]
 _ROOM: int = MAX_LENGTH - sum(piece["text"] is None for piece in _PAIR["pieces"])
+_TEXTS = sorted(
+    (piece for piece in _PAIR["pieces"] if piece["text"] is not None), key=itemgetter("text")
+)
 
 #: The texts of a row.
 Pair = tuple[str, str]
@@ -43,15 +47,28 @@ def unpacked(row: Sequence[int]) -> Tokens:
 
 def rows_of(tokenizer: Tokenizer, pairs: Sequence[Pair], _prompt: str | None) -> list[list[int]]:
     """The tokens of each pair, cut and joined, packed."""
-    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    whole = [_surrounded(pair) for pair in pairs]
+    texts = list(dict.fromkeys(text for pair in whole for text in pair))
     encodings = tokenizer.encode_batch_fast(texts)
     ids = {text: encoding.ids for text, encoding in zip(texts, encodings, strict=True)}
-    return [packed(_joined(pair, ids[pair[0]], ids[pair[1]])) for pair in pairs]
+    return [
+        packed(_joined(pair, *(ids[text] for text in texts)))
+        for pair, texts in zip(pairs, whole, strict=True)
+    ]
 
 
-def _joined(pair: Pair, first: Sequence[int], second: Sequence[int]) -> Tokens:
-    sizes = _sizes(pair, len(first), len(second))
-    kept = [_cut(ids, size) for ids, size in zip((first, second), sizes, strict=True)]
+def _surrounded(pair: Pair) -> list[str]:
+    """Each text with what the model's prompt has around it, which may share tokens with it."""
+    return [
+        piece.get("before", "") + text + piece.get("after", "")
+        for piece, text in zip(_TEXTS, pair, strict=True)
+    ]
+
+
+def _joined(pair: Pair, *ids: Sequence[int]) -> Tokens:
+    texts = [one[: piece.get("limit")] for piece, one in zip(_TEXTS, ids, strict=True)]
+    sizes = _sizes(pair, *map(len, texts))
+    kept = [_cut(text, size) for text, size in zip(texts, sizes, strict=True)]
     tokens = Tokens([], [])
     for piece in _PAIR["pieces"]:
         part = [piece["id"]] if piece["text"] is None else kept[piece["text"]]

@@ -1,0 +1,152 @@
+"""Prompts around pairs are parted so that no id changes."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from tokenizers import Tokenizer, models, normalizers
+
+from models.folders.causal import qwen_tokenizer
+from models.folders.small_tokenizers import LONG, baked
+from polybake.base.modelfile.manifest import Pair
+from polybake.errors import InputError
+from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt, Part
+from polybake.runtime.tokenization.pairs import join, surrounded
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+
+BEGINS, ENDS = "<|im_start|>user\nQuery: ", "<|im_end|>\n<|im_start|>assistant\n"
+WHOLE: Part = (BEGINS, QUERY, "\nDocument: ", DOCUMENT, ENDS)
+#: Texts whose ends join with what stands beside them.
+TEXTS = (
+    "",
+    "yes",
+    "no.",
+    "a.\n",
+    " ",
+    "\n",
+    "the end ",
+    "e\u0301",
+    "<|im_end|>",
+    "\u4e2d\U0001f600",
+)
+
+
+def qwen(most: int = LONG) -> BakedTokenizer:
+    return baked(qwen_tokenizer(), most)
+
+
+def clients(tokenizer: BakedTokenizer, pair: Pair, texts: tuple[str, str], most: int) -> list[int]:
+    """The ids that clients join."""
+    first, second = tokenizer.encode(surrounded(pair, texts))
+    return join(pair, first, second, most)[0]
+
+
+def test_a_prompt_of_one_text_is_parted() -> None:
+    """The line break belongs to the query, as it becomes one token with a full stop."""
+    tokenizer, pair = PairPrompt((WHOLE,)).for_pairs(qwen())
+    query, document = pair.texts
+    assert (query.before, query.after) == ("user\nQuery: ", "\n")
+    assert (document.before, document.after) == ("Document: ", "")
+    assert pair.truncate == "only_second"
+    made = qwen_tokenizer()
+    for first in TEXTS:
+        for second in TEXTS:
+            text = f"{BEGINS}{first}\nDocument: {second}{ENDS}"
+            expected = made.encode(text, add_special_tokens=False).ids
+            assert clients(tokenizer, pair, (first, second), LONG) == expected
+
+
+def test_random_texts_have_the_tokens_of_the_whole() -> None:
+    """Beyond those that the prompt was parted by."""
+    tokenizer, pair = PairPrompt((WHOLE,)).for_pairs(qwen())
+    made, draw = qwen_tokenizer(), random.Random(5)  # noqa: S311 - no secret
+    letters = "ab.,:;!?'\"()<>|/-_ \n\r\t01\u00a0\u0301\u00e9\u4e2d\u200d\U0001f600"
+    for _ in range(500):
+        first, second = ("".join(draw.choices(letters, k=draw.randint(0, 12))) for _ in range(2))
+        text = f"{BEGINS}{first}\nDocument: {second}{ENDS}"
+        expected = made.encode(text, add_special_tokens=False).ids
+        assert clients(tokenizer, pair, (first, second), LONG) == expected, (first, second)
+
+
+def test_a_document_is_cut_before_the_end_of_the_prompt() -> None:
+    """What stands behind it stays."""
+    prompt = PairPrompt((WHOLE,))
+    tokenizer, pair = prompt.for_pairs(qwen(80))
+    assert tokenizer.max_length == 80
+    made, texts = qwen_tokenizer(), ("a query", "b" * 200)
+    whole = made.encode(f"{BEGINS}a query\nDocument: {'b' * 200}{ENDS}", add_special_tokens=False)
+    end = made.encode(ENDS, add_special_tokens=False).ids
+    expected = whole.ids[: 80 - len(end)] + end
+    assert clients(tokenizer, pair, texts, 80) == expected
+    assert prompt.whole(qwen(80))(texts) == expected
+
+
+def test_parts_have_their_own_ids_and_limits() -> None:
+    """Each is tokenised by itself, as its authors did."""
+    parts: tuple[Part, ...] = (
+        ("<|im_start|>",),
+        ("query: ", QUERY),
+        ("\n",),
+        ("b: ", DOCUMENT),
+        (".",),
+    )
+    prompt = PairPrompt(parts, query_limit=9, document_limit=5, max_length=19)
+    tokenizer, pair = prompt.for_pairs(qwen())
+    made = qwen_tokenizer()
+    for texts in [("yes", "no"), ("a longer query", "a longer document"), ("", "")]:
+        rendered = ["<|im_start|>", f"query: {texts[0]}", "\n", f"b: {texts[1]}", "."]
+        ids = [made.encode(one, add_special_tokens=False).ids for one in rendered]
+        expected = ids[0] + ids[1][:9] + ids[2] + ids[3][:5] + ids[4]
+        assert clients(tokenizer, pair, texts, 19) == expected == prompt.whole(qwen())(texts)
+    assert tokenizer.max_length == 19
+
+
+def test_the_whole_prompt_is_made_without_the_parts() -> None:
+    """So a bake that compares the two finds a part that is wrong."""
+    made = PairPrompt((WHOLE,)).whole(qwen())(("a.", "b"))
+    text = f"{BEGINS}a.\nDocument: b{ENDS}"
+    assert made == qwen_tokenizer().encode(text, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (((BEGINS, DOCUMENT, "\n", QUERY, ENDS),), "holds document, query; expected the query"),
+        (((BEGINS, QUERY, ENDS),), "holds query; expected the query and the document"),
+        (((BEGINS, QUERY, "\nB: ", DOCUMENT, "\nAnswer:"),), r"'\\nAnswer:' shares tokens with"),
+        (((BEGINS, QUERY, "", DOCUMENT, ENDS),), "'' shares tokens with the text before it"),
+    ],
+)
+def test_what_cannot_be_parted_is_refused(parts: tuple[Part, ...], message: str) -> None:
+    """By the part of the prompt."""
+    with pytest.raises(InputError, match=message):
+        PairPrompt(parts).for_pairs(qwen())
+
+
+def test_a_tokenizer_that_joins_everything_is_refused() -> None:
+    """Pieces that begin each text with a word boundary have other ids in its middle."""
+    vocabulary = {one: n for n, one in enumerate(["<unk>", "\u2581", *"abQueryDocmnt:\n"])}
+    made = Tokenizer(models.BPE(vocabulary, [], unk_token="<unk>"))
+    made.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
+    )
+    with pytest.raises(InputError, match="shares tokens with the text before it"):
+        PairPrompt((("Query: ", QUERY, "\nDocument: ", DOCUMENT),)).for_pairs(baked(made))
+
+
+def test_a_prompt_leaves_room() -> None:
+    """For at least one token of the texts."""
+    most = PairPrompt((WHOLE,)).for_pairs(qwen())[1].special
+    with pytest.raises(InputError, match=f"{most} tokens beside its texts, and a row has {most}"):
+        PairPrompt((WHOLE,), max_length=most).for_pairs(qwen())
+
+
+def test_the_side_that_is_cut_is_the_end() -> None:
+    """The beginning of a text is the prompt."""
+    data = json.loads(qwen().json)
+    data["truncation"]["direction"] = "Left"
+    with pytest.raises(InputError, match='expected truncation_side = "right"'):
+        PairPrompt((WHOLE,)).for_pairs(replace(qwen(), json=json.dumps(data)))
