@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import polybake
-from models.folders.causal import TEMPLATE, write_logit_score
+from models.folders.causal import TEMPLATE, write_language_model, write_logit_score
 from models.folders.tiny_folders import change_json
+from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
 from support.oracle.agreement import Agreement, agreement_of_pairs
@@ -169,3 +170,62 @@ def model_card(folder: Path, most: int = 200) -> Scorer:
         return rows, torch.nn.functional.log_softmax(both, dim=1)[:, 1].exp().tolist()
 
     return score
+
+
+def test_agrees_with_the_authors_library(tmp_path: Path, proven: Proven) -> None:
+    """mxbai-rerank joins ids: a query has three quarters of the room at most; scores are raw."""
+    # As the hub's cache names it, so that the prompt is the one that is built in.
+    cached = tmp_path / "models--mixedbread-ai--mxbai-rerank-base-v2" / "snapshots" / ("a" * 40)
+    folder = write_language_model(cached, "qwen2", max_position_embeddings=900)
+    change_json(folder / "tokenizer_config.json", model_max_length=900)
+    score, beside = authors_library(folder, 40)
+    asked = open_source(folder).rerank
+    assert asked is not None
+    changed = asked.model_dump() | {"query_tokens": 30, "max_length": 40 + beside}
+    config = {"name": "tiny-causal", "rerank": changed, "steps": [{"step": "head"}]}
+    polybake.bake(folder, tmp_path / "tiny.onnx", task="rerank", **config)
+    found = agreement_with(score, tmp_path / "tiny.onnx")
+    proven("qwen2 causal reranker, authors' library", found, source="Hugging Face folder")
+
+
+def authors_library(folder: Path, most: int) -> tuple[Scorer, int]:
+    """Return mxbai-rerank's scores, and the tokens beside the query and the document.
+
+    Source: mixedbread-ai/mxbai-rerank ``MxbaiRerankV2.prepare_inputs`` and ``forward``.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+
+    def ids_of(text: str, **options: Any) -> list[int]:
+        found: list[int] = tokenizer(text, add_special_tokens=False, **options)["input_ids"]
+        return found
+
+    yes, no, line = ids_of("1")[0], ids_of("0")[0], ids_of("\n")
+    task = ids_of(
+        "You are a search relevance expert who evaluates how well documents match search queries. "
+        "For each query-document pair, carefully analyze the semantic relationship between them, "
+        "then provide your binary relevance judgment (0 for not relevant, 1 for relevant)."
+        "\nRelevance:"
+    )
+    prefix = ids_of(
+        "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant."
+        "<|im_end|>\n<|im_start|>user\n"
+    )
+    suffix = ids_of("<|im_end|>\n<|im_start|>assistant\n")
+
+    def row(query: str, document: str) -> list[int]:
+        asked = ids_of(f"query: {query}", max_length=most * 3 // 4, truncation=True)
+        answer = line + ids_of(f"document: {document}", max_length=most, truncation=True)
+        return prefix + asked + answer[: most - len(asked)] + line + task + suffix
+
+    def score(pairs: Sequence[tuple[str, str]]) -> tuple[list[list[int]], list[float]]:
+        rows = [row(*pair) for pair in pairs]
+        padded = tokenizer.pad({"input_ids": rows}, padding="longest", return_tensors="pt")
+        with torch.no_grad():
+            logits = model(**padded).logits[:, -1]
+        return rows, (logits[:, yes] - logits[:, no]).tolist()
+
+    return score, len(prefix + line + task + suffix)

@@ -13,6 +13,7 @@ from polybake.baking.quantization.int8 import quantize
 from polybake.base.modelfile.fixture import Case, Text
 from polybake.base.modelfile.manifest import Contract, Precision, Storage
 from polybake.runtime.runner import tokenized
+from polybake.runtime.tokenization.pairs import surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 
@@ -73,14 +74,16 @@ def _pairs(texts: Sequence[str], contract: Contract, tokenizer: BakedTokenizer) 
     others = [*texts[1:], texts[0]]
     if contract.pair is None or contract.pair.truncate == "longest_first":
         return [*zip(texts, others, strict=True)]
-    shorter = [_half(text, contract.max_length, tokenizer) for text in texts]
+    around = sum(len(one.ids) for one in tokenizer.bare([*surrounded(contract.pair, ("", ""))]))
+    room = contract.max_length - (around and around + contract.pair.special)
+    shorter = [_half(text, room, tokenizer) for text in texts]
     if contract.pair.truncate == "only_second":
         return [*zip(shorter, others, strict=True)]
     return [*zip(others, shorter, strict=True)]
 
 
 def _half(text: str, limit: int, tokenizer: BakedTokenizer) -> str:
-    """The beginning of a text, of no more than half as many tokens as a row has."""
+    """The beginning of a text, of no more than half as many tokens as there is room for."""
     while text and 2 * len(tokenizer.bare([text])[0].ids) > limit:
         text = text[: len(text) // 2]
     return text

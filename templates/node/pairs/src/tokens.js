@@ -6,7 +6,7 @@ import { LongTextError } from "./errors.js";
 /** @typedef {readonly [string, string]} Text what a row is made of */
 
 /**
- * A token, or a text: `before` and `after` are tokenised with it, and `limit` of its tokens are kept.
+ * A token, or a text: `before` and `after` are tokenised with it, `limit` of its tokens are kept.
  *
  * @typedef {{ id: number | null, text: number | null, type_id: number } &
  *   { before?: string, after?: string, limit?: number }} Piece
@@ -19,7 +19,7 @@ const { truncate, truncation_side } = pair;
 export const PIECES = pair.pieces;
 
 /** The texts, in their order. */
-const TEXTS = PIECES.filter(({ text }) => text !== null).sort((a, b) => Number(a.text) - Number(b.text));
+const TEXTS = [0, 1].flatMap((place) => PIECES.filter(({ text }) => text === place));
 
 /** The most tokens that the two texts have together. */
 const ROOM = max_length - PIECES.filter(({ text }) => text === null).length;

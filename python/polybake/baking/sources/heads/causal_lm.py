@@ -22,7 +22,7 @@ from polybake.runtime.tokenization.model_config import ModelConfig
 _TABLE, _OWN = "embed_tokens.weight", "lm_head.weight"
 
 #: The families, and whether their heads are their tables if config.json does not say.
-_TIED = {"gemma": True, "gemma3_text": True, "mistral": False, "qwen2": False, "qwen3": False}
+_TIED = {"gemma3_text": True, "mistral": False, "qwen2": False, "qwen3": False}
 
 
 class _Config(JsonModel):
