@@ -187,8 +187,12 @@ class _CausalProcessing(JsonModel):
         return {key: value for key, value in given.items() if key != "restore_suffix"}
 
 
-class CausalLMSettings(_OneLimit):
+class CausalLMSettings(BaseSettings):
     """The settings of a CrossEncoder's language model, whose logits another module reads."""
+
+    query_length: None = None
+    document_length: None = None
+    query_expansion: None = None
 
     transformer_task: Literal["text-generation"] = "text-generation"
     module_output_name: Literal["causal_logits"] = "causal_logits"
