@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from polybake.base.files.hub_reference import HubReference, parse_source
-from polybake.base.files.model_folder import Pickle
+from polybake.base.files.model_folder import Attention, Pickle
 from polybake.base.files.validation import expected, first, key_path, unknown_key
 from polybake.base.modelfile.fixture import Device
 from polybake.base.modelfile.manifest import Precision, Storage, checked_name
@@ -96,6 +96,7 @@ class ModelTable(Table):
     encoder: EncoderMaker = "native"
     dequantize: bool = False
     pickle: Pickle = "refused"
+    attention: Attention | None = None
     allow_unknown: tuple[str, ...] = ()
     functions: bool = False
     expose: tuple[str, ...] = ()

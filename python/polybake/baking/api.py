@@ -32,6 +32,7 @@ def bake(
     encoder: str = "native",
     dequantize: bool = False,
     pickle: str = "refused",
+    attention: str | None = None,
     allow_unknown: Sequence[str] = (),
     functions: bool = False,
     expose: Sequence[str] = (),
@@ -58,6 +59,8 @@ def bake(
         dequantize: Rebuild a dynamically quantized ``.onnx`` file in float32.
         pickle: ``tensors`` reads the tensors of weights that are there as a pickle alone, and runs
             nothing of it; ``refused`` reads safetensors only.
+        attention: ``both`` or ``causal``, where only a decoder's own code says to which side its
+            tokens attend; None takes what its files say.
         allow_unknown: Unknown keys of the source's files that, as you say, change no vector.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: Values to add as outputs, for debugging.
@@ -80,6 +83,7 @@ def bake(
             "encoder": encoder,
             "dequantize": dequantize,
             "pickle": pickle,
+            "attention": attention,
             "allow_unknown": tuple(allow_unknown),
             "functions": functions,
             "expose": tuple(expose),

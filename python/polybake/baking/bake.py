@@ -257,6 +257,7 @@ def _manifest(
             revision=source.folder.revision,
             licence=source.folder.licence(),
             allow_unknown=tuple(source.folder.allowed.keys),
+            attention=source.folder.attention,
         ),
         generator=__version__,
         fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),

@@ -36,6 +36,7 @@ def opened(
         allow_unknown=model.allow_unknown,
         pickle=model.pickle,
         rerank=config.rerank,
+        attention=model.attention,
     )
     source = replace(found, labels=model.labels)
     listed = steps if steps is not None else config.steps

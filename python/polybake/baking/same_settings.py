@@ -41,6 +41,7 @@ def _settings(config: Config, manifest: Manifest) -> Iterator[tuple[str, object,
     yield "source", source.folder.identifier, manifest.source.identifier
     allowed, baked = source.folder.allowed.keys, manifest.source.allow_unknown
     yield "allow_unknown", tuple(allowed), baked
+    yield "attention", source.folder.attention, manifest.source.attention
     yield "task", task.name, contract.task
     yield "steps", " -> ".join(map(str, steps)), " -> ".join(manifest.steps)
     settings = task.settings(source, contract.output.dimension)

@@ -12,6 +12,7 @@ import typer
 from polybake.cli.progress import stages
 from polybake.cli.target import (
     DEFAULT_CONFIG,
+    AttentionOption,
     ConfigOrSource,
     DequantizeOption,
     EncoderOption,
@@ -63,6 +64,7 @@ def bake(
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
+    attention: AttentionOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
@@ -70,7 +72,13 @@ def bake(
     Example: polybake bake models/all-MiniLM-L6-v2 --output minilm.onnx
     """
     config = config_for(
-        target, name=name, output=output, encoder=encoder, dequantize=dequantize, pickle=pickle
+        target,
+        name=name,
+        output=output,
+        encoder=encoder,
+        dequantize=dequantize,
+        pickle=pickle,
+        attention=attention,
     )
     model = config.model.model_copy(
         update={

@@ -10,6 +10,7 @@ from polybake.cli.fixtures import write_fixtures
 from polybake.cli.generate import clients_of, written
 from polybake.cli.target import (
     DEFAULT_CONFIG,
+    AttentionOption,
     ConfigOrSource,
     DequantizeOption,
     EncoderOption,
@@ -25,6 +26,7 @@ def build(
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
+    attention: AttentionOption = None,
     clients: Annotated[
         Path | None, typer.Option(help="Put each client in a folder of its language below this.")
     ] = None,
@@ -39,7 +41,13 @@ def build(
     from polybake.generation.generate import generate
 
     config = config_for(
-        target, name=name, output=output, encoder=encoder, dequantize=dequantize, pickle=pickle
+        target,
+        name=name,
+        output=output,
+        encoder=encoder,
+        dequantize=dequantize,
+        pickle=pickle,
+        attention=attention,
     )
     report = baked(config)
     typer.echo(readable(report))

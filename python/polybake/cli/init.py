@@ -15,6 +15,7 @@ from polybake.base.files.hub_reference import HubReference, parse_source
 from polybake.base.files.model_name import model_name
 from polybake.cli.bake import say_notes
 from polybake.cli.target import (
+    AttentionOption,
     DequantizeOption,
     EncoderOption,
     PickleOption,
@@ -50,6 +51,7 @@ def init(
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
+    attention: AttentionOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     step: Annotated[
         Path | None, typer.Option(help="Write a template of a python step to this file instead.")
@@ -86,7 +88,13 @@ def init(
         from polybake.baking.tasks import task_of
 
         encoder, given = encoder or "native", parse_source(source)
-        opened = open_source(given, encoder, dequantize=dequantize, pickle=pickle or "refused")
+        opened = open_source(
+            given,
+            encoder,
+            dequantize=dequantize,
+            pickle=pickle or "refused",
+            attention=attention,
+        )
         text = settings_text(
             opened,
             given,
@@ -140,6 +148,7 @@ def settings_text(
         "encoder": None if encoder == "native" else encoder,
         "dequantize": dequantize or None,
         "pickle": None if opened.folder.pickle == "refused" else opened.folder.pickle,
+        "attention": opened.folder.attention,
         "default_prompt": opened.default_prompt,
     }
     made = task_of(opened, task)

@@ -12,7 +12,7 @@ from polybake.base.files.model_name import model_name
 from polybake.errors import InputError
 
 if TYPE_CHECKING:
-    from polybake.base.files.model_folder import Pickle
+    from polybake.base.files.model_folder import Attention, Pickle
     from polybake.config import Config, EncoderMaker
 
 DEFAULT_CONFIG = Path("polybake.toml")
@@ -42,6 +42,10 @@ PickleOption = Annotated[
     Literal["refused", "tensors"] | None,
     typer.Option(help="Weights without safetensors: refused, or a pickle's tensors are read."),
 ]
+AttentionOption = Annotated[
+    Literal["both", "causal"] | None,
+    typer.Option(help="What a decoder's tokens attend to, where only its own code says it."),
+]
 TaskOption = Annotated[
     str | None,
     typer.Option(
@@ -59,6 +63,7 @@ def config_for(
     encoder: EncoderMaker | None = None,
     dequantize: bool = False,
     pickle: Pickle | None = None,
+    attention: Attention | None = None,
 ) -> Config:
     """Return the settings of a polybake.toml, or the defaults for a source.
 
@@ -76,6 +81,7 @@ def config_for(
             "encoder": encoder,
             "dequantize": dequantize or None,
             "pickle": pickle,
+            "attention": attention,
         }
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
@@ -93,6 +99,7 @@ def config_for(
         encoder=encoder or "native",
         dequantize=dequantize,
         pickle=pickle or "refused",
+        attention=attention,
     )
     return Config(model=model)
 

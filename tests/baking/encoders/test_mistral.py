@@ -38,6 +38,14 @@ def test_layers_of_two_types(tmp_path: Path) -> None:
     assert_matches(config, decoder_weights(HIDDEN // HEADS), forward, tmp_path)
 
 
+@pytest.mark.parametrize("key", ["is_causal", "use_bidirectional_attention"])
+def test_attends_to_both_sides(key: str, tmp_path: Path) -> None:
+    """Where the configuration says so; a window then counts tokens on each side."""
+    config = MISTRAL | {"sliding_window": 3, key: key != "is_causal"}
+    forward = decoder(HIDDEN // HEADS, [partial(near, before=3, after=3)] * 3)
+    assert_matches(config, decoder_weights(HIDDEN // HEADS), forward, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "shown"),
     [

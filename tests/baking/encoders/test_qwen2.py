@@ -41,8 +41,9 @@ def windowed(length: int) -> Allowed:
             [windowed, causal, causal],
         ),
         ({"is_causal": False}, [near] * 3),
+        ({"use_bidirectional_attention": True}, [near] * 3),
     ],
-    ids=["causal", "window not used", "windows", "layer types", "not causal"],
+    ids=["causal", "window not used", "windows", "layer types", "not causal", "bidirectional"],
 )
 def test_matches_numpy(settings: dict[str, Any], visible: list[Any], tmp_path: Path) -> None:
     """Every kept token's embedding equals the formula's, padded on either side."""

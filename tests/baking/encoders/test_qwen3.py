@@ -9,7 +9,14 @@ import pytest
 
 from models.folders.tiny_folders import write_bert
 from models.formulas.decoder_numpy import DECODER, decoder, decoder_weights
-from models.formulas.rotary_numpy import Allowed, assert_matches, near
+from models.formulas.rotary_numpy import (
+    HIDDEN,
+    Allowed,
+    assert_matches,
+    linear,
+    near,
+    weights_of,
+)
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 
@@ -27,6 +34,38 @@ def test_matches_numpy(attention_bias: bool, tmp_path: Path) -> None:
     weights = decoder_weights(SIZE, biased="qkvo" if attention_bias else "", norms=True)
     config = QWEN3 | {"attention_bias": attention_bias}
     assert_matches(config, weights, decoder(SIZE, [causal] * 3), tmp_path)
+
+
+VOYAGE = {
+    "architectures": ["Qwen3BidirectionalModel"],
+    "auto_map": {"AutoModel": "modeling_qwen3_bidirectional.Qwen3BidirectionalModel"},
+    "num_labels": 7,
+}
+
+
+@pytest.mark.parametrize("without", ["architectures", "auto_map", ""])
+def test_voyages_class(without: str, tmp_path: Path) -> None:
+    """It attends to both sides and ends in a linear layer, whichever key names it."""
+    config = {key: value for key, value in (QWEN3 | VOYAGE).items() if key != without}
+    weights = decoder_weights(SIZE, norms=True)
+    weights |= weights_of({"linear.weight": (7, HIDDEN)})
+    inner = decoder(SIZE, [near] * 3)
+    assert_matches(config, weights, lambda w, ids: linear(inner(w, ids), w, "linear"), tmp_path)
+
+
+def test_voyages_class_is_not_causal(tmp_path: Path) -> None:
+    """A key that says so is refused."""
+    folder = write_bert(tmp_path / "model", QWEN3 | VOYAGE | {"is_causal": True}, {})
+    with pytest.raises(InputError, match=r"is_causal and architectures contradict each other; k"):
+        open_source(folder)
+
+
+def test_voyages_class_without_its_layer_is_refused(tmp_path: Path) -> None:
+    """A class of that name, and a number of labels, want the layer; others forbid it."""
+    weights = decoder_weights(SIZE, norms=True)
+    folder = write_bert(tmp_path / "model", QWEN3 | VOYAGE, weights)
+    with pytest.raises(InputError, match=r"missing linear\.weight"):
+        open_source(folder).encoder.place()
 
 
 def test_head_size_is_128_where_none_is_given(tmp_path: Path) -> None:

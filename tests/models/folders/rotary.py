@@ -92,6 +92,8 @@ KINDS = {
     "qwen3, biases, windows": Kind(
         "Qwen3", QWEN3.settings | WINDOW | {"attention_bias": True}, "mean"
     ),
+    "qwen3, both ways": Kind("Qwen3", QWEN3.settings, "mean", {"is_causal": False}),
+    "mistral, both ways window": Kind("Mistral", GROUPED | MISTRAL, "mean", {"is_causal": False}),
     "mistral": Kind("Mistral", GROUPED | MISTRAL, "lasttoken"),
     "mistral, no window": Kind(
         "Mistral", GROUPED | {"rope_parameters": one(50.0), "sliding_window": None}, "mean"

@@ -71,6 +71,11 @@ class EncoderConfig(KnownKeys):
         return all(str(one).rpartition(".")[2].startswith(cls.own_code) for one in value.values())
 
     @property
+    def output_size(self) -> int:
+        """Elements of a token's embedding."""
+        return self.hidden_size
+
+    @property
     def token_types(self) -> int:
         """Rows of the table of token types."""
         return 1

@@ -18,9 +18,11 @@ from polybake.baking.layers.gated_mlp import GatedMLP
 from polybake.baking.layers.linear import Linear
 from polybake.baking.layers.rms_norm import RMSNorm
 from polybake.baking.layers.rotary import Rotation, rotation
+from polybake.base.files.model_folder import Attention
 
 _OWN_CODE = (
-    'no code of a model is run: if it only lets tokens attend to both sides, set "is_causal": false'
+    "no code of a model is run: where it only says what tokens attend to, say below [model] in "
+    'polybake.toml: attention = "both", or attention = "causal"'
 )
 
 
@@ -63,10 +65,45 @@ class DecoderConfig(OneThetaConfig, GroupedConfig):
 
     hidden_act: HiddenAct = "silu"
     is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
-    hints: ClassVar[Mapping[str, str]] = {
-        "auto_map": f"{_OWN_CODE}, and allow auto_map",
-        "use_bidirectional_attention": f"{_OWN_CODE} in its place",
-    }
+    #: Not read by transformers, but by the code of models that were trained so.
+    use_bidirectional_attention: bool | None = None
+    hints: ClassVar[Mapping[str, str]] = {"auto_map": _OWN_CODE}
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if len({*self.said.values()}) > 1:
+            raise ValueError(
+                f"{' and '.join(self.said)} contradict each other; keep what the model was trained "
+                "with"
+            )
+        return self
+
+    @property
+    def said(self) -> Mapping[str, bool]:
+        """The keys that say whether tokens attend to those before them alone, and what they say."""
+        keys = {"is_causal": self.is_causal} if "is_causal" in self.model_fields_set else {}
+        if self.use_bidirectional_attention is not None:
+            keys["use_bidirectional_attention"] = not self.use_bidirectional_attention
+        return keys
+
+    @property
+    def causal(self) -> bool:
+        """Whether a token attends to itself and those before it alone."""
+        return self.is_causal and not self.use_bidirectional_attention
+
+    def attending(self, attention: Attention) -> Self:
+        """Return the configuration with the attention that the user says.
+
+        Raises:
+            ValueError: A key of config.json says something else.
+        """
+        causal = attention == "causal"
+        for key, value in self.said.items():
+            if value != causal:
+                raise ValueError(
+                    f'{key} contradicts attention = "{attention}" in polybake.toml; leave one out'
+                )
+        return self.model_copy(update={"is_causal": causal})
 
     def windows(self) -> list[int | None]:
         """Return the sliding window of each layer; None for a layer without a window."""
@@ -77,7 +114,7 @@ class DecoderConfig(OneThetaConfig, GroupedConfig):
 
         A causal window counts the token itself, one to both sides does not.
         """
-        if self.is_causal:
+        if self.causal:
             return [
                 AttentionWindow(before=window and window - 1, after=0) for window in self.windows()
             ]

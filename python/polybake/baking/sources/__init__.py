@@ -1,6 +1,7 @@
 """The sources of encoders: one file per kind of source."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from polybake.baking.sources import hub
@@ -27,9 +28,10 @@ from polybake.baking.sources.source import (
 )
 from polybake.baking.sources.torch.export import open_torch
 from polybake.base.files.hub_reference import HubReference
-from polybake.base.files.model_folder import ModelFolder, Pickle
+from polybake.base.files.model_folder import Attention, ModelFolder, Pickle
 from polybake.config import EncoderMaker, RerankTable
 from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 _OPENERS: dict[Kind, Callable[[ModelFolder, OpenEncoder], Source]] = {
     "sentence_transformers": open_sentence_transformers,
@@ -51,6 +53,7 @@ def open_source(
     allow_unknown: Sequence[str] = (),
     pickle: Pickle = "refused",
     rerank: RerankTable | None = None,
+    attention: Attention | None = None,
 ) -> Source:
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
@@ -62,6 +65,7 @@ def open_source(
             vector.
         pickle: What is done with weights that are a pickle.
         rerank: How a causal language model is asked about a pair; None leaves it to the source.
+        attention: What a decoder's tokens attend to, where only its own code says it.
 
     Raises:
         InputError: The source does not exist, or is not a model that polybake can bake.
@@ -71,7 +75,8 @@ def open_source(
     if dequantize and not file:
         raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
-        return _open_folder(hub.fetch(source, allow_unknown, pickle), encoder, rerank)
+        folder = hub.fetch(source, allow_unknown, pickle)
+        return _open_folder(replace(folder, attention=attention), encoder, rerank)
     if rerank is not None and file:
         raise _no_language_model(source)
     if file:
@@ -80,6 +85,8 @@ def open_source(
                 f"{source}: is exported already; leave out encoder {encoder!r}, "
                 "or give the model's folder"
             )
+        if attention is not None:
+            raise InputError(f"{source}: {_no_decoder(attention)}")
         return open_onnx_file(
             source, dequantize=dequantize, allow_unknown=allow_unknown, pickle=pickle
         )
@@ -87,17 +94,31 @@ def open_source(
         raise InputError(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"
         )
-    return _open_folder(ModelFolder.at(source, allow_unknown, pickle), encoder, rerank)
+    folder = ModelFolder.at(source, allow_unknown, pickle)
+    return _open_folder(replace(folder, attention=attention), encoder, rerank)
 
 
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker, rerank: RerankTable | None) -> Source:
+    opened: list[Encoder] = []
+
+    def open_encoder(body: ModelFolder, tokenizer: BakedTokenizer) -> Encoder:
+        opened.append((open_torch if encoder == "torch" else open_checkpoint)(body, tokenizer))
+        return opened[-1]
+
     kind = kind_of(folder)
-    open_encoder = open_torch if encoder == "torch" else open_checkpoint
     if rerank is not None or (kind == "hugging_face" and published_prompt(folder)):
         if not is_language_model(folder):
             raise _no_language_model(folder.path)
-        return open_causal_reranker(folder, open_encoder, rerank)
-    return _OPENERS[kind](folder, open_encoder)
+        source = open_causal_reranker(folder, open_encoder, rerank)
+    else:
+        source = _OPENERS[kind](folder, open_encoder)
+    if folder.attention is not None and not opened:
+        raise InputError(f"{folder.path}: {_no_decoder(folder.attention)}")
+    return source
+
+
+def _no_decoder(attention: Attention) -> str:
+    return f"has no decoder whose attention could be {attention!r}; leave out attention"
 
 
 def _no_language_model(path: Path) -> InputError:

@@ -1,5 +1,6 @@
 """An encoder built from config.json and its weights, without PyTorch."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig
+from polybake.baking.encoders.decoder import DecoderConfig
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.layers.weights import load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder
@@ -67,7 +69,7 @@ class Checkpoint(BuiltEncoder):
         """
         encoder = self.architecture(self.config)
         embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
-        embeddings.shape = ir.Shape(["batch", "sequence", self.config.hidden_size])
+        embeddings.shape = ir.Shape(["batch", "sequence", self.config.output_size])
         ignored = (*encoder.ignored, *self.ignored)
         load_weights(encoder, self.files, prefix=encoder.prefix, ignored=ignored)
         check_every_parameter_is_placed(encoder, builder.graph)
@@ -94,7 +96,7 @@ def open_checkpoint(
         )
     architecture = ENCODERS[name]
     remedy = "export this model to ONNX and give the .onnx file"
-    config = folder.read("config.json", architecture.Config, remedy=remedy)
+    config = _config(folder, architecture.Config, remedy)
     typed = architecture.typed
     if typed is not None:
         names = TokenizerConfig.of(folder).model_input_names
@@ -103,6 +105,24 @@ def open_checkpoint(
     projection = ("linear.",) if STANFORD_COLBERT in (model.architectures or ()) else ()
     files = checkpoint_files(folder)
     return Checkpoint(name, architecture, config, files, known, ignored=projection)
+
+
+def _config(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:
+    """Read config.json, and let the user say what a decoder's tokens attend to."""
+    attention = folder.attention
+    if attention is None:
+        return folder.read("config.json", kind, remedy=remedy)
+    if not issubclass(kind, DecoderConfig):
+        raise InputError(
+            f"{folder.path / 'config.json'}: is no decoder whose attention polybake.toml could "
+            f"say; leave out attention = {json.dumps(attention)}"
+        )
+    # The code that it names says this, or the user would not have to.
+    config = folder.read("config.json", kind, remedy=remedy, known=("auto_map",))
+    try:
+        return config.attending(attention)
+    except ValueError as error:
+        raise InputError(f"{folder.path / 'config.json'}: {error}") from error
 
 
 class _Index(JsonModel):

@@ -51,13 +51,13 @@ class Allowed:
     keys: Collection[str] = ()
     met: set[str] = field(default_factory=set)
 
-    def check(self, path: Path, read: BaseModel, remedy: str) -> None:
-        """Check that every key of a file is known or allowed.
+    def check(self, path: Path, read: BaseModel, remedy: str, known: Collection[str] = ()) -> None:
+        """Check that every key of a file is known or allowed; ``known`` are further known ones.
 
         Raises:
             InputError: Some keys are neither; the message names them.
         """
-        found = dict(_unknown(read))
+        found = {key: value for key, value in _unknown(read) if key not in known}
         self.met.update(found.keys() & {*self.keys})
         left = ((key, value) for key, value in found.items() if key not in self.keys)
         refused = dict(islice(left, _MOST))

@@ -23,6 +23,9 @@ Model = TypeVar("Model", bound=BaseModel)
 #: What is done with weights that are a pickle: they are refused, or their tensors alone are read.
 Pickle = Literal["refused", "tensors"]
 
+#: The tokens that each token attends to, as the user says: all, or itself and those before it.
+Attention = Literal["both", "causal"]
+
 
 @dataclass(frozen=True)
 class ModelFolder:
@@ -37,6 +40,7 @@ class ModelFolder:
         revision: The commit of a snapshot.
         allowed: Unknown keys of its files that the user takes responsibility for.
         pickle: What is done with weights that are a pickle.
+        attention: The attention of its decoder, if the user says it.
         notes: Sentences for the user on where its files come from.
     """
 
@@ -46,6 +50,7 @@ class ModelFolder:
     revision: str | None = None
     allowed: Allowed = field(default_factory=Allowed, compare=False)
     pickle: Pickle = "refused"
+    attention: Attention | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
@@ -108,6 +113,7 @@ class ModelFolder:
         *,
         needed: bool = False,
         remedy: str = "download it again",
+        known: Collection[str] = (),
     ) -> Model:
         """Read the JSON file ``name``.
 
@@ -116,6 +122,7 @@ class ModelFolder:
             model: The keys that it may have. Its defaults stand for a missing file.
             needed: Whether a missing file is an error.
             remedy: For the message of a value or a key that ``model`` does not take.
+            known: Further keys that the file may have, since they are dealt with elsewhere.
 
         Raises:
             InputError: The file is not JSON, is not what ``model`` takes, or has a key that
@@ -128,7 +135,7 @@ class ModelFolder:
             read = model.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise InputError(f"{path}: {first_fault(error)}; {remedy}") from error
-        self.allowed.check(path, read, remedy)
+        self.allowed.check(path, read, remedy, known)
         return read
 
     def front_matter(self) -> str:

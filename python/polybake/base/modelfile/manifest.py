@@ -194,7 +194,7 @@ class Dequantized(Record):
 class Provenance(GrownRecord):
     """The origin of the encoder."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"allow_unknown"})
+    later: ClassVar[frozenset[str]] = frozenset({"allow_unknown", "attention"})
 
     identifier: str
     revision: str | None = Field(default=None, description="The commit of a hub's repository.")
@@ -204,6 +204,11 @@ class Provenance(GrownRecord):
         default=(),
         description="Keys of its files that polybake does not know, and that change no vector as "
         "whoever baked it said; absent where there are none.",
+    )
+    attention: Literal["both", "causal"] | None = Field(
+        default=None,
+        description="What tokens attend to, as whoever baked it said; absent where the model's own "
+        "files say it.",
     )
 
 

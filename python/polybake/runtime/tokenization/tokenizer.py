@@ -15,6 +15,7 @@ from polybake.runtime.tokenization.added_edges import check_added_edges
 from polybake.runtime.tokenization.added_tokens import missing_tokens
 from polybake.runtime.tokenization.known_classes import rebuilt_class
 from polybake.runtime.tokenization.model_config import ModelConfig
+from polybake.runtime.tokenization.qwen_of_gte import with_end
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 from polybake.runtime.tokenization.tokenizer_json import (
     Component,
@@ -159,7 +160,7 @@ def bake_tokenizer(
     rebuilt = rebuilt_class(config, model) if made is None else None
     if rebuilt is not None and not rebuilt.fits(data):
         rebuilt = None
-    baked = data if rebuilt is None else rebuilt.rebuild(config, data)
+    baked = with_end(config, data if rebuilt is None else rebuilt.rebuild(config, data))
     baked = baked.model_copy(update={"truncation": truncation(max_length, side), "padding": None})
     if lowercase:
         baked = _lowercased(baked)

@@ -88,13 +88,23 @@ _PASSED_OVER = frozenset(
 )
 
 
+#: The classes of gte-Qwen2 and its kin, whose code is known; see `qwen_of_gte`.
+_QWEN_OF_GTE = ["tokenization_qwen.Qwen2Tokenizer", "tokenization_qwen.Qwen2TokenizerFast"]
+
+
 class _OwnCode(KnownKeys):
     """The classes of a model's own code, of which only the tokenizer's turns texts into ids."""
 
     @classmethod
     def passes_over(cls, key: str, value: object) -> bool:
-        """Passes over models and configurations, which config.json names, too."""
-        return not value or key != "AutoTokenizer"
+        """Passes over models and configurations, which config.json names, and known code."""
+        return not value or key != "AutoTokenizer" or cls.of_gte(value)
+
+    @staticmethod
+    def of_gte(value: object) -> bool:
+        """Return whether these are gte-Qwen2's classes, of whatever repository."""
+        names = value if isinstance(value, list) else ()
+        return [str(name).rpartition("--")[2] for name in names] == _QWEN_OF_GTE
 
 
 class TokenizerConfig(JsonModel, KnownKeys):
@@ -171,6 +181,12 @@ class TokenizerConfig(JsonModel, KnownKeys):
         given = "model_max_length" in self.model_fields_set
         value = self.model_max_length if given else self.max_len
         return None if value is None or value == math.inf else int(value)
+
+    @property
+    def qwen_of_gte(self) -> bool:
+        """Whether the tokenizer is gte-Qwen2's own."""
+        code = self.auto_map and self.auto_map.model_extra
+        return bool(code) and _OwnCode.of_gte((code or {}).get("AutoTokenizer"))
 
     @property
     def special_tokens(self) -> Iterator[tuple[str, AddedToken]]:

@@ -109,6 +109,11 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
     Raises:
         InputError: The model brings its own code, is quantized, or has no safetensors.
     """
+    if folder.attention is not None:
+        raise InputError(
+            f"{folder.path}: PyTorch runs the model's class as it is; leave out attention = "
+            f'"{folder.attention}", or encoder = "torch"'
+        )
     remedy = "no code of a model is run; export it yourself and give the .onnx file"
     name = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy).model_type
     found = {name: folder.file(name) for name in _FILES}
