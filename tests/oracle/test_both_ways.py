@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
 import polybake
-from models.folders.rotary import KINDS, save_kind
-from models.folders.tiny_folders import change_json
+from golden_oracle import golden
+from models.folders.rotary import GROUPED, MISTRAL, QWEN2, QWEN3, Kind, save_kind
+from models.folders.tiny_folders import change_json, write_json
+from polybake.baking.golden.golden import make_fixture
 from polybake.baking.golden.texts import CaseText
-from support.oracle.agreement import agreement_with_source
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import decode_slack, decode_vectors
+from polybake.base.modelfile.slack import Slack
+from support.oracle.agreement import Agreement, agreement_with_source
 from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
@@ -20,12 +27,19 @@ pytest.importorskip("sentence_transformers", reason="the oracle is not installed
 
 pytestmark = pytest.mark.oracle
 
+BOTH_WAYS = {"is_causal": False}
+QWEN3_BOTH = Kind("Qwen3", QWEN3.settings, "mean", BOTH_WAYS)
+KINDS = {
+    "qwen2": Kind("Qwen2", QWEN2.settings, "mean", BOTH_WAYS),
+    "qwen3": QWEN3_BOTH,
+    "mistral": Kind("Mistral", GROUPED | MISTRAL, "mean", BOTH_WAYS),
+}
 TEXTS = ("the river", "", "a boat in the water: query, passage.", "water boats, " * 30)
 CASES = [CaseText("batch", "", (), None, TEXTS)]
 CASES += [CaseText(f"alone-{i}", "", (), None, (text,)) for i, text in enumerate(TEXTS)]
 
 
-@pytest.mark.parametrize("name", ["qwen2, both ways", "qwen3, both ways"])
+@pytest.mark.parametrize("name", KINDS)
 def test_attention_that_the_user_says(name: str, tmp_path: Path, proven: Proven) -> None:
     """A folder of gte-Qwen2's or KaLM's shape, and the user's word, are what is_causal says."""
     library = save_kind(KINDS[name], tmp_path / "library")
@@ -35,7 +49,11 @@ def test_attention_that_the_user_says(name: str, tmp_path: Path, proven: Proven)
     )
     baked = tmp_path / "baked.onnx"
     polybake.bake(folder, baked, name="tiny", attention="both")
-    proven(f"{name}, as the user says", agreement_with_source(library, baked, CASES), kept=False)
+    proven(
+        f"{name}, both ways as the user says",
+        agreement_with_source(library, baked, CASES),
+        kept=False,
+    )
 
 
 def test_voyages_class(tmp_path: Path, proven: Proven) -> None:
@@ -43,7 +61,7 @@ def test_voyages_class(tmp_path: Path, proven: Proven) -> None:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense
 
-    saved = save_kind(KINDS["qwen3, both ways"], tmp_path / "saved")
+    saved = save_kind(QWEN3_BOTH, tmp_path / "saved")
     layer = Dense(24, 36, bias=False, activation_function=torch.nn.Identity())
     with torch.no_grad():
         layer.linear.weight.copy_(0.2 * torch.randn_like(layer.linear.weight))
@@ -73,3 +91,36 @@ def test_voyages_class(tmp_path: Path, proven: Proven) -> None:
 def copied(saved: Path, folder: Path) -> Path:
     shutil.copytree(saved, folder)
     return folder
+
+
+def test_perplexitys_class(tmp_path: Path, proven: Proven) -> None:
+    """Its quantizer gives 127 times the tangens of what the library's encoder gives, rounded."""
+    library = save_kind(QWEN3_BOTH, tmp_path / "library")
+    folder = copied(library, tmp_path / "model")
+    code = "modeling.PPLXQwen3Model"
+    changes = {"model_type": "bidirectional_pplx_qwen3", "architectures": ["PPLXQwen3Model"]}
+    change_json(
+        folder / "config.json",
+        **changes,
+        auto_map={"AutoModel": code},
+        is_causal=None,
+        use_bidirectional_attention=True,
+    )
+    listed = json.loads((folder / "modules.json").read_text("utf-8"))
+    own = {"idx": 2, "name": "2", "path": "2_F", "type": "st_quantize.FlexibleQuantizer"}
+    write_json(folder / "modules.json", [*listed, own])
+    baked = tmp_path / "baked.onnx"
+    polybake.bake(folder, baked, name="tiny")
+    expected, _ = golden(library, CASES, read_head(baked).manifest.contract)
+    found = make_fixture(baked, CASES).cases
+    assert [case.input_ids for case in found] == [case.input_ids for case in expected]
+    floats = [torch.from_numpy(decode_vectors(case.embeddings)) for case in expected]
+    theirs = np.concatenate([torch.round(torch.tanh(one) * 127).numpy() for one in floats])
+    ours = np.concatenate([decode_vectors(case.embeddings) for case in found])
+    slack = Slack.of_rows([decode_slack(case.embeddings) for case in found])
+    assert slack is not None
+    assert ours.dtype == np.int8
+    assert not slack.exceeded(theirs.astype(np.int8), ours).any()
+    assert np.mean(slack.values > 0) < 0.1, "what may differ is the exception"
+    assert len(np.unique(ours)) > 20
+    proven("pplx_qwen3, int8", Agreement(baked, tuple(found), 0.0), kept=False)

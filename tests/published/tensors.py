@@ -194,7 +194,7 @@ def _decoder(config: Config) -> Sizes:
             bias = kind == "qwen2"
             sizes |= linear(f"{layer}.self_attn.{part}_proj", size, outputs, bias=bias)
         sizes |= linear(f"{layer}.self_attn.o_proj", query, size, bias=False)
-        if kind in ("qwen3", "gemma3_text"):
+        if kind in ("qwen3", "gemma3_text", "bidirectional_pplx_qwen3"):
             sizes |= {f"{layer}.self_attn.{part}_norm.weight": (head,) for part in "qk"}
         for part in ("gate_proj", "up_proj"):
             sizes |= linear(f"{layer}.mlp.{part}", size, wide, bias=False)
@@ -209,7 +209,8 @@ def _nothing_known(_: Config) -> Sizes:
 
 _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), _bert),
-    **dict.fromkeys(("qwen2", "qwen3", "mistral", "llama", "gemma3_text"), _decoder),
+    **dict.fromkeys(("qwen2", "qwen3", "mistral", "gemma3_text"), _decoder),
+    **dict.fromkeys(("llama", "llama_bidirec", "bidirectional_pplx_qwen3"), _decoder),
     **dict.fromkeys(("new", "gte"), _new),
     "albert": _albert,
     "deberta-v2": _deberta,
@@ -220,7 +221,5 @@ _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     "mpnet": _mpnet,
     "nomic_bert": _nomic,
     "t5": _t5,
-    **dict.fromkeys(
-        ("bart", "clip", "deberta", "eurobert", "bidirectional_pplx_qwen3"), _nothing_known
-    ),
+    **dict.fromkeys(("bart", "clip", "deberta", "eurobert"), _nothing_known),
 }

@@ -158,6 +158,13 @@ def llama() -> Tokenizer:
     return _edges(made, "<s>", "", pair="<s> $A <s> $B")
 
 
+def llama_3() -> Tokenizer:
+    """A tokenizer like Llama 3's: bytes, with a token before a text only."""
+    made = _bytes(("<|begin_of_text|>", "<|end_of_text|>"))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return _edges(made, "<|begin_of_text|>", "", pair="<|begin_of_text|> $A <|begin_of_text|> $B")
+
+
 def _bytes(special: Sequence[str]) -> Tokenizer:
     made = Tokenizer(models.BPE(byte_vocabulary(*special), MERGES))
     made.decoder = decoders.ByteLevel()
@@ -190,6 +197,7 @@ KINDS: dict[str, Callable[[], Tokenizer]] = {
     "deberta": deberta,
     "gemma": gemma,
     "llama": llama,
+    "llama 3": llama_3,
     "modernbert": modernbert,
     "mpnet": mpnet,
     "qwen": lambda: qwen(ends=False),

@@ -9,7 +9,15 @@ from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import Epsilon
 
 #: Architectures whose attention is causal unless the configuration says otherwise.
-DECODERS = {"gemma3_text", "mistral", "qwen2", "qwen3"}
+DECODERS = {
+    "bidirectional_pplx_qwen3",
+    "gemma3_text",
+    "llama",
+    "llama_bidirec",
+    "mistral",
+    "qwen2",
+    "qwen3",
+}
 #: Architectures whose attention in transformers does not read ``is_causal``.
 ALWAYS_BOTH_WAYS = {"deberta-v2", "mpnet"}
 #: Architectures that transformers makes decoders of, and refuses where ``is_decoder`` is false.
@@ -71,12 +79,15 @@ DECODER = {"rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0}
 DEFAULTS: dict[str, dict[str, object]] = {
     "albert": {"layer_norm_eps": 1e-12, "hidden_act": "gelu_new", "embedding_size": 128},
     "bert": BERT,
+    "bidirectional_pplx_qwen3": DECODER | {"head_dim": 128},
     "camembert": BERT | {"pad_token_id": 1},
     "deberta-v2": {"layer_norm_eps": 1e-7, "max_relative_positions": -1, "type_vocab_size": 0},
     "distilbert": {},
     "electra": BERT | {"embedding_size": 128},
     "gemma3_text": {"head_dim": 256, "query_pre_attn_scalar": 256, "sliding_window": 4096},
     "gte": {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 1},
+    "llama": DECODER | {"attention_bias": False, "rope_theta": 10000.0},
+    "llama_bidirec": DECODER | {"attention_bias": False},
     "mistral": DECODER | {"sliding_window": 4096},
     "modernbert": {"norm_eps": 1e-5, "local_attention": 128, "hidden_activation": "gelu"},
     "mpnet": {"layer_norm_eps": 1e-12, "relative_attention_num_buckets": 32},

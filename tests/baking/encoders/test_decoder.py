@@ -11,7 +11,13 @@ from models.formulas.decoder_numpy import DECODER
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.decoder import DecoderConfig
 
-KINDS = sorted(name for name in ENCODERS if issubclass(ENCODERS[name].Config, DecoderConfig))
+#: Whose name says it.
+NAMED = ("bidirectional_pplx_qwen3", "llama_bidirec")
+KINDS = sorted(
+    name
+    for name in ENCODERS
+    if issubclass(ENCODERS[name].Config, DecoderConfig) and name not in NAMED
+)
 
 
 def made(name: str, **keys: Any) -> DecoderConfig:
@@ -51,6 +57,17 @@ def test_what_a_key_says_is_not_contradicted(
     assert config.attending(same).causal == causal  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=rf'{key} contradicts attention = "{other}" in polybake'):
         config.attending(other)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_name_that_says_it(name: str) -> None:
+    """Nothing may contradict the class that a model_type stands for."""
+    assert not made(name).causal
+    assert not made(name, is_causal=False).attending("both").causal
+    with pytest.raises(ValueError, match="model_type contradicts attention"):
+        made(name).attending("causal")
+    with pytest.raises(ValidationError, match="is_causal and model_type contradict each other"):
+        made(name, is_causal=True)
 
 
 @pytest.mark.parametrize("name", KINDS)

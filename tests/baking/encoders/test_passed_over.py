@@ -26,7 +26,9 @@ def names(config: type[EncoderConfig]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(ENCODERS.keys() - {"new"}))
+@pytest.mark.parametrize(
+    "name", sorted(ENCODERS.keys() - {"bidirectional_pplx_qwen3", "llama_bidirec", "new"})
+)
 def test_every_key_is_declared_or_passed_over(name: str) -> None:
     """A model that transformers saves is refused for no key that its class has."""
     config = ENCODERS[name].Config

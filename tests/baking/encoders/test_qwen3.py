@@ -68,6 +68,31 @@ def test_voyages_class_without_its_layer_is_refused(tmp_path: Path) -> None:
         open_source(folder).encoder.place()
 
 
+PPLX = {
+    "model_type": "bidirectional_pplx_qwen3",
+    "architectures": ["PPLXQwen3Model"],
+    "auto_map": {
+        "AutoConfig": "configuration.PPLXQwen3Config",
+        "AutoModel": "modeling.PPLXQwen3Model",
+    },
+    "use_bidirectional_attention": True,
+}
+
+
+def test_perplexitys_class(tmp_path: Path) -> None:
+    """It attends to both sides."""
+    weights = decoder_weights(SIZE, norms=True)
+    assert_matches(QWEN3 | PPLX, weights, decoder(SIZE, [near] * 3), tmp_path)
+
+
+def test_perplexitys_other_code_is_refused(tmp_path: Path) -> None:
+    """A class for chunks of one document computes something else."""
+    code = {"auto_map": {"AutoModel": "modeling.PPLXQwen3ContextualModel"}}
+    folder = write_bert(tmp_path / "model", QWEN3 | PPLX | code, {})
+    with pytest.raises(InputError, match="unknown key auto_map = "):
+        open_source(folder)
+
+
 def test_head_size_is_128_where_none_is_given(tmp_path: Path) -> None:
     """The default is transformers', and no quotient of the hidden size."""
     config = {key: value for key, value in QWEN3.items() if key != "head_dim"}

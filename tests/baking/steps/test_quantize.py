@@ -52,6 +52,18 @@ def test_gives_the_formula(run_step, opset: int, step: Quantize, expected, dtype
         np.testing.assert_array_equal(found, expected)
 
 
+def test_tanh(run_step, opset: int) -> None:
+    """127 times the tangens, rounded; where it lies between two integers the even one counts."""
+    step = Quantize(precision="int8", function="tanh")
+    x = np.concatenate([X, 4 * X, np.zeros((1, 16), np.float32)])
+    expected = [[round(127 * math.tanh(one)) for one in row] for row in x.tolist()]
+    for found in (run_step(step, x, np.ones((11, 2), np.int64), opset), step.formula(x)):
+        assert found.dtype == np.int8
+        np.testing.assert_array_equal(found, expected)
+    assert {-127, 0, 127} <= {*np.ravel(expected).tolist()}
+    assert str(step) == "quantize(precision=int8, function=tanh)"
+
+
 def test_what_is_constant_is_the_lowest_step(run_step) -> None:
     """A range of width 0 divides by no zero: its value is level 0, and so is what lies below."""
     step = Quantize(precision="uint8", ranges=np.full((2, 3), 0.5, np.float32))
@@ -73,6 +85,8 @@ def test_zero_is_no_set_bit(run_step) -> None:
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
+        ({"precision": "uint8", "function": "tanh"}, "tanh goes with precision int8 and without r"),
+        ({"precision": "int8", "function": "tanh", "ranges": RANGES}, "and without ranges"),
         ({"precision": "int4"}, "'int8', 'uint8', 'binary' or 'ubinary'"),
         ({"precision": "int8"}, "int8 needs ranges; write ranges.npy with: polybake fit --ranges"),
         ({"precision": "binary", "ranges": RANGES}, "binary takes no ranges; drop them"),

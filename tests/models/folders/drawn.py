@@ -61,6 +61,7 @@ DRAWN: dict[str, dict[str, Any]] = {
         "layer_types": LAYERS,
     },
     "gte": TURNED | {"type_vocab_size": 2},
+    "llama": GROUPED | {"head_dim": 64},
     "mistral": GROUPED | {"head_dim": 64, "sliding_window": None},
     "modernbert": SIZES
     | {"local_attention": 9, "rope_parameters": BY_LAYER, "layer_types": LAYERS},

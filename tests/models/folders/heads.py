@@ -13,7 +13,8 @@ SEQUENCE = "SequenceClassification"
 LABELS = ("joy", "anger", "\u65e0 \U0001f600")
 BERT = [kind for kind in bert.KINDS if not kind.startswith("t5")]
 DECODERS = [
-    kind for kind in rotary.KINDS if rotary.KINDS[kind].model in ("Qwen2", "Qwen3", "Mistral")
+    *(kind for kind in rotary.KINDS if rotary.KINDS[kind].model in ("Qwen2", "Qwen3", "Mistral")),
+    "llama",
 ]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 

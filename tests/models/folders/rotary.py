@@ -59,6 +59,15 @@ GEMMA = GROUPED | {
     "rope_parameters": two(300.0, 20.0),
     "layer_types": ["sliding_attention", "full_attention"] * 2,
 }
+#: Pairs of a head of 16 that turn fast, slow, and between.
+LLAMA3 = {
+    "rope_theta": 50.0,
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
 BERT_LIKE = SIZES | {"rope_parameters": one(50.0)}
 
 #: Keys of these models that transformers 4 did not write.
@@ -92,8 +101,14 @@ KINDS = {
     "qwen3, biases, windows": Kind(
         "Qwen3", QWEN3.settings | WINDOW | {"attention_bias": True}, "mean"
     ),
-    "qwen3, both ways": Kind("Qwen3", QWEN3.settings, "mean", {"is_causal": False}),
-    "mistral, both ways window": Kind("Mistral", GROUPED | MISTRAL, "mean", {"is_causal": False}),
+    "llama": Kind("Llama", GROUPED | {"rope_parameters": one(50.0)}, "lasttoken"),
+    "llama, biases, every head its own": Kind(
+        "Llama",
+        SIZES | {"attention_bias": True, "rope_parameters": one(50.0)},
+        "mean",
+        {"num_key_value_heads": None, "is_causal": False},
+    ),
+    "llama, stretched": Kind("Llama", GROUPED | {"rope_parameters": LLAMA3, "head_dim": 16}),
     "mistral": Kind("Mistral", GROUPED | MISTRAL, "lasttoken"),
     "mistral, no window": Kind(
         "Mistral", GROUPED | {"rope_parameters": one(50.0), "sliding_window": None}, "mean"

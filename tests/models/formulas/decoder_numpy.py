@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,12 @@ def decoder_weights(size: int, biased: str = "", norms: bool = False) -> dict[st
 
 
 def decoder(
-    size: int, visible: Sequence[Callable[[int], Allowed]]
+    size: int,
+    visible: Sequence[Callable[[int], Allowed]],
+    frequencies: Floats | None = None,
 ) -> Callable[[Weights, NDArray[np.int64]], Floats]:
     """The forward pass; ``visible`` gives each layer's attended tokens for a length."""
+    turn = partial(turned, theta=THETA, frequencies=frequencies)
 
     def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
         x = w["embed_tokens.weight"][ids]
@@ -74,7 +78,7 @@ def decoder(
             if f"{layer}.self_attn.q_norm.weight" in w:
                 query = rms_norm(query, w[f"{layer}.self_attn.q_norm.weight"])
                 key = rms_norm(key, w[f"{layer}.self_attn.k_norm.weight"])
-            attended = mixed(turned(query, THETA), turned(key, THETA), value, allowed(len(ids)))
+            attended = mixed(turn(query), turn(key), value, allowed(len(ids)))
             x = x + linear(attended, w, f"{layer}.self_attn.o_proj")
             normed = rms_norm(x, w[f"{layer}.post_attention_layernorm.weight"])
             gate = silu(linear(normed, w, f"{layer}.mlp.gate_proj"))

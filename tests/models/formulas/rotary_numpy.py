@@ -89,10 +89,11 @@ def gelu_tanh(x: Floats) -> Floats:
     return result
 
 
-def turned(x: Floats, theta: float, ntk: float = 1.0) -> Floats:
+def turned(x: Floats, theta: float, ntk: float = 1.0, frequencies: Floats | None = None) -> Floats:
     """Turn ``[sequence, heads, size]``: pairs as complex numbers times unit ones."""
     half = x.shape[-1] // 2
-    frequencies = ntk ** (-1 / half) * (ntk * theta) ** (-np.arange(half) / half)
+    if frequencies is None:
+        frequencies = ntk ** (-1 / half) * (ntk * theta) ** (-np.arange(half) / half)
     angles = np.arange(len(x))[:, None] * frequencies
     pairs = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angles)[:, None, :]
     return np.concatenate([pairs.real, pairs.imag], axis=-1)

@@ -8,24 +8,28 @@ from polybake.baking.encoders.distilbert import DistilBert
 from polybake.baking.encoders.electra import Electra
 from polybake.baking.encoders.gemma3 import Gemma3
 from polybake.baking.encoders.gte import Gte, New
+from polybake.baking.encoders.llama import Llama, LlamaBidirec
 from polybake.baking.encoders.mistral import Mistral
 from polybake.baking.encoders.modernbert import ModernBert
 from polybake.baking.encoders.mpnet import MPNet
 from polybake.baking.encoders.nomic_bert import NomicBert
 from polybake.baking.encoders.qwen2 import Qwen2
-from polybake.baking.encoders.qwen3 import Qwen3
+from polybake.baking.encoders.qwen3 import PplxQwen3, Qwen3
 from polybake.baking.encoders.roberta import Roberta
 from polybake.baking.encoders.t5 import T5
 
 ENCODERS: dict[str, type[Architecture]] = {
     "albert": Albert,
     "bert": Bert,
+    "bidirectional_pplx_qwen3": PplxQwen3,
     "camembert": Roberta,
     "deberta-v2": Deberta,
     "distilbert": DistilBert,
     "electra": Electra,
     "gemma3_text": Gemma3,
     "gte": Gte,
+    "llama": Llama,
+    "llama_bidirec": LlamaBidirec,
     "mistral": Mistral,
     "modernbert": ModernBert,
     "mpnet": MPNet,

@@ -50,8 +50,8 @@ class EncoderConfig(KnownKeys):
     model_config = ConfigDict(frozen=True, validate_default=True)
     passed_over: ClassVar[Collection[str]] = PASSED_OVER
     hints: ClassVar[Mapping[str, str]] = {"auto_map": "no code of a model is run"}
-    #: The prefix of the classes of a model's own code, if it is known to compute the same.
-    own_code: ClassVar[str | None] = None
+    #: Prefixes of the classes of a model's own code, if it is known to compute the same.
+    own_code: ClassVar[str | tuple[str, ...] | None] = None
 
     vocab_size: Size
     hidden_size: Size

@@ -1,6 +1,7 @@
-"""The decoder that Qwen2, Qwen3, Mistral and Gemma 3 are variants of: token ids to embeddings.
+"""The decoder that Llama, Mistral, Qwen2, Qwen3 and Gemma 3 are variants of.
 
-Source: transformers ``Qwen2Model``, ``Qwen3Model``, ``MistralModel``, in evaluation.
+Source: transformers ``LlamaModel``, ``MistralModel``, ``Qwen2Model`` and ``Qwen3Model``, in
+evaluation.
 """
 
 from collections.abc import Mapping
@@ -61,7 +62,7 @@ class GroupedConfig(RotaryConfig):
 
 
 class DecoderConfig(OneThetaConfig, GroupedConfig):
-    """The common configuration of Qwen2, Qwen3 and Mistral."""
+    """The common configuration of Qwen2, Qwen3, Mistral and Llama."""
 
     hidden_act: HiddenAct = "silu"
     is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
@@ -178,7 +179,7 @@ class Layer(nn.Module):
 
 
 class Decoder(Architecture):
-    """Qwen2, Qwen3 or Mistral, as the configuration says, without the language model's head."""
+    """Llama, Mistral, Qwen2 or Qwen3, as the configuration says, without a head."""
 
     prefix: ClassVar[str] = "model."
     ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "score.", "qa_outputs.")

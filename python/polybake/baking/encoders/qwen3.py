@@ -24,7 +24,7 @@ class Qwen3Config(Qwen2Config):
     """Qwen3's configuration."""
 
     head_norm: ClassVar[type[RMSNorm] | None] = RMSNorm
-    own_code: ClassVar[str | None] = "Qwen3Bidirectional"
+    own_code: ClassVar[str | tuple[str, ...] | None] = "Qwen3Bidirectional"
     passed_over: ClassVar[Collection[str]] = PASSED_OVER - {"architectures", "num_labels"}
 
     architectures: tuple[str, ...] | None = None
@@ -85,3 +85,28 @@ class Qwen3(Decoder):
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, size]``."""
         x = super().forward(op, input_ids, attention_mask)
         return x if self.linear is None else self.linear(op, x)
+
+
+class PplxQwen3Config(Qwen3Config):
+    """The configuration of Perplexity's class, whose name says that it attends to both sides."""
+
+    own_code: ClassVar[str | tuple[str, ...] | None] = ("PPLXQwen3Model", "PPLXQwen3Config")
+
+    @property
+    def said(self) -> Mapping[str, bool]:
+        """The keys that say whether tokens attend to those before them alone, and what they say."""
+        return {**super().said, "model_type": False}
+
+    @property
+    def causal(self) -> bool:
+        """Whether a token attends to itself and those before it alone."""
+        return False
+
+
+class PplxQwen3(Qwen3):
+    """Qwen3 whose tokens attend to both sides.
+
+    Source: ``PPLXQwen3Model`` of perplexity-ai/pplx-embed-v1.
+    """
+
+    Config: ClassVar[type[Qwen3Config]] = PplxQwen3Config

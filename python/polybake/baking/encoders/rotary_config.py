@@ -10,6 +10,7 @@ from polybake.baking.layers.rotary import frequencies
 from polybake.base.files.known_keys import KnownKeys
 
 Theta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Factor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 LayerType = Literal["full_attention", "sliding_attention"]
 
 

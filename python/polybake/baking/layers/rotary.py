@@ -3,7 +3,7 @@
 Position p turns the pair of elements i and i + size / 2 of a head by p * theta ** (-2 * i / size).
 Scores depend on differences of positions only, so that padding on the left moves no vector.
 
-Source: transformers ``apply_rotary_pos_emb``, rope type ``default``.
+Source: transformers ``apply_rotary_pos_emb``, rope types ``default`` and ``llama3``.
 """
 
 from dataclasses import dataclass
@@ -55,6 +55,26 @@ def frequencies(head_size: int, theta: float, *, ntk: float = 1.0) -> list[float
     powers = np.power(theta * ntk, exponents.astype(np.float64)).astype(np.float32)
     stretched = np.float32(1.0) / powers / np.float32(ntk ** (2 / head_size))
     result: list[float] = stretched.tolist()
+    return result
+
+
+def stretched(
+    frequencies: list[float], *, factor: float, low: float, high: float, length: float
+) -> list[float]:
+    """Return Llama 3's frequencies for longer texts, rounded like in PyTorch.
+
+    A pair that turns less than ``low`` times within ``length`` positions turns ``factor`` times
+    slower, one that turns more than ``high`` times turns as before, and others lie between.
+
+    Source: transformers ``_compute_llama3_parameters``.
+    """
+    plain = np.array(frequencies, np.float32)
+    wave = np.float32(2 * np.pi) / plain
+    slow = np.where(wave > np.float32(length / low), plain / np.float32(factor), plain)
+    share = (np.float32(length) / wave - np.float32(low)) / np.float32(high - low)
+    mixed = (np.float32(1.0) - share) * slow / np.float32(factor) + share * slow
+    between = (wave >= np.float32(length / high)) & (wave <= np.float32(length / low))
+    result: list[float] = np.where(between, mixed, slow).tolist()
     return result
 
 

@@ -15,6 +15,9 @@ from polybake.errors import InputError
 #: The offset of int8, whose range begins at -128.
 _LOWEST = 128
 
+#: What tanh is multiplied by.
+_TANH = 127.0
+
 #: The values of eight dimensions in their byte; the first dimension is the highest bit.
 _PLACES = (128, 64, 32, 16, 8, 4, 2, 1)
 
@@ -25,14 +28,17 @@ class Quantize(Pointwise):
     ``uint8`` is ``clip(floor((x - low) / ((high - low) / 255)), 0, 255)`` in float32, where
     ``low`` and ``high`` are an element's range, and a range of width 0 has steps of width 1;
     ``int8`` is 128 less. ``ubinary`` packs eight dimensions into a byte, the first one highest,
-    1 where ``x > 0``; ``binary`` is 128 less.
+    1 where ``x > 0``; ``binary`` is 128 less. int8 with the function ``tanh`` is
+    ``round(127 * tanh(x))``, halves to even.
 
     Attributes:
         precision: int8 and uint8 give an integer for each element, the others one for eight.
         ranges: float32 ``[2, dimension]``, the smallest and the largest value of each element,
             for int8 and uint8.
+        function: ``tanh`` in the place of ranges.
 
-    Source: sentence-transformers ``quantize_embeddings``, version 6.
+    Source: sentence-transformers ``quantize_embeddings``, version 6; with tanh
+    ``Int8TanhQuantizer`` of perplexity-ai/pplx-embed-v1.
     """
 
     name: ClassVar[str] = "quantize"
@@ -40,9 +46,14 @@ class Quantize(Pointwise):
 
     precision: Literal["int8", "uint8", "binary", "ubinary"]
     ranges: Matrix | None = None
+    function: Literal["tanh"] | None = None
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Self:
+        if self.function is not None:
+            if self.precision != "int8" or self.ranges is not None:
+                raise ValueError("tanh goes with precision int8 and without ranges")
+            return self
         if self.packs:
             if self.ranges is not None:
                 raise ValueError(f"{self.precision} takes no ranges; drop them")
@@ -82,6 +93,8 @@ class Quantize(Pointwise):
             InputError: the ranges' size is not the embedding's, or bits do not fill bytes.
         """
         check_pooled(x, "quantize")
+        if self.function is not None:
+            return op.Cast(op.Round(op.Mul(op.Tanh(x), _TANH)), to=ir.DataType.INT8)
         y = self._pack(op, x) if self.packs else self._levels(op, x)
         if self.dtype == "int8":
             return op.Cast(op.Sub(y, float(_LOWEST)), to=ir.DataType.INT8)
@@ -90,6 +103,8 @@ class Quantize(Pointwise):
     def formula(self, x: Floats) -> NDArray[np.int8 | np.uint8]:
         """Compute the same; ``x`` is rounded to float32 first."""
         x = x.astype(np.float32)
+        if self.function is not None:
+            return np.rint(np.tanh(x) * np.float32(_TANH)).astype(np.int8)
         if self.packs:
             levels = np.packbits(x > 0, axis=-1)
         else:

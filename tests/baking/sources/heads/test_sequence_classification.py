@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from models.files.task_models import head_weights
 from models.folders.tiny_folders import CONFIG, bert_weights, change_json, write_bert
+from models.formulas.decoder_numpy import DECODER
 from polybake.baking.sources.heads import open_head
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.steps import Dense, Pool
+from polybake.steps import Dense, Pool, Scale, Step
 
 
 def saved(folder: Path, without: str = "", **settings: object) -> ModelFolder:
@@ -53,6 +55,36 @@ def test_scores_go_by_the_problem(
     head = open_head(saved(tmp_path, **settings))
     assert head is not None
     assert head.scores == scores
+
+
+def nvidia(folder: Path, **settings: object) -> list[Step]:
+    """The steps of NVIDIA's reranker."""
+    config = DECODER | {
+        "model_type": "llama_bidirec",
+        "architectures": ["LlamaBidirectionalForSequenceClassification"],
+        "id2label": {"0": "LABEL_0"},
+        **settings,
+    }
+    weights = {"score.weight": np.ones((1, 24), np.float32)}
+    head = open_head(ModelFolder.at(write_bert(folder, config, weights)))
+    assert head is not None
+    return head.steps()
+
+
+@pytest.mark.parametrize(("pooling", "mode"), [("avg", "mean"), ("last", "lasttoken")])
+def test_nvidias_reranker(pooling: str, mode: str, tmp_path: Path) -> None:
+    """It pools as it says, and divides by its temperature; its layer has no bias."""
+    pool, dense, scale = nvidia(tmp_path, pooling=pooling, temperature=0.25)
+    assert (pool, scale) == (Pool.model_validate({"mode": mode}), Scale(factor=4.0))
+    assert isinstance(dense, Dense)
+    assert dense.bias is None
+
+
+@pytest.mark.parametrize("settings", [{"pooling": "weighted_avg"}, {"temperature": 0.0}])
+def test_nvidias_other_poolings(settings: dict[str, object], tmp_path: Path) -> None:
+    """What is not computed is named beside what is."""
+    with pytest.raises(InputError, match=r"config\.json: pooling = .* expected avg, cls, last and"):
+        nvidia(tmp_path, **settings)
 
 
 def test_an_encoder_has_none(tmp_path: Path) -> None:

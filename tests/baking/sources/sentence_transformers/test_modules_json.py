@@ -30,9 +30,17 @@ def test_types_of_every_generation(generation: str, tmp_path: Path) -> None:
     assert read(tmp_path, generation.format("Pooling")) == [Module("Pooling", "1_Pooling")]
 
 
+def test_code_that_is_known(tmp_path: Path) -> None:
+    """Perplexity's quantizer lies beside its models; nothing of it is run."""
+    found = read(tmp_path, "st_quantize.FlexibleQuantizer")
+    assert found == [Module("FlexibleQuantizer", "1_Pooling")]
+
+
 @pytest.mark.parametrize(
     "kind",
     [
+        "mine.FlexibleQuantizer",
+        "st_quantize.Pooling",
         "custom_st.Transformer",
         "custom.Pooling",
         "Transformer",

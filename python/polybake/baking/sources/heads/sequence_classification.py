@@ -3,6 +3,7 @@
 Source: transformers, ``ForSequenceClassification`` of each family, in evaluation.
 """
 
+import math
 from functools import partial
 from typing import Annotated, Literal
 
@@ -13,9 +14,10 @@ from polybake.baking.sources.heads.families import Families, head_steps
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.source import TaskHead
 from polybake.baking.sources.torch_classes import activation_of
-from polybake.baking.steps import LeaveOut, Pool, Step
+from polybake.baking.steps import LeaveOut, Pool, Scale, Step
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
+from polybake.errors import InputError
 
 ProblemType = Literal["regression", "single_label_classification", "multi_label_classification"]
 
@@ -40,6 +42,9 @@ class HeadConfig(JsonModel):
     classifier_pooling: Literal["cls", "mean"] = "cls"
     classifier_activation: HiddenAct = "gelu"
     norm_eps: Epsilon = 1e-5
+    #: Of NVIDIA's rerankers.
+    pooling: str = "avg"
+    temperature: float = 1.0
     sentence_transformers: CrossEncoderKeys | None = None
     sbert_ce_default_activation_function: TorchActivation | None = None
 
@@ -122,6 +127,24 @@ def _last_token(config: HeadConfig, head: Layers) -> list[Step]:
     return [*padding, Pool(mode="lasttoken"), head.dense("score")]
 
 
+#: NVIDIA's names of poolings.
+_POOLINGS = {"avg": "mean", "cls": "cls", "last": "lasttoken"}
+
+
+def _nvidia(config: HeadConfig, head: Layers) -> list[Step]:
+    """Return the head of NVIDIA's rerankers.
+
+    Source: ``LlamaBidirectionalForSequenceClassification`` of their repositories.
+    """
+    if config.pooling not in _POOLINGS or not 0 < config.temperature < math.inf:
+        raise InputError(
+            f"{head.files[0].parent / 'config.json'}: pooling = {config.pooling!r}, temperature = "
+            f"{config.temperature}; expected {', '.join(_POOLINGS)} and a number above 0"
+        )
+    pool = Pool.model_validate({"mode": _POOLINGS[config.pooling]})
+    return [pool, head.dense("score"), Scale(factor=1 / config.temperature)]
+
+
 _FAMILIES: Families[HeadConfig] = {
     "albert": lambda _, head: [_FIRST, head.dense("pooler", "tanh"), head.dense("classifier")],
     "bert": lambda _, head: [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")],
@@ -141,6 +164,8 @@ _FAMILIES: Families[HeadConfig] = {
         head.dense("classifier.dense", "gelu"),
         head.dense("classifier.out_proj"),
     ],
+    "llama": _last_token,
+    "llama_bidirec": _nvidia,
     "mistral": _last_token,
     "modernbert": lambda config, head: [
         Pool(mode=config.classifier_pooling),

@@ -39,6 +39,7 @@ _FAMILIES: Families[HeadConfig] = {
     "deberta-v2": _classifier,
     "distilbert": _classifier,
     "electra": _classifier,
+    "llama": _score,
     "mistral": _score,
     "modernbert": modernbert,
     "mpnet": _classifier,

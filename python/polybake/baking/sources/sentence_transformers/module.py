@@ -28,6 +28,8 @@ PACKAGES = (
     "sentence_transformers.multi_vector_encoder.modules.",
     "sentence_transformers.cross_encoder.modules.",
 )
+#: Modules of models' own code that is known, by the name that they have there.
+_KNOWN_CODE = ("st_quantize.FlexibleQuantizer",)
 _PLAIN = (*FIRST, *FOLLOWING, "MultiVectorMask")
 #: The module behind a CrossEncoder's language model.
 LOGIT_SCORE = "LogitScore"
@@ -92,7 +94,7 @@ def known_module(
         InputError: Its last name is not in ``known``, or it is not of sentence-transformers.
     """
     where, name = folder.path / "modules.json", kind.rsplit(".", 1)[-1]
-    if not kind.startswith(packages):
+    if not kind.startswith(packages) and kind not in _KNOWN_CODE:
         raise InputError(
             f"{where}: module type {kind!r} is none of sentence-transformers, and no code of a "
             f"model is run; expected {' or '.join(f'{one}…' for one in PACKAGES)}, or {OWN_STEPS}"

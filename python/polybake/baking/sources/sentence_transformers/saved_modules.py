@@ -126,6 +126,17 @@ class SavedSpladePooling(SavedModule):
         return {"pooling": self.pooling_strategy, "activation": self.activation_function}
 
 
+class SavedTanhQuantizer(SavedModule):
+    """A FlexibleQuantizer of Perplexity's models, which gives int8 unless a call asks otherwise.
+
+    Source: ``st_quantize.py`` of perplexity-ai/pplx-embed-v1.
+    """
+
+    def parameters(self, folder: ModelFolder) -> dict[str, object]:  # noqa: ARG002 - no arrays
+        """How integers are made."""
+        return {"precision": "int8", "function": "tanh"}
+
+
 @dataclass(frozen=True)
 class FollowingModule:
     """A module that follows others.
@@ -168,6 +179,9 @@ FOLLOWING = {
     "LSTM": FollowingModule(steps.Lstm, SavedLstm, "lstm_config.json"),
     "SpladePooling": FollowingModule(steps.Splade, SavedSpladePooling, inline=True),
     "WordWeights": FollowingModule(steps.WordWeights, SavedWordWeights),
+    "FlexibleQuantizer": FollowingModule(
+        steps.Quantize, SavedTanhQuantizer, needed=False, inline=True
+    ),
     "WeightedLayerPooling": FollowingModule(steps.WeightedLayerPooling, SavedWeightedLayerPooling),
 }
 

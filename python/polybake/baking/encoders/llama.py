@@ -1,0 +1,110 @@
+"""Llama, also attending to both sides as NVIDIA's embedding models and rerankers have it.
+
+Source: transformers ``LlamaModel``, in evaluation; ``LlamaBidirectionalModel`` of NVIDIA's models.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from polybake.baking.encoders.decoder import Decoder, DecoderConfig
+from polybake.baking.encoders.passed_over import PASSED_OVER
+from polybake.baking.encoders.rotary_config import Factor, Rope
+from polybake.baking.layers.rotary import stretched
+
+
+class LlamaRope(Rope):
+    """Llama 3's frequencies: slow ones are divided, and those between slow and fast in part."""
+
+    passed_over: ClassVar[Collection[str]] = ()
+
+    rope_type: Literal["default", "llama3"] = Field(  # type: ignore[assignment] # one more
+        default="default", validation_alias=Rope.model_fields["rope_type"].validation_alias
+    )
+    factor: Factor | None = None
+    low_freq_factor: Factor | None = None
+    high_freq_factor: Factor | None = None
+    original_max_position_embeddings: Factor | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        keys = ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
+        missing = [key for key in keys if getattr(self, key) is None]
+        if self.rope_type == "llama3" and missing:
+            raise ValueError(f"llama3 needs {', '.join(missing)}")
+        if self.low_freq_factor is not None and self.low_freq_factor == self.high_freq_factor:
+            raise ValueError(
+                f"low_freq_factor and high_freq_factor are both {self.low_freq_factor}"
+            )
+        return self
+
+
+class LlamaConfig(DecoderConfig):
+    """Llama's configuration."""
+
+    attention_bias: bool = False
+    mlp_bias: Literal[False] = False
+    rope_parameters: LlamaRope | None = None
+    rope_scaling: LlamaRope | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _every_head_has_its_own(cls, given: Any) -> Any:
+        """As many keys and values as queries are transformers' default."""
+        heads = given.get("num_attention_heads") if isinstance(given, Mapping) else None
+        if heads is None or given.get("num_key_value_heads") is not None:
+            return given
+        return {**given, "num_key_value_heads": heads}
+
+    @property
+    def input_bias(self) -> bool:
+        """Whether queries, keys and values have a bias."""
+        return self.attention_bias
+
+    @property
+    def output_bias(self) -> bool:
+        """Whether the mixed values' layer has a bias."""
+        return self.attention_bias
+
+    def frequencies(self) -> list[float]:
+        """Radians per position of each pair."""
+        plain, rope = super().frequencies(), self.rope_scaling or self.rope_parameters
+        if rope is None or rope.rope_type == "default":
+            return plain
+        return stretched(
+            plain,
+            factor=rope.factor or 1.0,
+            low=rope.low_freq_factor or 1.0,
+            high=rope.high_freq_factor or 1.0,
+            length=rope.original_max_position_embeddings or 1.0,
+        )
+
+
+class LlamaBidirecConfig(LlamaConfig):
+    """The configuration of NVIDIA's class; ``pooling`` and ``temperature`` belong to its head."""
+
+    own_code: ClassVar[str | None] = "LlamaBidirectional"
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {"pooling"}
+
+    @property
+    def said(self) -> Mapping[str, bool]:
+        """The keys that say whether tokens attend to those before them alone, and what they say."""
+        return {**super().said, "model_type": False}
+
+    @property
+    def causal(self) -> bool:
+        """Whether a token attends to itself and those before it alone."""
+        return False
+
+
+class Llama(Decoder):
+    """Llama: token ids to token embeddings."""
+
+    Config: ClassVar[type[LlamaConfig]] = LlamaConfig
+
+
+class LlamaBidirec(Llama):
+    """Llama whose tokens attend to both sides."""
+
+    Config: ClassVar[type[LlamaConfig]] = LlamaBidirecConfig
