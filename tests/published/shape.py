@@ -34,6 +34,7 @@ _SMALL = {
     **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads"), 4),
     **dict.fromkeys(("head_dim", "d_kv"), 10),
     "num_decoder_layers": 3,
+    "projection_dim": 16,
     "num_key_value_heads": 2,
 }
 _MODULES = "sentence_transformers.models."
@@ -166,6 +167,8 @@ def _as_published(given: Json, bases: str) -> Json:
 def _small(config: Json, rows: int) -> Json:
     """A published config.json with small sizes and a vocabulary of so many tokens."""
     made = {key: _SMALL[key] if key in _SMALL and value else value for key, value in config.items()}
+    if isinstance(made.get("text_config"), dict):
+        made["text_config"] = _small(made["text_config"], rows)
     if "layer_types" in made:
         made["layer_types"] = made["layer_types"][:3]
     return made | ({"vocab_size": rows} if "vocab_size" in made else {})

@@ -203,6 +203,32 @@ def _decoder(config: Config) -> Sizes:
     return sizes
 
 
+def _clip(config: Config) -> Sizes:
+    text = {**_CLIP, **config.get("text_config", config)}
+    size, wide, tower = text["hidden_size"], text["intermediate_size"], "text_model"
+    sizes: Sizes = {
+        f"{tower}.embeddings.token_embedding.weight": (text["vocab_size"], size),
+        f"{tower}.embeddings.position_embedding.weight": (text["max_position_embeddings"], size),
+        f"{tower}.embeddings.position_ids": (1, text["max_position_embeddings"]),
+        "logit_scale": (1,),
+        **linear("visual_projection", 32, config["projection_dim"], bias=False),
+        **linear("text_projection", size, config["projection_dim"], bias=False),
+        **norm(f"{tower}.final_layer_norm", size),
+        **norm("vision_model.post_layernorm", 32),
+    }
+    for number in range(text["num_hidden_layers"]):
+        layer = f"{tower}.encoder.layers.{number}"
+        for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
+            sizes |= linear(f"{layer}.self_attn.{part}", size, size)
+        sizes |= linear(f"{layer}.mlp.fc1", size, wide) | linear(f"{layer}.mlp.fc2", wide, size)
+        sizes |= norm(f"{layer}.layer_norm1", size) | norm(f"{layer}.layer_norm2", size)
+    return sizes
+
+
+#: What transformers takes where a configuration does not say.
+_CLIP = {"max_position_embeddings": 77, "vocab_size": 49408}
+
+
 def _nothing_known(_: Config) -> Sizes:
     return {"weight": (2, 3)}
 
@@ -213,6 +239,7 @@ _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     **dict.fromkeys(("llama", "llama_bidirec", "bidirectional_pplx_qwen3"), _decoder),
     **dict.fromkeys(("new", "gte"), _new),
     "albert": _albert,
+    "clip": _clip,
     "deberta-v2": _deberta,
     "distilbert": _distilbert,
     "electra": _electra,
@@ -221,5 +248,5 @@ _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     "mpnet": _mpnet,
     "nomic_bert": _nomic,
     "t5": _t5,
-    **dict.fromkeys(("bart", "clip", "deberta", "eurobert"), _nothing_known),
+    **dict.fromkeys(("bart", "deberta", "eurobert"), _nothing_known),
 }

@@ -15,6 +15,8 @@ from tokenizers import (
     processors,
 )
 
+from models.folders.clip import MERGES as CLIP_MERGES
+from models.folders.clip import clip_vocabulary
 from models.folders.rotary import pieces_and_bytes
 from models.folders.saved import MERGES, byte_vocabulary, unigram_vocabulary, wordpiece_vocabulary
 
@@ -158,6 +160,20 @@ def llama() -> Tokenizer:
     return _edges(made, "<s>", "", pair="<s> $A <s> $B")
 
 
+def clip() -> Tokenizer:
+    """A tokenizer like CLIP's: bytes in lower case, of which a word's last ends in </w>."""
+    vocabulary = clip_vocabulary()
+    made = Tokenizer(models.BPE(vocabulary, CLIP_MERGES, end_of_word_suffix="</w>"))
+    made.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase()])
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    start, end = "<|startoftext|>", "<|endoftext|>"
+    made.add_special_tokens([start, end])
+    made.post_processor = processors.RobertaProcessing(
+        (end, vocabulary[end]), (start, vocabulary[start])
+    )
+    return made
+
+
 def llama_3() -> Tokenizer:
     """A tokenizer like Llama 3's: bytes, with a token before a text only."""
     made = _bytes(("<|begin_of_text|>", "<|end_of_text|>"))
@@ -193,6 +209,7 @@ KINDS: dict[str, Callable[[], Tokenizer]] = {
     "bert": wordpiece,
     "bert cased": lambda: wordpiece(lowercase=False),
     "camembert": camembert,
+    "clip": clip,
     "colbert": lambda: wordpiece(COLBERT),
     "deberta": deberta,
     "gemma": gemma,

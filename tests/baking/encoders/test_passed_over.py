@@ -16,6 +16,10 @@ REFUSED = {
 }
 
 
+#: Objects of a model of texts and pictures whose keys are read like a text model's own.
+INNER = {"text_config", "text_config_dict"}
+
+
 def names(config: type[EncoderConfig]) -> set[str]:
     """What a file may call the fields of a configuration."""
     found = set()
@@ -32,7 +36,7 @@ def names(config: type[EncoderConfig]) -> set[str]:
 def test_every_key_is_declared_or_passed_over(name: str) -> None:
     """A model that transformers saves is refused for no key that its class has."""
     config = ENCODERS[name].Config
-    known = names(config) | {*config.passed_over} | REFUSED
+    known = names(config) | {*config.passed_over} | REFUSED | INNER
     saved = [keys["config.json"].get(name) for keys in recorded_keys("transformers ")]
     assert any(saved), "run tools/model_keys.py"
     assert not [key for keys in saved for key in keys or () if key not in known]

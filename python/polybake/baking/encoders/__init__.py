@@ -3,6 +3,7 @@
 from polybake.baking.encoders.albert import Albert
 from polybake.baking.encoders.architecture import Architecture
 from polybake.baking.encoders.bert import Bert
+from polybake.baking.encoders.clip import Clip
 from polybake.baking.encoders.deberta import Deberta
 from polybake.baking.encoders.distilbert import DistilBert
 from polybake.baking.encoders.electra import Electra
@@ -23,6 +24,8 @@ ENCODERS: dict[str, type[Architecture]] = {
     "bert": Bert,
     "bidirectional_pplx_qwen3": PplxQwen3,
     "camembert": Roberta,
+    "clip": Clip,
+    "clip_text_model": Clip,
     "deberta-v2": Deberta,
     "distilbert": DistilBert,
     "electra": Electra,

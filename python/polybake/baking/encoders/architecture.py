@@ -17,6 +17,7 @@ _HIDDEN_ACTS = {
     "gelu_new": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh",
     "gelu_fast": "gelu_tanh",
+    "quick_gelu": "quick_gelu",
     "relu": "relu",
     "silu": "silu",
     "swish": "silu",
@@ -108,6 +109,8 @@ class Architecture(nn.Module):
     #: Whether ``forward`` takes ``token_type_ids`` for pairs if tokenizer_config.json does not say:
     #: the default of transformers' tokenizer. None: never.
     typed: ClassVar[bool | None] = None
+    #: Whether ``forward`` gives one embedding a text, float32 ``[batch, size]``.
+    pooled: ClassVar[bool] = False
     #: The prefix of each name in checkpoints that also hold a head, such as ``bert.``.
     prefix: ClassVar[str]
     #: Prefixes of the names of weights for other uses, such as heads for steps or other tasks, and

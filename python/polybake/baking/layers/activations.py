@@ -44,6 +44,10 @@ ACTIVATIONS: dict[str, Activation] = {
     "gelu_tanh": Activation(
         _gelu_tanh, lambda x: 0.5 * x * (1.0 + np.tanh(_SQRT_2_OVER_PI * (x + 0.044715 * x**3)))
     ),
+    "quick_gelu": Activation(
+        lambda op, x: op.Mul(x, op.Sigmoid(op.Mul(x, 1.702))),
+        lambda x: x / (1.0 + np.exp(-1.702 * x)),
+    ),
     "relu": Activation(lambda op, x: op.Relu(x), lambda x: np.maximum(x, 0.0)),
     "sigmoid": Activation(lambda op, x: op.Sigmoid(x), lambda x: 1.0 / (1.0 + np.exp(-x))),
     "silu": Activation(lambda op, x: op.Mul(x, op.Sigmoid(x)), lambda x: x / (1.0 + np.exp(-x))),

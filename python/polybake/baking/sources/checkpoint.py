@@ -69,7 +69,8 @@ class Checkpoint(BuiltEncoder):
         """
         encoder = self.architecture(self.config)
         embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
-        embeddings.shape = ir.Shape(["batch", "sequence", self.config.output_size])
+        sequence = [] if self.architecture.pooled else ["sequence"]
+        embeddings.shape = ir.Shape(["batch", *sequence, self.config.output_size])
         ignored = (*encoder.ignored, *self.ignored)
         load_weights(encoder, self.files, prefix=encoder.prefix, ignored=ignored)
         check_every_parameter_is_placed(encoder, builder.graph)

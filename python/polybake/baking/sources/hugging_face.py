@@ -1,5 +1,6 @@
 """A plain Hugging Face encoder folder: its steps come from polybake.toml."""
 
+from polybake.baking.sources.checkpoint import Checkpoint
 from polybake.baking.sources.heads import open_head
 from polybake.baking.sources.source import MEAN, OpenEncoder, Source
 from polybake.baking.sources.tokenizer import open_tokenizer
@@ -21,8 +22,10 @@ def open_hugging_face(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     tokenizer = open_tokenizer(folder)
     _check_no_chat_template(folder)
     encoder = open_encoder(folder, tokenizer)
+    pooled = isinstance(encoder, Checkpoint) and encoder.architecture.pooled
+    assumed = () if pooled else MEAN
     return Source(
-        encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=MEAN, head=open_head(folder)
+        encoder=encoder, tokenizer=tokenizer, folder=folder, assumed=assumed, head=open_head(folder)
     )
 
 

@@ -15,6 +15,7 @@ _OF_MODELS = {
         ("BertTokenizer", "bert convbert distilbert electra ernie layoutlm megatron-bert"),
         ("BertTokenizer", "mobilebert nomic_bert squeezebert"),
         ("CamembertTokenizer", "camembert"),
+        ("CLIPTokenizer", "clip clip_text_model"),
         ("DebertaTokenizer", "deberta"),
         ("DebertaV2Tokenizer", "deberta-v2"),
         ("GemmaTokenizer", "gemma gemma2 gemma3 gemma3_text"),
@@ -77,6 +78,7 @@ def _piece_prefix(data: TokenizerJson) -> bool:
 
 _CLS, _SEP = ("cls_token", "[CLS]"), ("sep_token", "[SEP]")
 _BOS, _EOS = ("bos_token", "<s>"), ("eos_token", "</s>")
+_START, _END = ("bos_token", "<|startoftext|>"), ("eos_token", "<|endoftext|>")
 _CLS_AS_BOS, _SEP_AS_EOS = ("cls_token", "<s>"), ("sep_token", "</s>")
 _BYTES = {"add_prefix_space": (False, _byte_prefix)}
 _PIECES = {"add_prefix_space": (True, _piece_prefix)}
@@ -100,6 +102,7 @@ CLASSES = {
             "Bart LED Longformer Roberta",
             RebuiltClass("BPE", _CLS_AS_BOS, _SEP_AS_EOS, flags=_BYTES),
         ),
+        ("CLIP", RebuiltClass("BPE", _START, _END)),
         ("Qwen2", RebuiltClass("BPE", flags=_BYTES)),
         ("Camembert XLMRoberta", RebuiltClass("Unigram", _BOS, _EOS, flags=_PIECES)),
         ("T5", RebuiltClass("Unigram", last=_EOS)),

@@ -11,6 +11,15 @@ COUNT_BEHIND_PADDING = (
     *("roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
 )
 
+#: The rows of text towers that do not say how many they have.
+_ROWS = {"clip": 77, "clip_text_model": 77}
+
+
+class _TextConfig(JsonModel):
+    """The text tower of a model of texts and pictures."""
+
+    max_position_embeddings: int | None = None
+
 
 class ModelConfig(JsonModel):
     """The keys of config.json that do not belong to one architecture."""
@@ -23,11 +32,15 @@ class ModelConfig(JsonModel):
     output_hidden_states: bool = False
     #: A key of model2vec.
     embedding_dtype: str | None = None
+    text_config: _TextConfig | None = None
 
     @property
     def position_rows(self) -> int | None:
         """The rows of the table of positions; None without a table, which XLNet writes as -1."""
-        return None if self.max_position_embeddings == -1 else self.max_position_embeddings
+        rows = self.max_position_embeddings
+        if rows is None and self.text_config is not None:
+            rows = self.text_config.max_position_embeddings
+        return _ROWS.get(self.model_type or "") if rows is None else None if rows == -1 else rows
 
     @property
     def tokens_held(self) -> int | None:

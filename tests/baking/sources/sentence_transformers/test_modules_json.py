@@ -63,5 +63,5 @@ def test_refuses_code_of_others_in_a_route(tmp_path: Path) -> None:
 
 def test_names_the_way_around(tmp_path: Path) -> None:
     """A module of the library that is not baked is named with what can be done."""
-    with pytest.raises(InputError, match=r"'\S*CLIPModel'; known are: .*; put the encoder's .onnx"):
-        read(tmp_path, "sentence_transformers.models.CLIPModel")
+    with pytest.raises(InputError, match=r"'\S*CLAPModel'; known are: .*; put the encoder's .onnx"):
+        read(tmp_path, "sentence_transformers.models.CLAPModel")

@@ -6,11 +6,13 @@ A new module needs an entry here, and a function that opens its folder.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from polybake.baking.sources.checkpoint import Checkpoint
 from polybake.baking.sources.sentence_transformers.sparse_static_embedding import (
     open_sparse_static_embedding,
     sparse_static_embedding_beside,
 )
 from polybake.baking.sources.sentence_transformers.transformer import (
+    ClipSettings,
     MaskedLMSettings,
     is_masked_lm,
     open_transformer,
@@ -25,6 +27,7 @@ from polybake.baking.sources.static_encoder import (
     static_embedding_beside,
 )
 from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_json import read_tokenizer
 
@@ -57,6 +60,16 @@ def _open_masked_lm(
     return open_transformer(folder, open_encoder, MaskedLMSettings)
 
 
+def _open_clip(folder: ModelFolder, open_encoder: OpenEncoder) -> tuple[Encoder, BakedTokenizer]:
+    encoder, tokenizer = open_transformer(folder, open_encoder, ClipSettings)
+    if isinstance(encoder, Checkpoint) and not encoder.architecture.pooled:
+        raise InputError(
+            f"{folder.path}: is {encoder.name}, expected clip where modules.json says "
+            "CLIPModel; download the model again"
+        )
+    return encoder, tokenizer
+
+
 FIRST = {
     "Transformer": FirstModule(
         lambda folder, open_encoder: (
@@ -68,6 +81,7 @@ FIRST = {
         lambda folder, open_encoder: _open_masked_lm(folder, open_encoder),
         recipe=lambda _: RUN_HEAD,
     ),
+    "CLIPModel": FirstModule(_open_clip, pooled=True),
     "StaticEmbedding": FirstModule(
         lambda folder, _: open_static_embedding(folder, read_tokenizer(folder)),
         recipe=lambda _: MEAN,

@@ -134,6 +134,28 @@ class TransformerSettings(_Lengths):
     modality_config: _Modalities = _Modalities(text=_TEXT)
 
 
+class _ClipMethod(JsonModel, extra="forbid"):
+    method: Literal["get_text_features"]
+    method_output_name: Literal["pooler_output"] | None = None
+
+
+class _ClipModalities(JsonModel):
+    text: _ClipMethod = _ClipMethod(method="get_text_features")
+    message: None = None
+
+
+class ClipSettings(BaseSettings):
+    """The settings of a CLIPModel, of which texts reach the text tower alone."""
+
+    query_length: None = None
+    document_length: None = None
+    query_expansion: None = None
+
+    transformer_task: Literal["feature-extraction"] = "feature-extraction"
+    module_output_name: Literal["sentence_embedding"] = "sentence_embedding"
+    modality_config: _ClipModalities = _ClipModalities()
+
+
 class CrossEncoderSettings(BaseSettings):
     """The settings of a CrossEncoder, whose module gives the numbers of its head."""
 
