@@ -14,6 +14,7 @@ DECODERS = {
     "clip",
     "clip_text_model",
     "gemma3_text",
+    "gpt2",
     "llama",
     "llama_bidirec",
     "mistral",
@@ -23,7 +24,7 @@ DECODERS = {
 #: Architectures whose attention in transformers does not read ``is_causal``.
 ALWAYS_BOTH_WAYS = {"deberta-v2", "mpnet"}
 #: Architectures that transformers makes decoders of, and refuses where ``is_decoder`` is false.
-CROSSED = {"bert", "camembert", "electra", "roberta", "xlm-roberta"}
+CROSSED = {"bert", "camembert", "electra", "gpt2", "roberta", "xlm-roberta"}
 
 
 def refused(name: str, **settings: object) -> set[object]:
@@ -91,6 +92,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "distilbert": {},
     "electra": BERT | {"embedding_size": 128},
     "gemma3_text": {"head_dim": 256, "query_pre_attn_scalar": 256, "sliding_window": 4096},
+    "gpt2": {"layer_norm_epsilon": 1e-5, "activation_function": "gelu_new", "n_positions": 1024},
     "gte": {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 1},
     "llama": DECODER | {"attention_bias": False, "rope_theta": 10000.0},
     "llama_bidirec": DECODER | {"attention_bias": False},

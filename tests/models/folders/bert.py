@@ -138,6 +138,15 @@ def t5(**settings: Any) -> tuple[Any, Any]:
     return T5EncoderModel(config), T5Tokenizer(vocab=vocabulary, extra_ids=3)
 
 
+def gpt2(**settings: Any) -> tuple[Any, Any]:
+    from transformers import GPT2Config, GPT2Model, GPT2Tokenizer
+
+    vocabulary = byte_vocabulary("<|endoftext|>", "<pad>")
+    sizes = {"n_embd": 24, "n_layer": 3, "n_head": 4, "n_positions": MAX_LENGTH + 7}
+    config = GPT2Config(vocab_size=len(vocabulary), **sizes, **settings)
+    return GPT2Model(config), GPT2Tokenizer(vocab=vocabulary, merges=MERGES, pad_token="<pad>")
+
+
 #: The function that makes a model and its tokenizer, by kind.
 KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "bert": bert,
@@ -162,6 +171,8 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "deberta-v2, p2c, 16 positions": lambda: deberta(
         pos_att_type=["p2c"], position_buckets=-1, max_relative_positions=16
     ),
+    "gpt2": gpt2,
+    "gpt2, wide": lambda: gpt2(n_inner=40, activation_function="relu"),
     "t5": t5,
     "t5, gated gelu, few buckets": lambda: t5(
         feed_forward_proj="gated-gelu",

@@ -8,6 +8,7 @@ from polybake.baking.encoders.deberta import Deberta
 from polybake.baking.encoders.distilbert import DistilBert
 from polybake.baking.encoders.electra import Electra
 from polybake.baking.encoders.gemma3 import Gemma3
+from polybake.baking.encoders.gpt2 import Gpt2
 from polybake.baking.encoders.gte import Gte, New
 from polybake.baking.encoders.llama import Llama, LlamaBidirec
 from polybake.baking.encoders.mistral import Mistral
@@ -30,6 +31,7 @@ ENCODERS: dict[str, type[Architecture]] = {
     "distilbert": DistilBert,
     "electra": Electra,
     "gemma3_text": Gemma3,
+    "gpt2": Gpt2,
     "gte": Gte,
     "llama": Llama,
     "llama_bidirec": LlamaBidirec,

@@ -103,7 +103,7 @@ CLASSES = {
             RebuiltClass("BPE", _CLS_AS_BOS, _SEP_AS_EOS, flags=_BYTES),
         ),
         ("CLIP", RebuiltClass("BPE", _START, _END)),
-        ("Qwen2", RebuiltClass("BPE", flags=_BYTES)),
+        ("GPT2 Qwen2", RebuiltClass("BPE", flags=_BYTES)),
         ("Camembert XLMRoberta", RebuiltClass("Unigram", _BOS, _EOS, flags=_PIECES)),
         ("T5", RebuiltClass("Unigram", last=_EOS)),
         ("Albert", RebuiltClass("Unigram", _CLS, _SEP, flags=_ALBERT)),

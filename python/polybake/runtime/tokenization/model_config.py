@@ -11,8 +11,8 @@ COUNT_BEHIND_PADDING = (
     *("roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
 )
 
-#: The rows of text towers that do not say how many they have.
-_ROWS = {"clip": 77, "clip_text_model": 77}
+#: The rows of models that do not say how many they have.
+_ROWS = {"clip": 77, "clip_text_model": 77, "gpt2": 1024}
 
 
 class _TextConfig(JsonModel):
@@ -33,6 +33,8 @@ class ModelConfig(JsonModel):
     #: A key of model2vec.
     embedding_dtype: str | None = None
     text_config: _TextConfig | None = None
+    #: GPT-2's name of the rows.
+    n_positions: int | None = None
 
     @property
     def position_rows(self) -> int | None:
@@ -40,6 +42,8 @@ class ModelConfig(JsonModel):
         rows = self.max_position_embeddings
         if rows is None and self.text_config is not None:
             rows = self.text_config.max_position_embeddings
+        if rows is None and self.model_type == "gpt2":
+            rows = self.n_positions
         return _ROWS.get(self.model_type or "") if rows is None else None if rows == -1 else rows
 
     @property
