@@ -81,7 +81,7 @@ def _answer(classify: object, text: str, call: dict[str, object]) -> list[dict[s
     ]
 
 
-@pytest.mark.parametrize("kind", BERT)
+@pytest.mark.parametrize("kind", [*BERT, "bart"])
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Ids, types, entailment, labels and scores agree for every built-in case."""
     folder = saved_bert(tmp_path / "model", kind, LABELS)

@@ -34,6 +34,9 @@ _SMALL = {
     **dict.fromkeys(("num_attention_heads", "n_heads", "n_head", "num_heads"), 4),
     **dict.fromkeys(("head_dim", "d_kv"), 10),
     "num_decoder_layers": 3,
+    **dict.fromkeys(("encoder_layers", "decoder_layers"), 3),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 4),
+    **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 40),
     "projection_dim": 16,
     "num_key_value_heads": 2,
 }

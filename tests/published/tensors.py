@@ -229,6 +229,24 @@ def _clip(config: Config) -> Sizes:
 _CLIP = {"max_position_embeddings": 77, "vocab_size": 49408}
 
 
+def _bart(config: Config) -> Sizes:
+    size = config["d_model"]
+    sizes: Sizes = {"shared.weight": (config["vocab_size"], size)}
+    for half in ("encoder", "decoder"):
+        rows = config["max_position_embeddings"] + 2
+        sizes[f"{half}.embed_positions.weight"] = (rows, size)
+        sizes |= norm(f"{half}.layernorm_embedding", size)
+        for number in range(config[f"{half}_layers"]):
+            layer, wide = f"{half}.layers.{number}", config[f"{half}_ffn_dim"]
+            for block in ("self_attn", "encoder_attn") if half == "decoder" else ("self_attn",):
+                for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                    sizes |= linear(f"{layer}.{block}.{part}", size, size)
+                sizes |= norm(f"{layer}.{block}_layer_norm", size)
+            sizes |= linear(f"{layer}.fc1", size, wide) | linear(f"{layer}.fc2", wide, size)
+            sizes |= norm(f"{layer}.final_layer_norm", size)
+    return sizes
+
+
 def _nothing_known(_: Config) -> Sizes:
     return {"weight": (2, 3)}
 
@@ -239,6 +257,7 @@ _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     **dict.fromkeys(("llama", "llama_bidirec", "bidirectional_pplx_qwen3"), _decoder),
     **dict.fromkeys(("new", "gte"), _new),
     "albert": _albert,
+    "bart": _bart,
     "clip": _clip,
     "deberta-v2": _deberta,
     "distilbert": _distilbert,
@@ -248,5 +267,5 @@ _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     "mpnet": _mpnet,
     "nomic_bert": _nomic,
     "t5": _t5,
-    **dict.fromkeys(("bart", "deberta", "eurobert"), _nothing_known),
+    **dict.fromkeys(("deberta", "eurobert"), _nothing_known),
 }

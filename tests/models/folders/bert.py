@@ -138,13 +138,33 @@ def t5(**settings: Any) -> tuple[Any, Any]:
     return T5EncoderModel(config), T5Tokenizer(vocab=vocabulary, extra_ids=3)
 
 
-def gpt2(**settings: Any) -> tuple[Any, Any]:
-    from transformers import GPT2Config, GPT2Model, GPT2Tokenizer
+def bart(**settings: Any) -> tuple[Any, Any]:
+    from transformers import BartConfig, BartModel, RobertaTokenizer
 
-    vocabulary = byte_vocabulary("<|endoftext|>", "<pad>")
+    vocabulary = byte_vocabulary("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+    sizes = {
+        "d_model": 24,
+        "encoder_layers": 3,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 4,
+        "decoder_attention_heads": 2,
+        "encoder_ffn_dim": 40,
+        "decoder_ffn_dim": 36,
+        "max_position_embeddings": MAX_LENGTH,
+    }
+    config = BartConfig(vocab_size=len(vocabulary), **sizes, **settings)
+    return BartModel(config), RobertaTokenizer(vocab=vocabulary, merges=MERGES)
+
+
+def gpt2(**settings: Any) -> tuple[Any, Any]:
+    """With tokens around a text, as the library fails at a text without any."""
+    from transformers import GPT2Config, GPT2Model, RobertaTokenizer
+
+    vocabulary = byte_vocabulary("<s>", "<pad>", "</s>", "<unk>", "<mask>")
     sizes = {"n_embd": 24, "n_layer": 3, "n_head": 4, "n_positions": MAX_LENGTH + 7}
-    config = GPT2Config(vocab_size=len(vocabulary), **sizes, **settings)
-    return GPT2Model(config), GPT2Tokenizer(vocab=vocabulary, merges=MERGES, pad_token="<pad>")
+    ids = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
+    config = GPT2Config(vocab_size=len(vocabulary), **sizes, **ids, **settings)
+    return GPT2Model(config), RobertaTokenizer(vocab=vocabulary, merges=MERGES)
 
 
 #: The function that makes a model and its tokenizer, by kind.
@@ -171,6 +191,8 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "deberta-v2, p2c, 16 positions": lambda: deberta(
         pos_att_type=["p2c"], position_buckets=-1, max_relative_positions=16
     ),
+    "bart": bart,
+    "bart, scaled": lambda: bart(scale_embedding=True, activation_function="relu"),
     "gpt2": gpt2,
     "gpt2, wide": lambda: gpt2(n_inner=40, activation_function="relu"),
     "t5": t5,

@@ -40,6 +40,17 @@ DRAWN: dict[str, dict[str, Any]] = {
     "albert": CONFIG
     | SIZES
     | {"embedding_size": 160, "num_hidden_groups": 1, "inner_group_num": 1},
+    "bart": {
+        "vocab_size": CONFIG["vocab_size"],
+        "d_model": 128,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4,
+        "encoder_ffn_dim": 256,
+        "decoder_ffn_dim": 256,
+        "max_position_embeddings": 130,
+    },
     "bert": CONFIG | SIZES,
     "deberta-v2": CONFIG | SIZES | DEBERTA_V3,
     "distilbert": {

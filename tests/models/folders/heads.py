@@ -11,7 +11,7 @@ from models.folders.tiny_folders import change_json, write_tokenizer
 
 SEQUENCE = "SequenceClassification"
 LABELS = ("joy", "anger", "\u65e0 \U0001f600")
-BERT = [kind for kind in bert.KINDS if not kind.startswith(("gpt2", "t5"))]
+BERT = [kind for kind in bert.KINDS if not kind.startswith(("bart", "gpt2", "t5"))]
 DECODERS = [
     *(kind for kind in rotary.KINDS if rotary.KINDS[kind].model in ("Qwen2", "Qwen3", "Mistral")),
     "llama",

@@ -2,6 +2,7 @@
 
 from polybake.baking.encoders.albert import Albert
 from polybake.baking.encoders.architecture import Architecture
+from polybake.baking.encoders.bart import Bart
 from polybake.baking.encoders.bert import Bert
 from polybake.baking.encoders.clip import Clip
 from polybake.baking.encoders.deberta import Deberta
@@ -22,6 +23,7 @@ from polybake.baking.encoders.t5 import T5
 
 ENCODERS: dict[str, type[Architecture]] = {
     "albert": Albert,
+    "bart": Bart,
     "bert": Bert,
     "bidirectional_pplx_qwen3": PplxQwen3,
     "camembert": Roberta,

@@ -12,6 +12,7 @@ _OF_MODELS = {
     model: name
     for name, models in (
         ("AlbertTokenizer", "albert"),
+        ("BartTokenizer", "bart"),
         ("BertTokenizer", "bert convbert distilbert electra ernie layoutlm megatron-bert"),
         ("BertTokenizer", "mobilebert nomic_bert squeezebert"),
         ("CamembertTokenizer", "camembert"),

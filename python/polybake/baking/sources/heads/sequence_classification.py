@@ -147,6 +147,12 @@ def _nvidia(config: HeadConfig, head: Layers) -> list[Step]:
 
 _FAMILIES: Families[HeadConfig] = {
     "albert": lambda _, head: [_FIRST, head.dense("pooler", "tanh"), head.dense("classifier")],
+    # The last token ends the text, or the pair: the last of those that the library looks for.
+    "bart": lambda _, head: [
+        Pool(mode="lasttoken"),
+        head.dense("classification_head.dense", "tanh"),
+        head.dense("classification_head.out_proj"),
+    ],
     "bert": lambda _, head: [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")],
     "camembert": _roberta,
     "deberta-v2": lambda config, head: [
