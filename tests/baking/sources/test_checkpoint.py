@@ -22,7 +22,7 @@ def test_unknown_architecture_lists_the_known(tmp_path: Path) -> None:
     """An architecture that is not there is named beside those that are."""
     for name in ("mamba", None):
         folder = write_bert(tmp_path / f"{name}", CONFIG | {"model_type": name}, bert_weights())
-        with pytest.raises(InputError, match=f"{name!r}; known are: albert, bert, "):
+        with pytest.raises(InputError, match=f"{name!r}; known are: albert, bart, bert, "):
             open_source(folder)
 
 
