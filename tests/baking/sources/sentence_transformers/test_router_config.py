@@ -168,7 +168,7 @@ def test_an_export_of_all_modules_went_one_way(tmp_path: Path) -> None:
         remaining_steps(recipe, EmbeddingOutputs(*["sentence_embedding"] * 2), tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["Router", "Asym", "CLIPModel"])
+@pytest.mark.parametrize("kind", ["Router", "Asym", "AudioModel"])
 def test_refuses_other_modules_in_a_route(kind: str, tmp_path: Path) -> None:
     """A Router within a Router is refused as an unknown module is: by its name."""
     folder = with_router(tmp_path / "m", {"query": ["one"], "document": []})
