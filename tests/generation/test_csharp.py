@@ -23,10 +23,20 @@ from support.clients.dotnet import NO_SERVERS, RELEASE, build, dotnet, write_sol
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS, HOSTILE
 from support.clients.planted import Fault, faults
-from support.clients.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
+from support.clients.rendered import (
+    NAMES,
+    OUTPUTS,
+    RETURNS_MEMORY,
+    check_task,
+    run,
+    tasks_of,
+    write,
+)
 from support.processes.fresh_home import run_cut_off, run_silently
 
 pytestmark = pytest.mark.csharp
+
+TASKS = tasks_of("csharp")
 
 PROJECTS = ("src", "tests", "harness")
 
@@ -160,12 +170,12 @@ def clients(
     folder = tmp_path_factory.mktemp("clients")
     models = {kind: request.getfixturevalue(f"every_feed_{kind}") for kind in KINDS}
     models["hostile"] = write_every_feed_model(folder / "hostile.onnx", **CONTRACTS["hostile"])
-    models |= {task: make(folder / f"tiny-{task}.onnx") for task, make in TASK_MODELS.items()}
+    models |= {task: TASK_MODELS[task](folder / f"tiny-{task}.onnx") for task in TASKS}
     written = {kind: write("csharp", folder / kind, model) for kind, model in models.items()}
     models["core"] = request.getfixturevalue("every_feed")
     written["core"] = write("csharp", folder / "core", models["core"], parts=())
     projects = {kind: sorted(client.glob("*/*.csproj")) for kind, client in written.items()}
-    others = {kind: projects.pop(kind) for kind in ("core", *TASK_MODELS)}
+    others = {kind: projects.pop(kind) for kind in ("core", *TASKS)}
     build(write_solution(folder, others), STRICT, cwd=folder)
     # Analyzers have seen the client of ``every_feed``, whose lines these have.
     kinds = write_solution(folder, projects)
@@ -192,7 +202,7 @@ def test_a_client_without_parts(clients: dict[str, tuple[Path, Path]]) -> None:
     assert passed(own_tests(client, model, "--no-build", *RELEASE)) > 60
 
 
-@pytest.mark.parametrize("task", TASK_MODELS)
+@pytest.mark.parametrize("task", TASKS)
 def test_each_task_has_its_client(task: str, clients: dict[str, tuple[Path, Path]]) -> None:
     """It passes its own tests, and reproduces vectors and answers."""
     model, client = clients[task]

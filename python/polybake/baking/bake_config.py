@@ -41,6 +41,8 @@ def opened(
     source = replace(found, labels=model.labels)
     listed = steps if steps is not None else config.steps
     task = task_of(source, model.task if listed is None else model.task or EMBED.name)
+    if not task.prompted:  # sentence-transformers gives every model two empty prompts
+        source = replace(source, prompts={name: one for name, one in source.prompts.items() if one})
     if model.labels and not task.labelled:
         raise InputError(
             f"model.labels: a model of the task {task.name!r} has none; leave them out, or say "

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from polybake import __version__
-from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Manifest
+from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Manifest, Output
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
 
@@ -36,7 +36,7 @@ class InputLiterals:
 
 @dataclass(frozen=True)
 class OutputLiterals:
-    """The output of the contract; every field is a literal of the language."""
+    """An output of the contract; every field is a literal of the language."""
 
     name: str
     dtype: str
@@ -53,9 +53,11 @@ class Context:
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
     says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
-    whether a text has a number of rows of its own, ``words`` whether a client finds the words of
-    texts; ``bulk`` and ``cuda`` whether it has these parts. ``name`` to ``document_prompt`` are
-    literals of the language. ``description`` is encoded for the project file.
+    whether a text has a number of rows of its own, ``several`` whether it gets several outputs,
+    the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
+    the words of texts; ``bulk`` and ``cuda`` whether it has these parts. ``name`` to
+    ``document_prompt`` are literals of the language. ``description`` is encoded for the project
+    file.
     """
 
     model: str
@@ -77,6 +79,7 @@ class Context:
     paired: bool
     prompted: bool
     ragged: bool
+    several: bool
     words: bool
     bulk: bool
     cuda: bool
@@ -86,6 +89,7 @@ class Context:
     name: str
     inputs: tuple[InputLiterals, ...]
     output: OutputLiterals
+    further: tuple[OutputLiterals, ...]
     pad_id: str
     pad_side: str
     prompts: tuple[Entry, ...]
@@ -113,6 +117,15 @@ def build_context(
     def optional(value: str | None) -> str:
         return language.null if value is None else text(value)
 
+    def literals(output: Output) -> OutputLiterals:
+        return OutputLiterals(
+            name=text(output.name),
+            dtype=text(output.dtype),
+            dimension=str(output.dimension),
+            packed_bits=language.true if output.packed_bits else language.false,
+            counts=optional(output.counts),
+        )
+
     licence = manifest.source.licence or ""
     return Context(
         model=manifest.name,
@@ -133,6 +146,7 @@ def build_context(
         paired=pair is not None,
         prompted="prompted" in traits,
         ragged="ragged" in traits,
+        several=bool(contract.further_outputs),
         words="words" in traits,
         bulk="bulk" in parts,
         cuda="cuda" in parts,
@@ -153,13 +167,8 @@ def build_context(
             )
             for item in contract.inputs
         ),
-        output=OutputLiterals(
-            name=text(contract.output.name),
-            dtype=text(contract.output.dtype),
-            dimension=str(contract.output.dimension),
-            packed_bits=language.true if contract.output.packed_bits else language.false,
-            counts=optional(contract.output.counts),
-        ),
+        output=literals(contract.output),
+        further=tuple(map(literals, contract.further_outputs)),
         pad_id=str(contract.pad_id),
         pad_side=text(contract.pad_side),
         prompts=tuple(

@@ -8,9 +8,9 @@ from polybake.generation.languages import LANGUAGES
 
 #: Names that clients have for something else, without hyphens.
 _OURS = """
-classifier embedder error errors label model module multivectorembedder onnx onnxruntime
-pairclassifier polybake rank reranker sparseembedder sparsevector tensor test tests tokenizer
-tokenizers tokens tokenweight types zeroshotclassifier
+classifier embedder error errors hybridembedder hybridembedding label model module
+multivectorembedder onnx onnxruntime pairclassifier polybake rank reranker sparseembedder
+sparsevector tensor test tests tokenizer tokenizers tokens tokenweight types zeroshotclassifier
 """
 
 

@@ -85,6 +85,21 @@ class Runner:
         vectors, counts = self.outputs(rows, [output.name, output.counts], prompt)
         return np.split(vectors, np.cumsum(counts)[:-1])
 
+    def of_all(
+        self, rows: Rows, prompt: str | None = None, length: int = 0
+    ) -> dict[str, list[NDArray[Any]]]:
+        """Run rows as one batch; return what `of_each` does, of each output by its name."""
+        outputs = self.contract.outputs
+        counted = dict.fromkeys(one.counts for one in outputs if one.counts is not None)
+        names = [*(one.name for one in outputs), *counted]
+        found = dict(zip(names, self.outputs(rows, names, prompt, length), strict=True))
+        return {
+            one.name: [*found[one.name][:, None]]
+            if one.counts is None
+            else np.split(found[one.name], np.cumsum(found[one.counts])[:-1])
+            for one in outputs
+        }
+
     def embed(
         self,
         rows: Rows,

@@ -63,7 +63,7 @@ def judge(
     manifest, output = head.manifest, head.manifest.contract.output
     fixture = fixture or head.fixture
     subject = Subject(model.absolute(), manifest.name, manifest.fingerprint)
-    golden = decode_fixture(fixture, devices, output)
+    golden = decode_fixture(fixture, devices, output, manifest.contract.further_outputs)
     stages = sum(len(stages_of(case)) for case in fixture.cases)
     stages += len(session_stages(fixture.cases))
     total = len(clients) * len(devices) * stages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +13,7 @@ from models.folders.tiny_folders import (
     CONFIG,
     Arrays,
     bert_weights,
+    change_json,
     write_bert,
     write_json,
     write_sentence_transformers,
@@ -59,6 +60,12 @@ def write_multi_vector(path: Path) -> Path:
         return _bake(path, write_colbert(Path(folder)))
 
 
+def write_hybrid(path: Path) -> Path:
+    """A model with a vector of each text, and a weight and a vector of each token."""
+    with TemporaryDirectory() as folder:
+        return _bake(path, write_m3(Path(folder)))
+
+
 def write_tagger(path: Path) -> Path:
     """A tagger with labels of BIO and BILOU, and plain ones that source code must encode."""
     with TemporaryDirectory() as folder:
@@ -75,6 +82,7 @@ TASK_MODELS: dict[str, Callable[[Path], Path]] = {
     "answer": write_answerer,
     "classify": write_classifier,
     "classify-pairs": write_pair_classifier,
+    "hybrid": write_hybrid,
     "multi-vector": write_multi_vector,
     "rerank": write_reranker,
     "sparse": write_sparse,
@@ -188,6 +196,31 @@ def write_colbert(folder: Path, **settings: object) -> Path:
     saved = {"model_type": "MultiVectorEncoder", "prompts": prompts}
     write_json(folder / "config_sentence_transformers.json", saved)
     return folder
+
+
+def write_m3(folder: Path, layers: Mapping[str, Arrays] | None = None) -> Path:
+    """A folder of BGE-M3's kind: two layers lie beside the encoder of a text's one vector."""
+    pooling = {"word_embedding_dimension": CONFIG["hidden_size"], "pooling_mode_cls_token": True}
+    write_sentence_transformers(folder, ("Pooling", pooling), ("Normalize", {}))
+    write_bert(folder, weights=lively_bert())
+    tokens = {"cls": "[CLS]", "eos": "[SEP]", "pad": "[PAD]", "unk": "[UNK]"}
+    named = {f"{name}_token": token for name, token in tokens.items()}
+    change_json(folder / "tokenizer_config.json", **named)
+    for name, arrays in (m3_layers() if layers is None else layers).items():
+        save_file(arrays, folder / f"{name}.safetensors")
+    return folder
+
+
+def m3_layers() -> dict[str, Arrays]:
+    """The layers by the names of their files; about half of all tokens have a weight above 0."""
+    random, hidden = np.random.default_rng(3), CONFIG["hidden_size"]
+    return {
+        name: {
+            "weight": random.normal(0.0, 0.2, (size, hidden)).astype(np.float32),
+            "bias": random.normal(0.0, 0.2, size).astype(np.float32),
+        }
+        for name, size in (("sparse_linear", 1), ("colbert_linear", 7))
+    }
 
 
 def _baked(path: Path, *labels: str, task: str | None = None) -> Path:

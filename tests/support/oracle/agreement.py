@@ -89,7 +89,8 @@ def agreement_of_pairs(baked: Path, expected: Sequence[Case]) -> Agreement:
 
 def _of_vectors(baked: Path, found: Sequence[Case], expected: Sequence[Case]) -> Agreement:
     differences = [
-        relative_difference(decode_vectors(ours.embeddings), decode_vectors(theirs.embeddings))
+        relative_difference(decode_vectors(mine), decode_vectors(other))
         for ours, theirs in zip(found, expected, strict=True)
+        for mine, other in zip(ours.vectors, theirs.vectors, strict=True)
     ]
     return Agreement(baked, tuple(expected), float(np.max(differences)))

@@ -48,6 +48,7 @@ _TASKS = {
     "answerer": "answer",
     "sparse": "sparse",
     "multi-vector": "multi-vector",
+    "hybrid": "hybrid",
 }
 
 

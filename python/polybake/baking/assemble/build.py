@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from onnxscript import ir
 
 from polybake.baking.assemble.expose import expose_values
-from polybake.baking.assemble.fold import fold
+from polybake.baking.assemble.fold import Folded, fold
 from polybake.baking.assemble.prompts import Prompts
 from polybake.baking.assemble.seek import seek
 from polybake.baking.assemble.vocabulary import added_tokens, fitted, table_rows
@@ -16,6 +16,7 @@ from polybake.baking.sources.source import Encoder, Source
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Task
 from polybake.base.modelfile.manifest import Contract
+from polybake.errors import InputError
 from polybake.runtime.tokenization.pairs import for_pairs
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
@@ -51,11 +52,13 @@ def build(
     """Make the graph of ``encoder`` with ``steps``, in float32; no weight is read yet.
 
     Raises:
-        InputError: a step does not fit, or an exposed name is unknown.
+        InputError: a step does not fit, the steps give other outputs than the task has, or an
+            exposed name is unknown.
         CheckFailed: the graph is not valid ONNX.
     """
     graph = seek(encoder.place()) if task.seeks else encoder.place()
     folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
+    _check_outputs(task, folded)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
     dropped = added_tokens(source.tokenizer) - added_tokens(tokenizer)
@@ -78,6 +81,7 @@ def build(
         pair=pair,
         inputs=(*graph.inputs, *prompts.inputs),
         output=folded.output,
+        further_outputs=folded.further,
         vocab_size=vocab_size,
         max_length=tokenizer.max_length,
         pad_id=tokenizer.pad_id,
@@ -89,3 +93,14 @@ def build(
     return graph.model, Built(
         contract, tokenizer, whole, opset, rounds(graph.model), tuple(sorted(dropped))
     )
+
+
+def _check_outputs(task: Task, folded: Folded) -> None:
+    found = tuple(one.name for one in folded.further)
+    if found != task.further_outputs:
+        names = ", ".join((folded.output.name, *found))
+        remedy = "leave its [[steps]] out" if task.further_outputs else 'say task = "hybrid"'
+        raise InputError(
+            f"steps: they end in {names}, and the task {task.name!r} has "
+            f"{', '.join((task.output, *task.further_outputs))}; {remedy}"
+        )

@@ -23,10 +23,12 @@ class Folded:
     Attributes:
         results: The result of each step.
         output: The graph's first output.
+        further: The others that clients read.
     """
 
     results: tuple[ir.Value, ...]
     output: Output
+    further: tuple[Output, ...] = ()
 
 
 def fold(
@@ -61,7 +63,7 @@ def fold(
             state = state.becomes(state.x, **{one.name: fed})
     results: list[ir.Value] = []
     for index, step in enumerate(steps):
-        if step.final:
+        if step.dtype != "float32":
             state = state.becomes(op.Identity(state.x))
             _give(graph, state.x, UNQUANTIZED, "batch", *(state.x.shape or ())[1:])
         kind, scope, before = type(step).__name__, f"steps.{index}", nodes.num_nodes()
@@ -80,7 +82,11 @@ def fold(
         results.append(state.x)
     if functions:
         remove_unused_literals(nodes)
-    return Folded(tuple(results), _output(graph, steps, state, output))
+    further = [_further(graph, name, one) for name, one in [*state.further.items()][::-1]]
+    counts = next((one.counts for one in state.further.values()), None)
+    if counts is not None:
+        _give(graph, counts, COUNTS, "batch", before=len(further))
+    return Folded(tuple(results), _output(graph, steps, state, output), tuple(further[::-1]))
 
 
 def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
@@ -124,8 +130,19 @@ def _output(graph: EncoderGraph, steps: Sequence[Step], state: Values, name: str
     )
 
 
-def _give(graph: EncoderGraph, x: ir.Value, name: str, *shape: str | int | ir.SymbolicDim) -> None:
-    """Make a value the first output of the graph."""
+def _further(graph: EncoderGraph, name: str, state: Values) -> Output:
+    """Make a further result the first output of the graph, of rows that one output counts."""
+    size = state.x.shape[1] if state.x.shape is not None else None
+    if not isinstance(size, int):
+        raise RuntimeError(f"{name} has no size")
+    _give(graph, state.x, name, "rows", size)
+    return Output(name=name, dimension=size, counts=COUNTS)
+
+
+def _give(
+    graph: EncoderGraph, x: ir.Value, name: str, *shape: str | int | ir.SymbolicDim, before: int = 0
+) -> None:
+    """Make a value an output of the graph; by default the first one."""
     x.name = name
     x.shape = ir.Shape(shape)
-    graph.model.graph.outputs.insert(0, x)
+    graph.model.graph.outputs.insert(before, x)

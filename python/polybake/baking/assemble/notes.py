@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from polybake.baking.sources.heads.bge_m3 import BGE_M3
 from polybake.baking.sources.source import Source
 from polybake.baking.sources.trained_prompts import Trained, trained_prompts
-from polybake.baking.tasks import Rerank, Task
+from polybake.baking.tasks import Embed, Rerank, Task
 
 _RERANKER = re.compile(r"rerank|cross-?encoder")
 
@@ -32,6 +33,12 @@ def notes(
             f"{unsaid.named} was trained with prompts, and the model's files say none: "
             f"{', '.join(unsaid.settings())}; say them in [prompts] of polybake.toml, or leave "
             f"that table empty{unsaid.remark and f' ({unsaid.remark})'}"
+        )
+    layers = source.head is not None and source.head.kind == BGE_M3
+    if layers and task.name == Embed.name and not asked:
+        yield (
+            f"{source.folder.path} has layers of sparse and multi-vector outputs, too; to bake "
+            'all three, set task = "hybrid" and pickle = "tensors"'
         )
     if task.name == Rerank.name and not asked and not _is_a_reranker(source):
         yield (

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime as ort
@@ -93,10 +94,16 @@ def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | 
     if call is not None and task.prompted:
         call["prompt"] = case.prompt
     rows = runner.ids(texts, case.prompt)
-    vectors, counts = _vectors(runner, rows, case.prompt, edges)
+    further: dict[str, list[NDArray[Any]]] = {}
+    if contract.further_outputs:
+        further = runner.of_all(rows, case.prompt)
+        vectors, counts = encode_vectors(np.concatenate(further.pop(contract.output.name))), None
+    else:
+        vectors, counts = _vectors(runner, rows, case.prompt, edges)
     found = decode_vectors(vectors)
     split = [unpacked(row, contract.vocab_size) for row in rows]
-    if not all(rows) and not np.isfinite(found).all():
+    given = [found, *(one for parts in further.values() for one in parts)]
+    if not all(rows) and not all(np.isfinite(one).all() for one in given):
         return None
     return Case(
         id=case.id,
@@ -107,8 +114,10 @@ def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | 
         input_ids=tuple(ids for ids, _ in split),
         type_ids=None if contract.pair is None else tuple(types for _, types in split),
         embeddings=vectors,
+        further={name: encode_vectors(np.concatenate(parts)) for name, parts in further.items()}
+        or None,
         call=call,
-        answer=call and task.answer(Found(found, call, known, counts)),
+        answer=call and task.answer(Found(found, call, known, counts, rows, further)),
     )
 
 

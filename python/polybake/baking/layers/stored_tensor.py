@@ -17,8 +17,8 @@ from safetensors import SafetensorError, safe_open
 from polybake.baking.layers.torch_file import torch_tensors
 from polybake.errors import InputError
 
-#: The end of a pickle's name; a checkpoint has one only if the user wants its tensors.
-PICKLED = ".bin"
+#: The ends of a pickle's name; a checkpoint has one only if the user wants its tensors.
+PICKLED = (".bin", ".pt")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def stored_tensors(path: Path) -> Iterator[StoredTensor]:
     Raises:
         InputError: The file is damaged, or as in `torch_tensors`.
     """
-    if path.suffix == PICKLED:
+    if path.suffix in PICKLED:
         for name, found in torch_tensors(path).items():
             yield StoredTensor(path, name, found.view.shape, found.view.storage.dtype, found.array)
         return

@@ -1,11 +1,18 @@
 """How far a graph of lower precision lies from the exact graph, and from itself elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from pydantic import JsonValue
 
-from polybake.base.modelfile.fixture import DEVICES, TOLERANCES, Case, Tolerance, decode_vectors
+from polybake.base.modelfile.fixture import (
+    DEVICES,
+    TOLERANCES,
+    Case,
+    Tolerance,
+    Vectors,
+    decode_vectors,
+)
 from polybake.base.modelfile.manifest import Deviation
 from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import CheckFailed
@@ -19,7 +26,7 @@ _CLOSE = 0.99
 
 
 def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation:
-    """Compare the vectors of the same cases, text by text.
+    """Compare the vectors of the same cases, text by text; of several outputs the worst counts.
 
     Args:
         exact: The cases of the float32 graph.
@@ -27,13 +34,23 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
     """
     golden = {case.id: case for case in exact}
     pairs = [(golden[case.id], case) for case in found if case.id in golden]
-    before, after = (
-        np.concatenate([decode_vectors(case.embeddings) for case in side])
-        for side in zip(*pairs, strict=True)
+    outputs = [
+        deviation(*(np.concatenate([decode_vectors(one) for one in side]) for side in sides))
+        for sides in zip(*(map(_outputs, zip(*pairs, strict=True))), strict=True)
+    ]
+    worst = Deviation(
+        max_abs=max(one.max_abs for one in outputs),
+        mean_cosine=min(one.mean_cosine for one in outputs),
+        min_cosine=min(one.min_cosine for one in outputs),
     )
     answers = [(_words(one.answer), _words(other.answer)) for one, other in pairs if one.call]
     moved = {"answers": len(answers), "reordered": sum(one != other for one, other in answers)}
-    return deviation(before, after).model_copy(update=moved)
+    return worst.model_copy(update=moved)
+
+
+def _outputs(cases: Sequence[Case]) -> Iterator[tuple[Vectors, ...]]:
+    """Yield the vectors of all cases, an output at a time."""
+    return zip(*(case.vectors for case in cases), strict=True)
 
 
 def _words(answer: JsonValue) -> JsonValue:

@@ -1,6 +1,6 @@
 """Check whether a vector depends on its neighbours in the batch or on padding."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import onnxruntime as ort
@@ -11,7 +11,7 @@ from polybake.baking.steps import Step
 from polybake.baking.tasks import TASKS
 from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.base.modelfile.fixture import Case
-from polybake.base.modelfile.manifest import UNQUANTIZED, Contract
+from polybake.base.modelfile.manifest import UNQUANTIZED, Contract, Output
 from polybake.base.modelfile.rows import Rows
 from polybake.base.modelfile.slack import Embeddings
 from polybake.errors import CheckFailed
@@ -28,13 +28,16 @@ Run = Callable[[Rows, int, str | None], list[Embeddings]]
 _WAYS = {"batch": "in a batch", "padding": "under padding"}
 
 
-def baked_run(runner: Runner) -> Run:
+def baked_run(runner: Runner, output: Output) -> Run:
     """Return a function that runs the baked graph; its vectors are taken before quantization.
+
+    Args:
+        runner: Runs the baked graph.
+        output: The output that the vectors are taken from.
 
     Raises:
         CheckFailed: The graph does not give one vector per text.
     """
-    output = runner.contract.output
     name = output.name if output.dtype == "float32" else UNQUANTIZED
 
     def run(rows: Rows, length: int, prompt: str | None) -> list[Embeddings]:
@@ -84,7 +87,7 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
     rows = rows[:_NEIGHBOURS]
     wide = min(2 * max(map(len, rows)), contract.max_length)
     fed = any(one.feed == "prompt_value" for one in contract.inputs)
-    largest = dict.fromkeys(_WAYS, 0.0)
+    most = dict.fromkeys(_WAYS, 0.0)
     for prompt in dict.fromkeys([contract.default_prompt, *(contract.prompts if fed else ())]):
         alone = np.concatenate([run([row], 0, prompt)[0] for row in rows])
         found = {"batch": run(rows[::-1], 0, prompt)[::-1], "padding": run(rows, wide, prompt)}
@@ -92,8 +95,17 @@ def measure_invariance(golden: Sequence[Case], contract: Contract, run: Run) -> 
             difference = relative_difference(
                 np.concatenate(vectors), alone, probabilities=TASKS[contract.task].probabilities
             )
-            largest[way] = float(np.maximum(largest[way], difference))  # max() may drop NaN
-    return largest
+            most[way] = float(np.maximum(most[way], difference))  # max() may drop NaN
+    return most
+
+
+def largest(measured: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the largest difference of each way, over all outputs; NaN if one is NaN."""
+    first, *others = measured
+    found = dict(first)
+    for other in others:
+        found = {way: float(np.maximum(one, other[way])) for way, one in found.items()}
+    return found
 
 
 def check_invariance(

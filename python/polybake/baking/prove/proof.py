@@ -52,14 +52,15 @@ def prove_steps(
         states = [encoded(case, contract, session, reference)]
         for step in steps:
             states.append(step.numpy(states[-1]))
-        found, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
-        difference, fault = _difference(found, states[-1].x, slack, contract)
-        if fault:
-            raise CheckFailed(
-                f"the baked graph differs from its source in case {case.id} by {fault}; "
-                f"nothing was written; {at_fault([_kept(one) for one in states], steps)}"
-            )
-        largest = max(largest, difference)
+        slack, expected = decode_slack(case.embeddings), [states[-1], *states[-1].further.values()]
+        for vectors, state in zip(case.vectors, expected, strict=True):
+            difference, fault = _difference(decode_vectors(vectors), state.x, slack, contract)
+            if fault:
+                raise CheckFailed(
+                    f"the baked graph differs from its source in case {case.id} by {fault}; "
+                    f"nothing was written; {at_fault([_kept(one) for one in states], steps)}"
+                )
+            largest = max(largest, difference)
     return largest
 
 

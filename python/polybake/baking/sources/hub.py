@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from polybake.baking.sources.heads.bge_m3 import LAYERS, PICKLED, SAFE
 from polybake.baking.sources.hub_conversion import conversion_of
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.stanford_colbert import METADATA
@@ -21,6 +22,9 @@ _TOKENIZER = "tokenizer.json"
 _WEIGHTS = ("model.safetensors", "model-*.safetensors")
 #: The same of pickles.
 _PICKLES = ("pytorch_model.bin", "pytorch_model-*.bin")
+#: Layers that lie beside an encoder in files of their own, as safetensors or as pickles.
+_BESIDE = tuple(layer + SAFE for layer in LAYERS)
+_BESIDE_PICKLED = tuple(layer + PICKLED for layer in LAYERS)
 
 
 def fetch(
@@ -52,7 +56,8 @@ def fetch(
     folder = replace(ModelFolder.at(snapshot, allow_unknown, pickle), identifier=str(commit))
     places = _places(folder)
     old = [place for place in places if not any(_found(folder, place, (_TOKENIZER,)))]
-    needed = [*_within(places, _WEIGHTS), *_within(old, TOKENIZER_FILES)]
+    beside = (*_BESIDE, *(_BESIDE_PICKLED if pickle == "tensors" else ()))
+    needed = [*_within(places, _WEIGHTS), *_within(old, TOKENIZER_FILES), *beside]
     _download(reference, snapshot.name, needed)
     left = [place for place in places if not any(_found(folder, place, _WEIGHTS))]
     if left and pickle == "tensors":

@@ -30,7 +30,7 @@ def all_tensors(folder: ModelFolder) -> dict[str, NDArray[np.float32]]:
     Raises:
         InputError: The file is missing or damaged.
     """
-    return {tensor.name: _read(tensor) for tensor in _tensors(folder)}
+    return {tensor.name: _read(tensor) for tensor in _tensors(weight_file(folder))}
 
 
 def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
@@ -39,17 +39,25 @@ def exact_tensors(folder: ModelFolder, names: Mapping[str, str]) -> dict[str, ND
     Raises:
         InputError: It has other tensors, or as in `all_tensors`.
     """
-    found = {tensor.name: tensor for tensor in _tensors(folder)}
+    return tensors_of(weight_file(folder), names)
+
+
+def tensors_of(file: Path, names: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
+    """Return the tensors of these names by key; the file may have no others.
+
+    Raises:
+        InputError: It has other tensors, or is damaged.
+    """
+    found = {tensor.name: tensor for tensor in _tensors(file)}
     if sorted(found) != sorted(names.values()):
         raise InputError(
-            f"{weight_file(folder)}: holds {', '.join(sorted(found))}; "
+            f"{file}: holds {', '.join(sorted(found))}; "
             f"expected {', '.join(sorted(names.values()))}"
         )
     return {key: _read(found[name]) for key, name in names.items()}
 
 
-def _tensors(folder: ModelFolder) -> list[StoredTensor]:
-    file = weight_file(folder)
+def _tensors(file: Path) -> list[StoredTensor]:
     tensors, size = [*stored_tensors(file)], file.stat().st_size
     # A pickle may name one storage a thousand times, and these are all in memory at once.
     if sum(math.prod(tensor.shape) for tensor in tensors) > size:

@@ -109,6 +109,7 @@ HeadKind = Literal[
     "ForMaskedLM",
     "ForCausalLM",
     "HF_ColBERT",
+    "BGE-M3",
 ]
 
 
@@ -120,7 +121,8 @@ class TaskHead:
         kind: The kind of the head's output.
         steps: Reads the layers. They turn token embeddings into a number for each label, ``[batch,
             labels]`` or ``[batch, sequence, labels]``, into two numbers for a beginning and an end,
-            or into one for each token of the vocabulary, ``[batch, sequence, tokens]``.
+            into one for each token of the vocabulary, ``[batch, sequence, tokens]``, or into the
+            three outputs of the step `Hybrid`.
         labels: The label of each number; empty without labels.
         scores: The function that makes scores of the numbers; None leaves them as they are.
         relevance: The function that makes a relevance of a pair's only number; ``identity`` leaves

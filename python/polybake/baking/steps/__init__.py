@@ -4,6 +4,7 @@ from polybake.baking.steps.activation import Activation
 from polybake.baking.steps.cnn import Cnn
 from polybake.baking.steps.dense import Dense
 from polybake.baking.steps.dropout import Dropout
+from polybake.baking.steps.hybrid import Hybrid
 from polybake.baking.steps.keep_largest import KeepLargest
 from polybake.baking.steps.layer_norm import LayerNorm
 from polybake.baking.steps.leave_out import LeaveOut
@@ -71,6 +72,7 @@ __all__ = [
     "Dense",
     "Dropout",
     "Floats",
+    "Hybrid",
     "KeepLargest",
     "LayerNorm",
     "LeaveOut",

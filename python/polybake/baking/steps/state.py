@@ -1,6 +1,7 @@
 """The input and output of a step: embeddings, and the tokens that they come from."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -30,6 +31,7 @@ class State(Generic[Value]):
         sought: int64 ``[batch, sequence]``, 1 at a token of the text in which answers are sought;
             None where rows are not of a question and a text.
         counts: int64 ``[batch]``, how many rows of ``x`` are each text's; None where it is one.
+        further: What else a text gets of the same pass, by the names of the graph's outputs.
     """
 
     x: Value
@@ -41,6 +43,7 @@ class State(Generic[Value]):
     hidden_states: tuple[Value, ...] = ()
     sought: Value | None = None
     counts: Value | None = None
+    further: Mapping[str, "State[Value]"] = field(default_factory=dict)
 
     def becomes(self, x: Value, **changes: Any) -> Self:
         """Return the state with a new ``x`` and these changes."""

@@ -5,6 +5,7 @@ from polybake.baking.tasks.answer import Answer
 from polybake.baking.tasks.classify import Classify
 from polybake.baking.tasks.classify_pairs import ClassifyPairs
 from polybake.baking.tasks.embed import Embed
+from polybake.baking.tasks.hybrid import Hybrid
 from polybake.baking.tasks.multi_vector import MultiVector
 from polybake.baking.tasks.rerank import Rerank
 from polybake.baking.tasks.sparse import Sparse
@@ -26,6 +27,7 @@ TASKS: dict[str, Task] = {
         Answer(),
         Sparse(),
         MultiVector(),
+        Hybrid(),
         Embed(),
     )
 }
@@ -51,6 +53,7 @@ __all__ = [
     "ClassifyPairs",
     "Embed",
     "Found",
+    "Hybrid",
     "Known",
     "MultiVector",
     "Rerank",

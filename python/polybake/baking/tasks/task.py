@@ -1,7 +1,7 @@
 """The task of a model file."""
 
 import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -41,12 +41,16 @@ class Found:
         call: The arguments from `Task.call`.
         known: What a client makes an answer with.
         counts: How many rows each text has; None if each has one.
+        ids: The token ids of each text.
+        further: The rows of each text in each further output, by its name.
     """
 
     vectors: NDArray[np.number[Any]]
     call: Mapping[str, JsonValue] = field(default_factory=dict)
     known: Known = Known()
     counts: NDArray[np.int64] | None = None
+    ids: Sequence[Sequence[int]] = ()
+    further: Mapping[str, Sequence[NDArray[np.number[Any]]]] = field(default_factory=dict)
 
     @property
     def rows(self) -> list[NDArray[np.number[Any]]]:
@@ -61,6 +65,7 @@ class Task(abc.ABC):
     Attributes:
         name: Its name in polybake.toml and in the contract.
         output: The name of the graph's first output.
+        further_outputs: The names of the others that clients read.
         hub_tag: Its ``pipeline_tag`` on the Hugging Face hub.
         prompted: Whether its clients put prompts before texts.
         cut: Which text of a pair is cut if they are too long together; None for single texts.
@@ -71,6 +76,7 @@ class Task(abc.ABC):
 
     name: ClassVar[str]
     output: ClassVar[str]
+    further_outputs: ClassVar[tuple[str, ...]] = ()
     hub_tag: ClassVar[str] = "feature-extraction"
     prompted: ClassVar[bool] = False
     cut: ClassVar[Cut | None] = None

@@ -1,13 +1,14 @@
 """A fixture and its cases: golden inputs and outputs, as JSON with exact numbers."""
 
 import base64
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
-from polybake.base.modelfile.record import Record
+from polybake.base.modelfile.record import GrownRecord, Record
 from polybake.base.modelfile.rows import packed
 from polybake.base.modelfile.slack import Embeddings, Slack
 
@@ -58,8 +59,10 @@ class Vectors(Record):
 Text = str | tuple[str, str]
 
 
-class Case(Record):
+class Case(GrownRecord):
     """One call of a client: its texts, the token ids and the embeddings they must give."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"further"})
 
     id: str
     why: str = Field(description="The fault that this case finds.")
@@ -71,10 +74,25 @@ class Case(Record):
         default=None, description="The type of each id, of pairs; null where there are none."
     )
     embeddings: Vectors
+    further: dict[str, Vectors] | None = Field(
+        default=None,
+        description="What the model's further outputs must give, by name; absent where it has none.",
+    )
     call: dict[str, JsonValue] | None = Field(
         default=None, description="What the task's own call is given; null where vectors are all."
     )
     answer: JsonValue = Field(default=None, description="What that call gives.")
+
+    @property
+    def vectors(self) -> tuple[Vectors, ...]:
+        """What each output must give."""
+        return (self.embeddings, *(self.further or {}).values())
+
+    def with_vectors(self, vectors: Sequence[Vectors]) -> Self:
+        """Return the case with others for its outputs, as many."""
+        first, *others = vectors
+        named = self.further and dict(zip(self.further, others, strict=True))
+        return self.model_copy(update={"embeddings": first, "further": named})
 
     def rows(self, vocab_size: int) -> tuple[tuple[int, ...], ...]:
         """The rows that a graph is fed, with the types of their tokens packed into them."""

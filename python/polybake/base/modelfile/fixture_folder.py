@@ -1,5 +1,6 @@
 """A fixture on disk: ``cases.json``, with ``vectors.f32`` beside it for many floats."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +20,17 @@ _LARGEST_INLINE = 1_000_000
 
 def write_fixture(fixture: Fixture, folder: Path) -> None:
     """Write ``fixture``, whose vectors are inline, to ``folder``."""
-    arrays = [decode_vectors(case.embeddings) for case in fixture.cases]
+    arrays = [decode_vectors(one) for case in fixture.cases for one in case.vectors]
     sidecar = folder / VECTORS
     floats = all(array.dtype == np.float32 for array in arrays)
     if floats and sum(array.nbytes for array in arrays) > _LARGEST_INLINE:
         offset, cases = 0, []
-        for case, array in zip(fixture.cases, arrays, strict=True):
-            vectors = Vectors(shape=case.embeddings.shape, offset=offset)
-            cases.append(case.model_copy(update={"embeddings": vectors}))
-            offset += array.nbytes
+        for case in fixture.cases:
+            vectors = []
+            for one in case.vectors:
+                vectors.append(Vectors(shape=one.shape, offset=offset))
+                offset += 4 * math.prod(one.shape)
+            cases.append(case.with_vectors(vectors))
         fixture = fixture.model_copy(update={"cases": tuple(cases)})
         with replacing(sidecar) as file:
             for array in arrays:
@@ -48,12 +51,13 @@ def read_fixture(folder: Path) -> Fixture:
     path = folder / CASES
     try:
         fixture = Fixture.model_validate_json(path.read_bytes())
-        if any(case.embeddings.offset is not None for case in fixture.cases):
+        if any(one.offset is not None for case in fixture.cases for one in case.vectors):
             sidecar = (folder / VECTORS).read_bytes()
             cases = tuple(_inlined(case, sidecar) for case in fixture.cases)
             fixture = fixture.model_copy(update={"cases": cases})
         for case in fixture.cases:
-            decode_vectors(case.embeddings)
+            for one in case.vectors:
+                decode_vectors(one)
     except OSError as error:
         raise InputError(
             f"{error.filename}: cannot be read ({error.strerror}); write it with: polybake fixtures"
@@ -68,11 +72,14 @@ def read_fixture(folder: Path) -> Fixture:
 
 
 def _inlined(case: Case, sidecar: bytes) -> Case:
-    vectors = case.embeddings
+    return case.with_vectors([_inline(case.id, one, sidecar) for one in case.vectors])
+
+
+def _inline(case: str, vectors: Vectors, sidecar: bytes) -> Vectors:
     if vectors.offset is None:
-        return case
+        return vectors
     rows, dimension = vectors.shape
     if vectors.offset < 0 or vectors.offset + 4 * rows * dimension > len(sidecar):
-        raise ValueError(f"case {case.id}: its vectors lie beyond the end of {VECTORS}")
+        raise ValueError(f"case {case}: its vectors lie beyond the end of {VECTORS}")
     array = np.frombuffer(sidecar, "<f4", rows * dimension, vectors.offset)
-    return case.model_copy(update={"embeddings": encode_vectors(array.reshape(rows, dimension))})
+    return encode_vectors(array.reshape(rows, dimension))

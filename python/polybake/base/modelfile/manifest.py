@@ -140,8 +140,10 @@ class Pair(Record):
         return first, second
 
 
-class Contract(Record):
+class Contract(GrownRecord):
     """What a generated client was written for; clients compare it field by field with a file."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"further_outputs"})
 
     task: str = Field(default="embed", description="What the file is for, and its client's class.")
     settings: dict[str, JsonValue] = Field(
@@ -152,6 +154,10 @@ class Contract(Record):
     )
     inputs: tuple[Input, ...]
     output: Output
+    further_outputs: tuple[Output, ...] = Field(
+        default=(),
+        description="What clients read besides, of the same pass; absent where there is none.",
+    )
     vocab_size: int = Field(gt=0, description="Token ids that the graph takes are below it.")
     max_length: int = Field(gt=0, description="Tokens kept of a text, special tokens included.")
     pad_id: int = Field(ge=0)
@@ -160,6 +166,11 @@ class Contract(Record):
     default_prompt: str | None = Field(
         default=None, description="The prompt that embed() uses when none is named."
     )
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """All outputs that clients read."""
+        return (self.output, *self.further_outputs)
 
     def canonical(self) -> str:
         """The contract as JSON with sorted keys and no white space, ASCII only."""

@@ -36,13 +36,18 @@ def export_ort(model: Path, output: Path) -> float:
 
     Raises:
         CheckFailed: The exported model gives other vectors.
-        InputError: It is not a model file, or the suffix is wrong.
+        InputError: It is not a model file, gives several outputs, or the suffix is wrong.
     """
     if output.suffix != _SUFFIX:
         raise InputError(f"{output}: ONNX Runtime knows its format by the suffix {_SUFFIX}; add it")
     head = read_head(model)
     check_tail(head)
     contract = head.manifest.contract
+    if contract.further_outputs:
+        raise InputError(
+            f"{model}: gives a text several outputs, and an export is compared by one; run the "
+            "file itself"
+        )
     with Scratch() as folder:
         made = Path(folder) / f"model{_SUFFIX}"
         _write(model, made)

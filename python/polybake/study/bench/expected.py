@@ -6,6 +6,7 @@ from dataclasses import replace
 from polybake.baking.golden.edges import Edges
 from polybake.base.modelfile.fixture import Case, Text, encode_vectors
 from polybake.base.modelfile.manifest import UNQUANTIZED, Output
+from polybake.errors import InputError
 from polybake.runtime.embedder import Embedder
 from polybake.verification.judging.golden import GoldenCase
 
@@ -13,6 +14,11 @@ from polybake.verification.judging.golden import GoldenCase
 def expected(embedder: Embedder, name: str, texts: Sequence[Text]) -> GoldenCase:
     """Embed texts in one call; also return how far a quantized model's integers may differ."""
     runner = embedder.runner
+    if runner.contract.further_outputs:
+        raise InputError(
+            f"{embedder.path}: gives a text several outputs, and a bench times one; "
+            "time a client of it by itself: polybake generate"
+        )
     rows, output = runner.ids(texts), runner.contract.output
     vectors, slack = runner.embed(rows), None
     edges = Edges.of(embedder.path, output, embedder.head.fixture.tolerances)

@@ -9,6 +9,7 @@ from typing import Any
 
 from polybake.base.modelfile.container import FileHead, check_tail, read_head
 from polybake.base.modelfile.manifest import Contract
+from polybake.errors import InputError
 from polybake.study.diff.documents import Change, document_changes
 
 #: The parts that decide a vector; the fingerprint is made of them.
@@ -107,11 +108,16 @@ def compare_parts(before: Path, after: Path) -> ModelParts:
     """Read two model files, and check that their graphs were not changed since they were written.
 
     Raises:
-        InputError: A file is not a model file, or is damaged.
+        InputError: A file is not a model file, is damaged, or gives several outputs.
         CheckFailed: A graph was changed.
     """
     heads = read_head(before), read_head(after)
     for head in heads:
+        if head.manifest.contract.further_outputs:
+            raise InputError(
+                f"{head.path}: gives a text several outputs, and a diff compares one; bake each "
+                'model with task = "embed" and compare these'
+            )
         check_tail(head)
     return ModelParts(*heads)
 

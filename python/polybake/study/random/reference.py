@@ -22,6 +22,7 @@ class GoldenRunner:
 
     Attributes:
         output: The model's output.
+        further: Its further outputs.
 
     Raises:
         InputError: The file is not a baked model, or does not load.
@@ -30,6 +31,7 @@ class GoldenRunner:
     def __init__(self, model: str | os.PathLike[str]) -> None:
         embedder = Embedder(model, threads=THREADS)
         self.output = embedder.manifest.contract.output
+        self.further = embedder.manifest.contract.further_outputs
         self._head = embedder.head
         self._runner = embedder.runner
         self._edges = Edges.of(Path(model), self.output, self._head.fixture.tolerances)

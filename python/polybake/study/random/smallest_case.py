@@ -69,7 +69,8 @@ class Failing:
         self._session = session = self._session or self.open()
         fixture = self.reference.fixture({self.failed.case: drawn})
         try:
-            (golden,) = decode_fixture(fixture, [session.device], self.reference.output).cases
+            outputs = self.reference.output, self.reference.further
+            (golden,) = decode_fixture(fixture, [session.device], *outputs).cases
         except InputError:  # the model has no answer
             return None
         if self.failed.stage not in stages_of(golden.case):

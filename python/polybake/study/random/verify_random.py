@@ -100,7 +100,7 @@ def verify_random(
                 client.on(device),
                 device,
                 subject,
-                decode_fixture(fixture, [device], reference.output),
+                decode_fixture(fixture, [device], reference.output, reference.further),
                 Timeouts.of(timeout),
             ),
             reference,

@@ -41,8 +41,10 @@ class Evidence:
         """Add an answer and its outcome."""
         if stage is Stage.TOKENIZE and outcome.status is Status.FAIL:
             self._add_ids(golden, results)
-        elif outcome.vectors is not None and outcome.vectors.size:
-            self._add_vectors(stage, golden, outcome.vectors, tolerance)
+        found = (outcome.vectors, *outcome.further)
+        for one, vectors in zip(golden.outputs, found, strict=False):
+            if vectors is not None and vectors.size:
+                self._add_vectors(stage, one, vectors, tolerance)
 
     def distributions(self) -> tuple[Distribution, ...]:
         """Return the distribution of each stage that gave vectors."""

@@ -1,7 +1,7 @@
 """The golden answers of a fixture, decoded and checked once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from polybake.base.modelfile.fixture import (
     Device,
     Fixture,
     Tolerance,
+    Vectors,
     decode_slack,
     decode_vectors,
 )
@@ -21,11 +22,23 @@ from polybake.verification.verdict import SESSION
 
 @dataclass(frozen=True)
 class GoldenCase:
-    """A case with its vectors ``[texts, dimension]``, and the slack that integers have."""
+    """A case with its vectors ``[texts, dimension]``, and the slack that integers have.
+
+    Attributes:
+        output: The name of the output that the vectors are of.
+        further: The same case with the vectors of the model's further outputs.
+    """
 
     case: Case
     vectors: Embeddings
     slack: Slack | None
+    output: str = ""
+    further: tuple["GoldenCase", ...] = ()
+
+    @property
+    def outputs(self) -> tuple["GoldenCase", ...]:
+        """The case for each output."""
+        return (self, *self.further)
 
 
 @dataclass(frozen=True)
@@ -42,12 +55,21 @@ class Golden:
         slacks = [case.slack for case in self.cases if case.slack is not None]
         if slacks:
             return max(1.0, *map(float, (slack.largest for slack in slacks)))
-        norms = [np.linalg.norm(case.vectors, axis=1).max(initial=0.0) for case in self.cases]
+        vectors = [one.vectors for case in self.cases for one in case.outputs]
+        norms = [np.linalg.norm(one, axis=1).max(initial=0.0) for one in vectors]
         return self.tolerances[device].max_abs * max(1.0, *map(float, norms))
 
 
-def decode_fixture(fixture: Fixture, devices: Sequence[Device], output: Output) -> Golden:
+def decode_fixture(
+    fixture: Fixture, devices: Sequence[Device], output: Output, further: Sequence[Output] = ()
+) -> Golden:
     """Decode the fixture's vectors.
+
+    Args:
+        fixture: The fixture.
+        devices: The devices that need a tolerance.
+        output: The model's output.
+        further: Its further outputs.
 
     Raises:
         InputError: There are no cases, or a case twice; vectors are damaged, not finite, not one
@@ -66,15 +88,27 @@ def decode_fixture(fixture: Fixture, devices: Sequence[Device], output: Output) 
         if ids.count(case_id) > 1:
             raise InputError(f"fixture: case {case_id}: the id is taken; give each case its own")
     return Golden(
-        cases=tuple(_decode(case, output) for case in fixture.cases),
+        cases=tuple(_decode(case, (output, *further)) for case in fixture.cases),
         tolerances={device: fixture.tolerances[device] for device in devices},
-        counted=output.counts is not None,
+        counted=any(one.counts is not None for one in (output, *further)),
     )
 
 
-def _decode(case: Case, output: Output) -> GoldenCase:
+def _decode(case: Case, outputs: Sequence[Output]) -> GoldenCase:
+    expected, found = [one.name for one in outputs[1:]], [*(case.further or ())]
+    if found != expected:
+        raise InputError(
+            f"fixture: case {case.id}: has the further outputs {', '.join(found) or 'none'}, and "
+            f"the model gives {', '.join(expected) or 'none'}; write the fixture again"
+        )
+    pairs = zip(case.vectors, outputs, strict=True)
+    first, *further = (_decode_output(case, *pair) for pair in pairs)
+    return replace(first, further=tuple(further))
+
+
+def _decode_output(case: Case, encoded: Vectors, output: Output) -> GoldenCase:
     try:
-        vectors, slack = decode_vectors(case.embeddings), decode_slack(case.embeddings)
+        vectors, slack = decode_vectors(encoded), decode_slack(encoded)
     except ValueError as error:
         raise InputError(f"fixture: case {case.id}: {error}; write the fixture again") from error
     # If texts have several vectors, the answer decides how many.
@@ -94,4 +128,4 @@ def _decode(case: Case, output: Output) -> GoldenCase:
             f"fixture: case {case.id}: {vectors.dtype} vectors, and the model gives "
             f"{output.readable}; write them with: polybake fixtures"
         )
-    return GoldenCase(case, vectors, slack)
+    return GoldenCase(case, vectors, slack, output.name)

@@ -4,6 +4,7 @@ No golden case fills more than two batches, so a lost batch would go unnoticed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from itertools import accumulate, cycle
 
@@ -40,7 +41,8 @@ def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCa
     for case in golden.cases:
         groups.setdefault(case.case.prompt, []).extend(_parts(case, whole=golden.counted))
     parts = max(groups.values(), key=len) or [golden.cases[0]]
-    most = max(1, _ELEMENTS // max(1, max(part.vectors.size for part in parts)))
+    sizes = [sum(one.vectors.size for one in part.outputs) for part in parts]
+    most = max(1, _ELEMENTS // max(1, max(sizes)))
     lengths = [sum(map(len, part.case.input_ids)) for part in parts]
     numbers = enough(lengths, BUDGETS[device], most)
     listed = _joined([parts[number] for number in mixed(numbers, "list")])
@@ -53,7 +55,7 @@ def many_texts(golden: Golden, device: Device) -> Iterator[tuple[Stage, GoldenCa
         yield Stage.STREAM, _joined([parts[number] for number in mixed(numbers, "stream")])
     else:
         asked = listed.case.model_copy(update={"call": call.arguments, "answer": call.answer})
-        yield Stage.STREAM, GoldenCase(asked, listed.vectors, listed.slack)
+        yield Stage.STREAM, replace(listed, case=asked)
 
 
 def batch_sizes(lengths: Iterable[int], budget: int) -> Iterator[tuple[int, int]]:
@@ -123,13 +125,20 @@ def _parts(golden: GoldenCase, *, whole: bool) -> Iterator[GoldenCase]:
 
 
 def _joined(parts: Sequence[GoldenCase]) -> GoldenCase:
-    return _case(
+    joined = _case(
         parts[0].case.prompt,
         tuple(text for part in parts for text in part.case.texts),
         tuple(ids for part in parts for ids in part.case.input_ids),
         np.concatenate([part.vectors for part in parts]),
         Slack.of_rows([part.slack for part in parts]),
     )
+    further = (
+        replace(
+            joined, vectors=np.concatenate([one.vectors for one in same]), output=same[0].output
+        )
+        for same in zip(*(part.further for part in parts), strict=True)
+    )
+    return replace(joined, output=parts[0].output, further=tuple(further))
 
 
 def _case(

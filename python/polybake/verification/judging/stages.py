@@ -38,6 +38,8 @@ class Outcome:
     difference: float | None = None
     #: ``[texts, dimension]``, if they are finite and of the golden dtype and shape.
     vectors: Embeddings | None = None
+    #: The same of each further output.
+    further: tuple[Embeddings | None, ...] = ()
 
 
 def stages_of(case: Case) -> tuple[Stage, ...]:
@@ -83,6 +85,8 @@ def judge_case(stage: Stage, golden: GoldenCase, results: object, tolerance: Tol
     if stage is Stage.CALL or (stage is Stage.STREAM and golden.case.call is not None):
         message = compare_answers(golden.case.answer, results)
         return Outcome(Status.FAIL, message) if message else Outcome(Status.PASS)
+    if golden.further:
+        return _judge_outputs(golden, results, tolerance)
     return _judge_vectors(golden, results, tolerance)
 
 
@@ -122,6 +126,26 @@ def _judge_typed(input_ids: Rows, type_ids: Rows, results: object) -> Outcome:
     if difference:
         return Outcome(Status.FAIL, f"types of tokens: {difference.message}")
     return Outcome(Status.PASS)
+
+
+def _judge_outputs(golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:
+    """Judge vectors by the names of the outputs; the worst outcome counts."""
+    names = [one.output for one in golden.outputs]
+    if not isinstance(results, dict) or sorted(results) != sorted(names):
+        return Outcome(Status.ERROR, f"results are not the vectors of {', '.join(names)}")
+    found = [_judge_vectors(one, results[one.output], tolerance) for one in golden.outputs]
+    worst, message = next(
+        (
+            (outcome.status, f"{name}: {outcome.message}")
+            for status in (Status.ERROR, Status.FAIL)
+            for name, outcome in zip(names, found, strict=True)
+            if outcome.status is status
+        ),
+        (Status.PASS, ""),
+    )
+    differences = [one.difference for one in found if one.difference is not None]
+    vectors, *further = (outcome.vectors for outcome in found)
+    return Outcome(worst, message, max(differences, default=None), vectors, tuple(further))
 
 
 def _judge_vectors(golden: GoldenCase, results: object, tolerance: Tolerance) -> Outcome:

@@ -115,7 +115,12 @@ def golden_cases(
         raise InputError(f"device {device!r}: choose among: {', '.join(DEVICES)}")
     head = read_head(Path(model))
     cases = head.fixture if fixture is None else read_fixture(Path(fixture))
-    output = head.manifest.contract.output
+    output, *further = head.manifest.contract.outputs
+    if further:
+        raise InputError(
+            f"{model}: gives a text {1 + len(further)} outputs, and a service is compared by one; "
+            "verify its client instead: polybake verify"
+        )
     golden = decode_fixture(cases, [device], output)
     several = output.counts is not None
     return [ServiceCase(case, golden.tolerances[device], golden, several) for case in golden.cases]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.heads import masked_lm
+from polybake.baking.sources.heads.bge_m3 import bge_m3
 from polybake.baking.sources.sentence_transformers.encoder_per_route import (
     EncoderPerRoute,
     same_tokenizer,
@@ -86,7 +87,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         prompts=prompts,
         default_prompt=settings.default_prompt_name,
         similarity=settings.similarity,
-        head=_head(folder, begins),
+        head=_head(folder, begins) or _layers_beside(folder, begins, tokenizer),
         saved_as=settings.model_type,
     )
 
@@ -132,6 +133,14 @@ def _head(folder: ModelFolder, begins: Iterable[Module]) -> TaskHead | None:
     return next(
         (masked_lm(body) for kind, body in bodies if FIRST[kind].recipe(body) == RUN_HEAD), None
     )
+
+
+def _layers_beside(
+    folder: ModelFolder, begins: Sequence[Module], tokenizer: BakedTokenizer
+) -> TaskHead | None:
+    """Return the layers of BGE-M3, which lie beside its encoder and its settings."""
+    alone = [(module.kind, module.path) for module in begins] == [("Transformer", "")]
+    return bge_m3(folder, tokenizer) if alone else None
 
 
 def _begins(folder: ModelFolder, found: str, expected: Iterable[str]) -> InputError:

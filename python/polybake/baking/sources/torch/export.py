@@ -120,7 +120,7 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
     files = {name: file for name, file in found.items() if file is not None}
     weights = {file.relative_to(folder.path).as_posix(): file for file in checkpoint_files(folder)}
     for file in weights.values():
-        if file.suffix == PICKLED:
+        if file.suffix in PICKLED:
             raise InputError(
                 f'{file}: is a pickle, which PyTorch would run; leave out encoder = "torch", or '
                 "write the weights with transformers: save_pretrained(…, safe_serialization=True)"
