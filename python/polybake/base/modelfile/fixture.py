@@ -76,7 +76,7 @@ class Case(GrownRecord):
     embeddings: Vectors
     further: dict[str, Vectors] | None = Field(
         default=None,
-        description="What the model's further outputs must give, by name; absent where it has none.",
+        description="What further outputs must give, by name; absent where there are none.",
     )
     call: dict[str, JsonValue] | None = Field(
         default=None, description="What the task's own call is given; null where vectors are all."
