@@ -79,7 +79,7 @@ class Shape(BaseModel, extra="forbid"):
         weights: The weights besides the encoder's.
         pickle: Whether all of them lie in files pytorch_model.bin alone.
         modules: The entries of modules.json; None where there is no such file.
-        files: Other files by name: JSON, a text, or sizes of weights.
+        files: Other files by name: JSON, a text, or sizes of weights, also as a pickle (.pt).
         table: Keys of ``[model]`` in polybake.toml that it is baked with.
         bakes: The task that it is baked for; empty where it is refused.
         dimension: Numbers of a row; 0 is not asked.
@@ -183,6 +183,8 @@ def _write_file(path: Path, content: Any, rows: int) -> None:
         path.write_text(content, encoding="utf-8")
     elif path.suffix == ".safetensors":
         _write_weights(path.parent, content, rows)
+    elif path.suffix == ".pt":
+        write_torch(path, _random(path.parent, content, rows))
     else:
         is_tokenizers = path.name == "tokenizer_config.json"
         write_json(path, _as_published(content, "tokenizer_configs") if is_tokenizers else content)

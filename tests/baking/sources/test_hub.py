@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 from safetensors.numpy import load_file
 
+from models.files.task_models import m3_layers
 from models.folders.stanford import write_stanford
-from models.folders.tiny_folders import write_bert, write_sentence_transformers, write_two_encoders
+from models.folders.tiny_folders import (
+    change_json,
+    write_bert,
+    write_sentence_transformers,
+    write_two_encoders,
+)
 from models.folders.torch_saved import write_torch
 from polybake.base.modelfile.container import read_head
 from support.hub.hub_cache import write_cache
@@ -140,6 +146,25 @@ def test_pickles_are_fetched_if_asked_for_and_needed(hub: Hub, model: Path, tmp_
         "pytorch_model-00001-of-00002.bin",
         "pytorch_model-00002-of-00002.bin",
     }
+
+
+def test_layers_beside_an_encoder_are_fetched(hub: Hub, model: Path, tmp_path: Path) -> None:
+    """As the pickles that they are, if these may be read."""
+    for name, arrays in m3_layers().items():
+        write_torch(model / f"{name}.pt", arrays)
+    tokens = {"cls_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "[UNK]"}
+    change_json(model / "tokenizer_config.json", **tokens)
+    bake = ("bake", f"hub:{NAME}", "--output", "o.onnx")
+    polybake(tmp_path, *bake, HF_ENDPOINT=hub.endpoint)
+    assert not [name for name in hub.fetched if name.endswith(".pt")]
+    assert read_head(tmp_path / "o.onnx").manifest.contract.task == "embed"
+    (tmp_path / "later").mkdir()
+    polybake(tmp_path / "later", *bake, "--pickle", "tensors", HF_ENDPOINT=hub.endpoint)
+    assert {name for name in hub.fetched if name.endswith(".pt")} == {
+        "sparse_linear.pt",
+        "colbert_linear.pt",
+    }
+    assert read_head(tmp_path / "later" / "o.onnx").manifest.contract.task == "hybrid"
 
 
 @pytest.fixture
