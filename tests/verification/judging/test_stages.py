@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,6 +49,25 @@ def test_dtype_and_shape_are_compared(change: dict[str, object], says: str) -> N
     vectors = np.zeros((1, 2), np.float32)
     outcome = judge_case(Stage.EMBED, golden(vectors), answered(vectors) | change, CPU)
     assert (outcome.status, outcome.message) == (Status.FAIL, says)
+
+
+def test_each_output_is_judged() -> None:
+    """Of several outputs each is compared by its name, and the message has the one that differs."""
+    arrays = [np.ones((1, 2), np.float32), np.ones((3, 1), np.float32), np.ones((3, 2), np.float32)]
+    first, *further = (
+        replace(golden(array), output=name) for name, array in zip("abc", arrays, strict=True)
+    )
+    several = replace(first, further=tuple(further))
+    right = {name: answered(array) for name, array in zip("abc", arrays, strict=True)}
+    outcome = judge_case(Stage.EMBED, several, right, CPU)
+    assert (outcome.status, outcome.difference) == (Status.PASS, 0.0)
+    for name, array in zip("abc", arrays, strict=True):
+        wrong = {**right, name: answered(array + np.float32(0.01))}
+        outcome = judge_case(Stage.EMBED_IDS, several, wrong, CPU)
+        assert outcome.status is Status.FAIL
+        assert outcome.message.startswith(f"{name}: row 0, element 0: difference 0.01")
+        less = {key: one for key, one in right.items() if key != name}
+        assert judge_case(Stage.EMBED, several, less, CPU).status is Status.ERROR
 
 
 @given(hnp.arrays(np.float32, (2, 3), elements=st.floats(-1, 1, width=32)))
