@@ -26,6 +26,8 @@ def test_what_was_given_up_is_said(tmp_path: Path) -> None:
     mean = f"{manifest.deviation.mean_cosine:.5f}"
     assert f"float16 weights: cosine to the exact vectors {mean} in the mean" in printed
     assert "before you use it" not in printed
+    lowered = manifest.model_copy(update={"storage": "float16-table"})
+    assert _lowered(lowered, manifest.deviation).startswith("float16 token table: cosine to")
     options = ("--precision", "float16", "--output", "narrow.onnx")
     assert "float16: cosine to the exact vectors 1.00000" in polybake(
         "bake", folder, *options, cwd=tmp_path

@@ -143,11 +143,13 @@ def bake(
             model, built = build(
                 source, encoder, steps, used, task, functions=functions, expose=expose
             )
-            check_fits(model, lowering, out)
+            lowering.check(model, built.contract)
+            check_fits(model, lowering, built.contract, out)
             if lowering.changes:
                 write_to_run(model, tail)
             else:
-                _write_tail(model, lowering, out, tail)
+                store_narrow(model)
+                _write_tail(model, built.contract, out, tail)
                 # The runs below need the memory of the weights, which a graph's cycles hold on to.
                 del model
                 gc.collect()
@@ -170,7 +172,7 @@ def bake(
             with timed("lower"):
                 tail = Path(scratch) / "tail.onnx"
                 lowering.apply(model, built.contract, built.tokenizer, exact.golden, tail.parent)
-                _write_tail(model, lowering, out, tail)
+                _write_tail(model, built.contract, out, tail)
                 golden = lowered_golden(model, tail, lowering.precision, exact, texts, steps)
         elif built.rounds:
             with timed("lower"):
@@ -203,12 +205,11 @@ def bake(
     )
 
 
-def _write_tail(model: ir.Model, lowering: Lowering, out: Path, tail: Path) -> None:
+def _write_tail(model: ir.Model, contract: Contract, out: Path, tail: Path) -> None:
     """Write the graph that the model file ends with."""
-    store_narrow(model, lowering.stored)
     file = serialize(model)
     if file.size > container.LARGEST_FILE:
-        raise too_large(model, file.size, out)
+        raise too_large(model, file.size, contract, out)
     file.write(tail)
 
 

@@ -58,8 +58,11 @@ def bake(
         typer.Option(help="What the graph's large products are computed in."),
     ] = None,
     storage: Annotated[
-        Literal["checkpoint", "float16"] | None,
-        typer.Option(help="The type of the stored weights: the checkpoint's own, or rounded."),
+        Literal["checkpoint", "float16", "float16-table"] | None,
+        typer.Option(
+            help="The type of the stored weights: the checkpoint's own, or rounded, all or those "
+            "of the token table."
+        ),
     ] = None,
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
@@ -170,7 +173,8 @@ def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
 
 def _lowered(manifest: Manifest, deviation: Deviation) -> str:
     """Describe the lower precision, and what it changed."""
-    precision = "float16 weights" if manifest.precision == "float32" else manifest.precision
+    stored = "float16 token table" if manifest.storage == "float16-table" else "float16 weights"
+    precision = stored if manifest.precision == "float32" else manifest.precision
     if deviation.answers:
         return (
             f"{precision}: numbers differ from the exact ones by {deviation.max_abs:.1e} at most; "

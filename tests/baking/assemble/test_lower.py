@@ -54,6 +54,35 @@ def test_float16_storage_says_what_it_changed(tmp_path: Path) -> None:
     assert report.manifest.fingerprint != exact.manifest.fingerprint
 
 
+def test_float16_of_the_token_table_alone(tmp_path: Path) -> None:
+    exact = baked(tmp_path / "exact", EXACT)
+    report = baked(tmp_path / "table", Lowering(storage="float16-table"))
+    narrow = [
+        one.name
+        for one in onnx.load(report.path).graph.initializer
+        if one.data_type == onnx.TensorProto.FLOAT16
+    ]
+    assert narrow == ["embeddings.word_embeddings.weight"]
+    deviation = report.manifest.deviation
+    assert deviation is not None
+    assert 1e-6 < deviation.max_abs < 5e-3
+    difference = np.abs(vectors(exact) - vectors(report)).max()
+    assert deviation.max_abs == pytest.approx(difference, rel=1e-6)
+    assert report.manifest.storage == "float16-table"
+
+
+def test_a_token_table_that_is_not_there(tmp_path: Path) -> None:
+    """int8 leaves no table, and a small one is not worth it."""
+    with pytest.raises(InputError, match='precision = "int8" makes integers of the token table'):
+        baked(tmp_path / "int8", Lowering("int8", "float16-table"))
+    source = open_source(write_bert(tmp_path / "small"))
+    lowering = Lowering(storage="float16-table")
+    message = 'the graph has no float32 table of 68 rows .*; say storage = "float16", or "checkp'
+    with pytest.raises(InputError, match=message):
+        bake(source, [Pool(mode="mean")], tmp_path / "a.onnx", name="tiny", lowering=lowering)
+    assert not (tmp_path / "a.onnx").exists()
+
+
 @pytest.mark.parametrize("task", ["answer", "rerank", "tag", "zero-shot"])
 def test_int8_of_other_tasks(task: str, tmp_path: Path) -> None:
     """Models that take pairs are calibrated by pairs, also where one text must not be cut."""

@@ -132,3 +132,24 @@ def test_a_weight_beyond_float16_is_refused_by_name() -> None:
     message = r'weight table holds 70000\.5, and float16 at most 65504; set storage = "checkpoint"'
     with pytest.raises(InputError, match=message):
         store_narrow(model_of(array), "float16")
+
+
+def test_a_token_table_alone_is_rounded(tmp_path: Path) -> None:
+    """A table of other rows stays, and so does what no node looks rows up in."""
+    array = np.random.default_rng(1).normal(size=(40, 64)).astype(np.float32)
+    model = model_of(array)
+    builder = GraphBuilder(model.graph)
+    ids = model.graph.inputs[0]
+    more = np.resize(array, (41, 64))
+    places = builder.op.Gather(builder.initializer(ir.tensor(more), "places"), ids)
+    columns = builder.op.Gather(builder.initializer(ir.tensor(array), "columns"), ids, axis=1)
+    negative = builder.op.Neg(builder.initializer(ir.tensor(array), "same_rows"))
+    for value in (places, columns, negative):
+        value.dtype, value.shape = ir.DataType.FLOAT, ir.Shape(["m", "n"])
+        model.graph.outputs.append(value)
+    store_narrow(model, "float16-table", 40)
+    kinds = {name: one.dtype for name, one in model.graph.initializers.items()}
+    assert [name for name, kind in kinds.items() if kind == ir.DataType.FLOAT16] == ["table"]
+    serialize(model).write(tmp_path / "m.onnx")
+    rows = open_session(tmp_path / "m.onnx", threads=1).run(["rows"], {"ids": np.arange(40)})[0]
+    np.testing.assert_array_equal(rows, array.astype(np.float16).astype(np.float32))

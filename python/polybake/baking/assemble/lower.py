@@ -6,12 +6,13 @@ from pathlib import Path
 
 from onnxscript import ir
 
-from polybake.baking.graph.storage import store_narrow
+from polybake.baking.graph.storage import store_narrow, token_tables
 from polybake.baking.quantization.calibration import random_texts
 from polybake.baking.quantization.float16 import narrow
 from polybake.baking.quantization.int8 import quantize
 from polybake.base.modelfile.fixture import Case, Text
 from polybake.base.modelfile.manifest import Contract, Precision, Storage
+from polybake.errors import InputError
 from polybake.runtime.runner import tokenized
 from polybake.runtime.tokenization.pairs import surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
@@ -38,6 +39,26 @@ class Lowering:
     def changes(self) -> bool:
         """Whether any vector may change."""
         return (self.precision, self.storage) != (EXACT.precision, EXACT.storage)
+
+    def check(self, model: ir.Model, contract: Contract) -> None:
+        """Check that there is what is to be rounded, before any weight is read.
+
+        Raises:
+            InputError: The token table is to be rounded, and there is none or it becomes int8.
+        """
+        if self.storage != "float16-table":
+            return
+        if self.precision == "int8":
+            raise InputError(
+                'storage = "float16-table": precision = "int8" makes integers of the token table; '
+                'say storage = "checkpoint"'
+            )
+        if not any(token_tables(model, contract.vocab_size)):
+            raise InputError(
+                f'storage = "float16-table": the graph has no float32 table of '
+                f"{contract.vocab_size} rows that token ids choose rows of; say storage = "
+                '"float16", or "checkpoint"'
+            )
 
     def apply(
         self,
@@ -66,7 +87,7 @@ class Lowering:
         if self.precision == "float16":
             rows = [row for case in golden for row in case.rows(contract.vocab_size)]
             narrow(model, contract, rows, folder)
-        store_narrow(model, self.stored)
+        store_narrow(model, self.stored, contract.vocab_size)
 
 
 def _pairs(texts: Sequence[str], contract: Contract, tokenizer: BakedTokenizer) -> Sequence[Text]:

@@ -5,14 +5,17 @@ from pathlib import Path
 from onnxscript import ir
 
 from polybake.baking.assemble.lower import Lowering
-from polybake.baking.graph.storage import wide_weights
+from polybake.baking.graph.storage import token_tables, wide_weights
 from polybake.baking.graph.write import serialize
 from polybake.baking.quantization.int8 import int8_saves
 from polybake.base.modelfile.container import LARGEST_FILE
+from polybake.base.modelfile.manifest import Contract
 from polybake.errors import InputError
 
 
-def check_fits(model: ir.Model, lowering: Lowering, out: Path) -> None:
+def check_fits(
+    model: ir.Model, lowering: Lowering, contract: Contract, out: Path, largest: int = LARGEST_FILE
+) -> None:
     """Refuse a graph that is too large for one file, before any of its weights is read.
 
     A checkpoint's weights may all fit into 16 bits, so half their size is assumed.
@@ -22,27 +25,38 @@ def check_fits(model: ir.Model, lowering: Lowering, out: Path) -> None:
     """
     half = _half(model)
     size = _int8(model) if lowering.precision == "int8" else half
-    if size > LARGEST_FILE:
-        raise too_large(model, size, out)
+    if size > largest:
+        raise too_large(model, size, contract, out, largest)
 
 
-def too_large(model: ir.Model, size: int, out: Path) -> InputError:
+def too_large(
+    model: ir.Model, size: int, contract: Contract, out: Path, largest: int = LARGEST_FILE
+) -> InputError:
     """Return the error for a file that would have ``size`` bytes."""
-    choices = {'storage = "float16"': _half(model), 'precision = "int8"': _int8(model)}
+    choices = {
+        'storage = "float16-table"': _half_table(model, contract),
+        'storage = "float16"': _half(model),
+        'precision = "int8"': _int8(model),
+    }
     fitting = [
         f"{choice} ({bytes_ / 1e9:.1f} GB)"
         for choice, bytes_ in choices.items()
-        if bytes_ <= LARGEST_FILE and bytes_ < size
+        if bytes_ <= largest and bytes_ < size
     ]
     remedy = f"set {' or '.join(fitting)} in [model]" if fitting else "choose a smaller model"
     return InputError(
-        f"{out}: would have {size} bytes, and one ONNX file holds at most {LARGEST_FILE}; {remedy}"
+        f"{out}: would have {size} bytes, and one ONNX file holds at most {largest}; {remedy}"
     )
 
 
 def _half(model: ir.Model) -> int:
     wide = sum(tensor.nbytes for _, tensor in wide_weights(model))
     return serialize(model).size - wide // 2
+
+
+def _half_table(model: ir.Model, contract: Contract) -> int:
+    tables = sum(tensor.nbytes for _, tensor in token_tables(model, contract.vocab_size))
+    return serialize(model).size - tables // 2
 
 
 def _int8(model: ir.Model) -> int:

@@ -26,16 +26,25 @@ LARGEST_FLOAT16 = float(np.finfo(np.float16).max)
 _BLOCK = 1 << 20
 
 
-def store_narrow(model: ir.Model, storage: Storage = "checkpoint") -> None:
-    """Store the float32 weights of ``model`` narrow, in place: only without loss, or all.
+def store_narrow(
+    model: ir.Model, storage: Storage = "checkpoint", vocab_size: int | None = None
+) -> None:
+    """Store the float32 weights of ``model`` narrow, in place: only without loss, or rounded.
+
+    Args:
+        model: The graph.
+        storage: Which weights may be rounded to float16.
+        vocab_size: The rows of the token table, for ``float16-table``.
 
     Raises:
         InputError: a weight cannot be read, holds NaN or infinity, or is beyond float16's range.
     """
+    tables = [table for table, _ in token_tables(model, vocab_size)]
     for weight, tensor in wide_weights(model):
         array = tensor.numpy()
         narrow = _narrowest(array)
-        if narrow is None and storage == "float16":
+        rounded = storage == "float16" or (storage == "float16-table" and weight in tables)
+        if narrow is None and rounded:
             _check_range(weight, array)
             narrow = ir.DataType.FLOAT16
         if narrow is not None:
@@ -48,6 +57,19 @@ def wide_weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]
         tensor = weight.const_value
         if tensor is not None and tensor.dtype == _WIDE and tensor.nbytes >= _SMALLEST:
             yield weight, tensor
+
+
+def token_tables(
+    model: ir.Model, vocab_size: int | None
+) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
+    """The float32 weights of ``vocab_size`` rows that a node looks rows up in."""
+    for weight, tensor in wide_weights(model):
+        if tensor.shape[0] == vocab_size and any(_looks_up(*use) for use in weight.uses()):
+            yield weight, tensor
+
+
+def _looks_up(node: ir.Node, place: int) -> bool:
+    return node.op_type == "Gather" and place == 0 and not node.attributes.get_int("axis", 0)
 
 
 def as_float16(weight: ir.Value, name: str) -> ir.Value:

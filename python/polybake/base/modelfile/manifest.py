@@ -30,8 +30,9 @@ Feed = Literal["input_ids", "attention_mask", "token_type_ids", "position_ids", 
 Similarity = Literal["cosine", "dot", "euclidean", "hamming", "maxsim"]
 #: The precision of a graph's large products.
 Precision = Literal["float32", "float16", "int8"]
-#: ``checkpoint`` keeps every weight's value; ``float16`` rounds float32 weights.
-Storage = Literal["checkpoint", "float16"]
+#: ``checkpoint`` keeps every weight's value; ``float16`` rounds float32 weights, and
+#: ``float16-table`` those of the table that token ids choose rows of.
+Storage = Literal["checkpoint", "float16", "float16-table"]
 #: Which text of a pair is cut, by the name that ``tokenizers`` gives the strategy.
 Cut = Literal["longest_first", "only_first", "only_second"]
 Verified = Literal["steps", "source"]

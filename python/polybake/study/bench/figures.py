@@ -67,8 +67,9 @@ class ModelFigures(Figure):
 
     @property
     def kind(self) -> str:
-        """The kind of precision: ``float32``, ``int8`` or ``float16 weights``."""
-        return "float16 weights" if self.storage == "float16" else self.precision
+        """What was given up, such as ``int8`` or ``float16 weights``; else ``float32``."""
+        stored = {"float16": "float16 weights", "float16-table": "float16 token table"}
+        return stored.get(self.storage, self.precision)
 
 
 class Row(Figure):
