@@ -1,7 +1,7 @@
 """Model files with damaged heads, and what every reader says of them: fixtures/heads.
 
 ``python tools/heads.py fixtures/heads`` writes one small file for each case, ``heads.json`` with
-the words, and the manifest that the clients under test are generated from.
+the words, the manifest that the clients under test are generated from, and files of weights.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,8 @@ heads (int64[batch, sequence] input_ids, int64[batch, sequence] attention_mask)
     sentence_embedding = ReduceSum <keepdims = 0> (weighed, second)
 }
 """
+#: Bytes of a file of weights before its payload.
+_HEADING = 4096
 _ROWS = np.array([[0, 0], [0.5, -0.25], [1, 0.125]], np.float32)
 _TOKENIZER: dict[str, Any] = {
     "version": "1.0",
@@ -77,8 +79,10 @@ class HeadCase:
         id: Names the file: ``ID.onnx``.
         why: The fault that the case finds in a reader.
         data: The file's bytes.
-        message: What follows ``PATH: ``; None where the file is whole.
+        message: What follows ``PATH: ``, with FOLDER for its folder; None where the file is whole.
         readers: ``all``, or ``clients`` where only who has a contract or a tokenizer notices.
+        older: What clients of a model without weights beside it say, where that is something else;
+            they know format 1 alone.
     """
 
     id: str
@@ -86,18 +90,26 @@ class HeadCase:
     data: bytes
     message: str | None
     readers: str = "all"
+    older: str | None = None
 
 
-def tail() -> bytes:
-    """The graph that every file ends with."""
+def tail(*, beside: bool = False) -> bytes:
+    """The graph that every file ends with; its table may lie beside it."""
     model = onnx.parser.parse_model(_GRAPH)
-    model.graph.initializer.append(onnx.numpy_helper.from_array(_ROWS, "rows"))
+    rows = onnx.numpy_helper.from_array(_ROWS, "rows")
+    if beside:
+        rows.ClearField("raw_data")
+        rows.data_location = onnx.TensorProto.EXTERNAL
+        place = {"location": "beside.weights", "offset": _HEADING, "length": _ROWS.nbytes}
+        for key, value in place.items():
+            rows.external_data.add(key=key, value=str(value))
+    model.graph.initializer.append(rows)
     serialized: bytes = model.SerializeToString(deterministic=True)
     return serialized
 
 
-def manifest() -> Manifest:
-    """The manifest of the whole file."""
+def manifest(*, beside: bool = False) -> Manifest:
+    """The manifest of the whole file; of format 2 where the table lies beside it."""
     contract = Contract(
         inputs=(
             Input(name="input_ids", feed="input_ids"),
@@ -110,6 +122,7 @@ def manifest() -> Manifest:
         prompts={"query": "river "},
     )
     return Manifest(
+        format=2 if beside else 1,
         name="heads-of-files",
         contract=contract,
         steps=("sum",),
@@ -117,12 +130,17 @@ def manifest() -> Manifest:
         opset=18,
         source=Provenance(identifier="heads"),
         generator="0.1.0",
-        fingerprint=fingerprint(sha256(tail()), sha256(ascii_json(_TOKENIZER)), contract),
+        fingerprint=fingerprint(
+            sha256(tail(beside=beside)),
+            sha256(ascii_json(_TOKENIZER)),
+            contract,
+            sha256(_ROWS.tobytes()) if beside else None,
+        ),
         verified="steps",
     )
 
 
-def fixture() -> Fixture:
+def fixture(*, beside: bool = False) -> Fixture:
     """The golden case of the whole file."""
     case = Case(
         id="river",
@@ -132,21 +150,24 @@ def fixture() -> Fixture:
         embeddings=encode_vectors(_ROWS[[2, 1]].sum(axis=0, keepdims=True)),
     )
     return Fixture(
-        fingerprint=manifest().fingerprint,
+        fingerprint=manifest(beside=beside).fingerprint,
         made_by=MadeBy(kind="oracle", packages={"numpy": "1.26"}),
         tolerances=TOLERANCES,
         cases=(case,),
     )
 
 
-def values(**changes: bytes) -> dict[str, bytes]:
+def values(*, beside: bool = False, **changes: bytes) -> dict[str, bytes]:
     """The four values by key, with those of ``changes`` in the place of the whole ones."""
     found = {
-        "manifest": ascii_json(manifest().model_dump(mode="json")),
+        "manifest": ascii_json(manifest(beside=beside).model_dump(mode="json")),
         "tokenizer": ascii_json(_TOKENIZER),
-        "fixture": ascii_json(fixture().model_dump(mode="json")),
+        "fixture": ascii_json(fixture(beside=beside).model_dump(mode="json")),
     } | changes
-    digests = {"tail": sha256(tail()), "tail_length": len(tail())}
+    graph = tail(beside=beside)
+    digests: dict[str, Any] = {"tail": sha256(graph), "tail_length": len(graph)}
+    if beside:
+        digests["weights"] = about_weights()
     digests |= {key: hashlib.sha256(value).hexdigest() for key, value in found.items()}
     return {"digests": ascii_json(digests), **found} | changes
 
@@ -172,10 +193,11 @@ def cases() -> Iterator[HeadCase]:
     yield from _digest_cases()
     yield from _manifest_cases()
     yield from _client_cases()
+    yield from _weights_cases()
 
 
 def _file(**changes: bytes) -> bytes:
-    return head(values(**changes)) + tail()
+    return head(values(beside=False, **changes)) + tail()
 
 
 def _whole_cases() -> Iterator[HeadCase]:
@@ -363,13 +385,18 @@ def _manifest_cases() -> Iterator[HeadCase]:
     for name, data in odd.items():
         why = "A digest that holds does not make a manifest."
         yield HeadCase(f"manifest-{name}", why, _file(manifest=data), message)
-    newer = whole | {"format": 2, "generator": "9.9", "contract": {}}
-    message = "manifest format 2 is newer than 1; use polybake 9.9, which wrote it"
     why = "The version that can read it is named before anything else is judged."
-    yield HeadCase("newer", why, _file(manifest=written(newer)), message)
-    message = "manifest format 2 is newer than 1; use polybake an unknown version, which wrote it"
-    del newer["generator"]
-    yield HeadCase("newer-by-nobody", why, _file(manifest=written(newer)), message)
+    newer = whole | {"format": 3, "contract": {}}
+    for name, writer, change in (
+        ("newer", "9.9", {"generator": "9.9"}),
+        ("newer-by-nobody", "an unknown version", {}),
+    ):
+        del newer["generator"]
+        newer |= change
+        message = f"manifest format 3 is newer than 2; use polybake {writer}, which wrote it"
+        older = message.replace("than 2", "than 1")
+        data = _file(manifest=written(newer))
+        yield HeadCase(name, why, data, message, older=older)
 
 
 def _client_cases() -> Iterator[HeadCase]:
@@ -416,6 +443,135 @@ def _client_cases() -> Iterator[HeadCase]:
     yield HeadCase("tokenizer-not-one", why, data, message, "clients")
 
 
+def _weights_cases() -> Iterator[HeadCase]:
+    older = (
+        f"manifest format 2 is newer than 1; use polybake {manifest().generator}, which wrote it"
+    )
+    for case in (*_sound_weights(), *_damaged_weights(), *_missing_weights()):
+        yield replace(case, older=older)
+
+
+def _sound_weights() -> Iterator[HeadCase]:
+    changed = about_weights(file="changed.weights")
+    for name, why, said in (
+        ("beside", "Its weights lie beside it.", about_weights()),
+        ("weights-later-key", "A later version may add a key.", about_weights(later=1)),
+        ("weights-changed", "Whoever opens a file hashes no gigabytes.", changed),
+    ):
+        yield HeadCase(name, why, _beside(said), None)
+
+
+def _damaged_weights() -> Iterator[HeadCase]:
+    message = "polybake.digests is damaged; copy the file again"
+    whole = about_weights()
+    odd: dict[str, Any] = {"null": None, "text": "beside.weights", "list": [], "empty": {}}
+    for key in whole:
+        odd[f"without-{key}"] = {name: value for name, value in whole.items() if name != key}
+    for key, name, value in (
+        ("file", "number", 7),
+        ("file", "empty", ""),
+        ("file", "hidden", ".weights"),
+        ("file", "above", "../beside.weights"),
+        ("file", "below", "a/beside.weights"),
+        ("file", "backslash", "a\\beside.weights"),
+        ("file", "absolute", "/beside.weights"),
+        ("file", "other-ending", "beside.onnx"),
+        ("file", "line", "beside.weights\n"),
+        ("file", "two-lines", "a\nbeside.weights"),
+        ("file", "not-ascii", "besid\u00e9.weights"),
+        ("file", "nul", "beside\0.weights"),
+        ("file", "too-long", "b" * 248 + ".weights"),
+        ("length", "text", str(whole["length"])),
+        ("length", "0", 0),
+        ("length", "of-no-heading", _HEADING - 1),
+        ("length", "fraction", whole["length"] + 0.5),
+        ("length", "true", True),
+        ("sha256", "number", 7),
+        ("sha256", "upper", whole["sha256"].upper()),
+        ("sha256", "short", whole["sha256"][1:]),
+        ("sha256", "line", whole["sha256"] + "\n"),
+    ):
+        odd[f"{key}-{name}"] = about_weights(**{key: value})
+    why = "A name, a size and a digest, or no file is looked for."
+    for name, said in odd.items():
+        yield HeadCase(f"digests-weights-{name}", why, _beside(said), message)
+    found = values(beside=True)
+    digests = json.loads(found["digests"])
+    del digests["weights"]
+    data = head(found | {"digests": ascii_json(digests)}) + tail(beside=True)
+    why = "Format 2 has weights beside it."
+    yield HeadCase("digests-without-weights", why, data, message)
+
+
+def _missing_weights() -> Iterator[HeadCase]:
+    size = len(weights())
+    remedy = "it holds the model's weights, put it beside the model"
+    missing = f"cannot be read (No such file or directory); {remedy}"
+    cut = f"has {size - 1} bytes, expected {size}; copy it again"
+    other = "belongs to another model; copy the one that was baked with it"
+    for file, why, message in (
+        ("missing", "A model that was copied alone.", missing),
+        ("cut", "A download that stopped has a whole heading.", cut),
+        ("other", "Two models of one size must not be mixed up.", other),
+        ("zeros", "A file that was allocated and never written.", other),
+        ("later-version", "Another layout is another file.", other),
+        ("more-in-heading", "Nothing stands behind the digest.", other),
+    ):
+        data = _beside(about_weights(file=f"{file}.weights"))
+        yield HeadCase(f"weights-{file}", why, data, f"FOLDER/{file}.weights {message}")
+    data = _beside(about_weights(length=size + 1))
+    message = f"FOLDER/beside.weights has {size} bytes, expected {size + 1}; copy it again"
+    yield HeadCase("weights-other-length", "Sizes are compared.", data, message)
+    contract = json.loads(values(beside=True)["manifest"])["contract"] | {"max_length": 8}
+    data = _beside(about_weights(file="missing.weights"), contract=contract)
+    message = "contract field max_length: expected 4, found 8"
+    yield HeadCase(
+        "weights-missing-other-contract",
+        "Whoever opens another model hears that first.",
+        data,
+        f"{message}; regenerate the client with: polybake generate",
+        "clients",
+    )
+
+
+def weights() -> bytes:
+    """The file of weights: its heading, then the rows of the table."""
+    return _heading(sha256(_ROWS.tobytes())) + _ROWS.tobytes()
+
+
+def weights_files() -> dict[str, bytes]:
+    """Every file of weights by name; ``missing.weights`` is none."""
+    whole, digest = weights(), sha256(_ROWS.tobytes())
+    files = {
+        "beside": whole,
+        "changed": whole[:-1] + b"\xff",
+        "cut": whole[:-1],
+        "other": _heading("0" * 64) + whole[_HEADING:],
+        "zeros": bytes(len(whole)),
+        "later-version": whole.replace(b"weights 1", b"weights 2", 1),
+        "more-in-heading": _heading(f"{digest}\nx") + whole[_HEADING:],
+    }
+    return {f"{name}.weights": data for name, data in files.items()}
+
+
+def about_weights(**changes: object) -> dict[str, Any]:
+    """What the digests say of the file of weights."""
+    digest = sha256(_ROWS.tobytes())
+    return {"file": "beside.weights", "length": len(weights()), "sha256": digest} | changes
+
+
+def _heading(digest: str) -> bytes:
+    return f"polybake weights 1\n{digest}\n".encode("ascii").ljust(_HEADING, b"\0")
+
+
+def _beside(said: object, **changes: object) -> bytes:
+    """A file whose digests say this of its weights, its manifest changed."""
+    data = json.loads(values(beside=True)["manifest"]) | changes
+    found = values(beside=True, manifest=written(data))
+    digests = json.loads(found["digests"]) | {"weights": said}
+    return head(found | {"digests": ascii_json(digests)}) + tail(beside=True)
+
+
 def _not_whole(position: int) -> str:
     return f"is not a whole ONNX file (byte {position}); copy the file again"
 
@@ -433,12 +589,14 @@ def _bytes_key() -> bytes:
 def write(folder: Path) -> None:
     """Write all cases to ``folder``."""
     listed = []
+    files = weights_files()
     for case in cases():
-        with replacing(folder / f"{case.id}.onnx") as file:
-            file.write(case.data)
-        listed.append(
-            {"id": case.id, "why": case.why, "message": case.message, "readers": case.readers}
-        )
+        files[f"{case.id}.onnx"] = case.data
+        words = {"id": case.id, "why": case.why, "message": case.message, "readers": case.readers}
+        listed.append(words | ({"older": case.older} if case.older else {}))
+    for name, data in files.items():
+        with replacing(folder / name) as file:
+            file.write(data)
     parts = {"manifest.json": manifest().model_dump(mode="json"), "heads.json": {"heads": listed}}
     for name, value in parts.items():
         with replacing(folder / name) as file:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.base.modelfile.compare import compare_ids, compare_vectors, largest_difference
-from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.container import check_tail, read_head
 from polybake.base.modelfile.fixture import Device, Text, decode_slack, decode_vectors
 from polybake.base.modelfile.rows import Rows
 from polybake.errors import CheckFailed, InputError
@@ -93,15 +93,17 @@ class Embedder:
         return self.runner.vectors(rows, prompt)
 
     def self_check(self) -> float:
-        """Run every golden case in the file through tokenizer and graph.
+        """Hash the graph and its weights, and run every golden case in the file.
 
         Returns:
             The largest absolute difference of an element; for packed bits, how many bits of an
             element differ.
 
         Raises:
-            CheckFailed: token ids differ, or a vector lies outside the file's tolerance.
+            CheckFailed: the file was changed, token ids differ, or a vector lies outside the file's
+                tolerance.
         """
+        check_tail(self.head)
         largest = 0.0
         for case in self.head.fixture.cases:
             slack = decode_slack(case.embeddings)

@@ -80,10 +80,10 @@ def test_a_fixture_of_another_format_is_named_when_it_is_read(changed) -> None:
 
 
 def test_a_newer_format_names_its_writer(every_feed: Path) -> None:
-    """A manifest of format 2 is refused with the version that wrote it."""
+    """A manifest of a later format is refused with the version that wrote it."""
     data = read_head(every_feed).manifest.model_dump(mode="json")
-    with pytest.raises(InputError, match=r"format 2 is newer than 1; use polybake 9\.9, which"):
-        parse_manifest(json.dumps(data | {"format": 2, "generator": "9.9"}), "m.onnx")
+    with pytest.raises(InputError, match=r"format 3 is newer than 2; use polybake 9\.9, which"):
+        parse_manifest(json.dumps(data | {"format": 3, "generator": "9.9"}), "m.onnx")
 
 
 def test_a_changed_graph_is_a_verdict(changed) -> None:

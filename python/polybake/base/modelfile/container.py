@@ -23,6 +23,7 @@ from polybake.base.files.atomic import replacing
 from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.base.modelfile.protobuf import DamagedError, entries, entry
+from polybake.base.modelfile.weights import Weights, check_heading, check_payload
 from polybake.errors import CheckFailed, InputError
 
 MANIFEST = "polybake.manifest"
@@ -41,7 +42,8 @@ class FileHead:
     """All that precedes the graph.
 
     Attributes:
-        digests: SHA-256 (hex) of ``manifest``, ``tokenizer``, ``fixture`` and ``tail``.
+        digests: SHA-256 (hex) of ``manifest``, ``tokenizer``, ``fixture`` and ``tail``, and what is
+            known of the weights where they lie beside the file.
         tail_offset: The byte at which the graph begins.
     """
 
@@ -51,6 +53,12 @@ class FileHead:
     fixture_json: bytes
     digests: Digests
     tail_offset: int
+
+    @property
+    def weights_path(self) -> Path | None:
+        """The file of weights; None where the graph holds them."""
+        weights = self.digests.weights
+        return None if weights is None else self.path.with_name(weights.file)
 
     @cached_property
     def fixture(self) -> Fixture:
@@ -75,13 +83,14 @@ class Digests(BaseModel):
     manifest: str
     tokenizer: str
     fixture: str
+    weights: Weights | None = None
 
 
 def read_head(path: Path | str) -> FileHead:
     """Read and check the head without loading the graph.
 
     Raises:
-        InputError: not there, not a model file, damaged, or of a newer format.
+        InputError: not there, not a model file, damaged, of a newer format, or without its weights.
     """
     path = Path(path)
     with _opened(path) as file:
@@ -93,7 +102,7 @@ def read_head(path: Path | str) -> FileHead:
     try:
         digests = Digests.model_validate_json(values[DIGESTS])
     except ValidationError as error:
-        raise InputError(f"{path}: {DIGESTS} is damaged; copy the file again") from error
+        raise _damaged_digests(path) from error
     if tail_length != digests.tail_length:
         raise InputError(
             f"{path}: has {tail_length} bytes after its head, expected {digests.tail_length}; "
@@ -104,9 +113,14 @@ def read_head(path: Path | str) -> FileHead:
             raise InputError(f"{path}: {key} does not match its digest; copy the file again")
         if not values[key].isascii():
             raise _damaged(path, key)
+    manifest = parse_manifest(values[MANIFEST].decode("ascii"), str(path))
+    if (digests.weights is None) is manifest.weights_beside:
+        raise _damaged_digests(path)
+    if digests.weights is not None:
+        check_heading(path, digests.weights)
     return FileHead(
         path=path,
-        manifest=parse_manifest(values[MANIFEST].decode("ascii"), str(path)),
+        manifest=manifest,
         tokenizer=values[TOKENIZER].decode("ascii"),
         fixture_json=values[FIXTURE],
         digests=digests,
@@ -115,13 +129,15 @@ def read_head(path: Path | str) -> FileHead:
 
 
 def check_tail(head: FileHead) -> None:
-    """Hash the graph and compare the digests.
+    """Hash the graph, and the weights where they lie beside it; compare the digests.
 
     Raises:
-        CheckFailed: The graph was changed.
+        CheckFailed: The graph or its weights were changed.
     """
     if tail_digest(head.path, head.tail_offset) != head.digests.tail:
         raise CheckFailed(f"{head.path}: the graph does not match its digest; copy the file again")
+    if head.digests.weights is not None:
+        check_payload(head.path, head.digests.weights)
 
 
 def tail_digest(path: Path | str, tail_offset: int = 0) -> str:
@@ -132,7 +148,13 @@ def tail_digest(path: Path | str, tail_offset: int = 0) -> str:
 
 
 def write(
-    path: Path, tail: Path, digest: str, manifest: Manifest, tokenizer: str, fixture: Fixture
+    path: Path,
+    tail: Path,
+    digest: str,
+    manifest: Manifest,
+    tokenizer: str,
+    fixture: Fixture,
+    weights: Weights | None = None,
 ) -> None:
     """Write head and tail as one file: to a temporary file first, then renamed.
 
@@ -141,6 +163,8 @@ def write(
         tail: A file that holds the tail.
         digest: The result of ``tail_digest(tail)``, so that a large tail is hashed once.
         manifest, tokenizer, fixture: The content of the head.
+        weights: The file of weights, which lies beside ``path`` already; None where the tail holds
+            them.
 
     Raises:
         InputError: The file would be larger than one ONNX file can be.
@@ -153,9 +177,10 @@ def write(
     digests = Digests(
         tail=digest,
         tail_length=tail.stat().st_size,
+        weights=weights,
         **{key.removeprefix("polybake."): sha256(value) for key, value in values.items()},
     )
-    values[DIGESTS] = ascii_json(digests.model_dump())
+    values[DIGESTS] = ascii_json(digests.model_dump(exclude_none=True))
     head = b"".join(entry(key, value) for key, value in values.items())
     check_size(len(head) + tail.stat().st_size, path)
     with replacing(path) as out, tail.open("rb") as file:
@@ -214,6 +239,10 @@ def _read_values(file: BufferedReader, path: Path) -> tuple[dict[str, bytes], in
             f"{path}: is not a whole ONNX file (byte {error.position}); copy the file again"
         ) from error
     return values, file.tell()
+
+
+def _damaged_digests(path: Path) -> InputError:
+    return InputError(f"{path}: {DIGESTS} is damaged; copy the file again")
 
 
 def _damaged(path: Path, key: str) -> InputError:

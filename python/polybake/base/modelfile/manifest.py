@@ -14,7 +14,8 @@ from pydantic import (
 from polybake.base.modelfile.record import GrownRecord, Record
 from polybake.errors import InputError
 
-FORMAT = 1
+#: The newest format. One of format 2 has weights beside it, which readers of format 1 must refuse.
+FORMAT = 2
 
 #: The second output of a quantized graph: the vectors before quantization.
 UNQUANTIZED = "unquantized_embedding"
@@ -229,7 +230,9 @@ class Manifest(GrownRecord):
 
     later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens"})
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = Field(
+        default=1, description="2 where the weights lie in a file of their own beside the graph."
+    )
     name: Annotated[str, AfterValidator(checked_name)]
     description: str = ""
     contract: Contract
@@ -257,10 +260,22 @@ class Manifest(GrownRecord):
         "spells them is tokenized like any other text.",
     )
 
+    @property
+    def weights_beside(self) -> bool:
+        """Whether the weights lie in a file of their own."""
+        return self.format == 2
 
-def fingerprint(tail_digest: str, tokenizer_digest: str, contract: Contract) -> str:
-    """SHA-256 (hex) over graph, tokenizer and contract: equal means equal vectors."""
-    text = f"{tail_digest}\n{tokenizer_digest}\n{contract.canonical()}"
+
+def fingerprint(
+    tail_digest: str, tokenizer_digest: str, contract: Contract, weights_digest: str | None = None
+) -> str:
+    """SHA-256 (hex) over graph, tokenizer, contract, and weights: equal means equal vectors.
+
+    Args:
+        weights_digest: Of the payload of a file beside the graph; None where the graph holds them.
+    """
+    beside = [] if weights_digest is None else [weights_digest]
+    text = "\n".join([tail_digest, tokenizer_digest, contract.canonical(), *beside])
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 

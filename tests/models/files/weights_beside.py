@@ -1,0 +1,74 @@
+"""Move the weights of a model file beside it: the format written by hand, from docs/format.md.
+
+Nothing here is the code that bakes or reads such files: the graph is changed by the onnx package,
+digests are hashlib's, and the head is metadata that protobuf writes before the graph.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+_PAGE = 4096
+
+
+def move_weights(source: Path, target: Path, *, least: int = 64) -> Path:
+    """Write ``source`` as a graph with its weights in a file beside it.
+
+    Args:
+        target: The ``.onnx`` file; its weights are ``NAME.weights`` in the same folder.
+        least: Initializers of fewer bytes stay in the graph.
+
+    Returns:
+        ``target``.
+    """
+    model = onnx.load(str(source))
+    head = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+    del model.metadata_props[:]
+    weights = target.with_suffix(".weights")
+    payload = bytearray()
+    for tensor in model.graph.initializer:
+        if len(tensor.raw_data) < least:
+            continue
+        payload += bytes(-len(payload) % _PAGE)
+        place = {
+            "location": weights.name,
+            "offset": _PAGE + len(payload),
+            "length": len(tensor.raw_data),
+        }
+        payload += tensor.raw_data
+        tensor.ClearField("raw_data")
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        for key, value in place.items():
+            tensor.external_data.add(key=key, value=str(value))
+    assert payload, "no weight is large enough"
+    digest = hashlib.sha256(payload).hexdigest()
+    weights.write_bytes(f"polybake weights 1\n{digest}\n".encode().ljust(_PAGE, b"\0") + payload)
+    tail = model.SerializeToString(deterministic=True)
+    manifest, fixture = head["polybake.manifest"], head["polybake.fixture"]
+    manifest["format"] = 2
+    identity = [
+        hashlib.sha256(tail).hexdigest(),
+        hashlib.sha256(_json(head["polybake.tokenizer"])).hexdigest(),
+        json.dumps(manifest["contract"], sort_keys=True, separators=(",", ":")),
+        digest,
+    ]
+    fingerprint = hashlib.sha256("\n".join(identity).encode()).hexdigest()
+    manifest["fingerprint"] = fixture["fingerprint"] = fingerprint
+    written = {key: _json(head[f"polybake.{key}"]) for key in ("manifest", "tokenizer", "fixture")}
+    digests = {key: hashlib.sha256(value).hexdigest() for key, value in written.items()}
+    about = {"file": weights.name, "length": weights.stat().st_size, "sha256": digest}
+    digests |= {"tail": identity[0], "tail_length": len(tail), "weights": about}
+    metadata = onnx.ModelProto()
+    for key, value in (written | {"digests": _json(digests)}).items():
+        metadata.metadata_props.add(key=f"polybake.{key}", value=value.decode())
+    target.write_bytes(metadata.SerializeToString() + tail)
+    return target
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
