@@ -20,7 +20,7 @@ from polybake.base.files.hub_reference import HubReference, parse_source
 from polybake.base.files.model_folder import Attention, Pickle
 from polybake.base.files.validation import expected, first, key_path, unknown_key
 from polybake.base.modelfile.fixture import Device
-from polybake.base.modelfile.manifest import Precision, Storage, checked_name
+from polybake.base.modelfile.manifest import Precision, Storage, WeightsPlace, checked_name
 from polybake.errors import InputError
 from polybake.generation.languages import LANGUAGES
 from polybake.generation.render import Part
@@ -92,6 +92,7 @@ class ModelTable(Table):
     default_prompt: str | None = None
     precision: Precision = "float32"
     storage: Storage = "checkpoint"
+    weights: WeightsPlace = "inside"
     calibration: File | None = None
     encoder: EncoderMaker = "native"
     dequantize: bool = False

@@ -34,6 +34,7 @@ def bake(
     pickle: str = "refused",
     attention: str | None = None,
     allow_unknown: Sequence[str] = (),
+    weights: str = "inside",
     functions: bool = False,
     expose: Sequence[str] = (),
 ) -> BakeReport:
@@ -62,6 +63,8 @@ def bake(
         attention: ``both`` or ``causal``, where only a decoder's own code says to which side its
             tokens attend; None takes what its files say.
         allow_unknown: Unknown keys of the source's files that, as you say, change no vector.
+        weights: ``inside`` the model file, or ``beside`` it, in a file of their own that may be
+            larger than 2 GiB.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: Values to add as outputs, for debugging.
 
@@ -85,6 +88,7 @@ def bake(
             "pickle": pickle,
             "attention": attention,
             "allow_unknown": tuple(allow_unknown),
+            "weights": weights,
             "functions": functions,
             "expose": tuple(expose),
         },

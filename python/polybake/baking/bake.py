@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from polybake.baking.assemble.split import check_split
 from polybake.baking.golden.embedded import embedded_cases
 from polybake.baking.golden.golden import THREADS, contract_cases, reference
 from polybake.baking.golden.texts import CaseText
+from polybake.baking.graph.open_written import open_written
 from polybake.baking.graph.storage import store_narrow
 from polybake.baking.graph.write import serialize, write_to_run
 from polybake.baking.prove.graph_run import GoldenTexts, GraphRun
@@ -37,9 +38,9 @@ from polybake.baking.tasks import Embed, Task
 from polybake.base.files.scratch import Scratch
 from polybake.base.modelfile import container, manifest
 from polybake.base.modelfile.fixture import Fixture
-from polybake.base.modelfile.manifest import Contract, Manifest
+from polybake.base.modelfile.manifest import Contract, Manifest, WeightsPlace
+from polybake.base.modelfile.weights import Weights, weights_name
 from polybake.errors import InputError
-from polybake.runtime.session import open_session
 
 #: A function that is called with what begins, such as ``proving the steps``.
 Progress = Callable[[str], None]
@@ -65,12 +66,13 @@ class BakeReport:
 
     Attributes:
         path: The model file.
-        size: Its size in bytes.
+        size: Its size in bytes, with its weights.
         manifest: The manifest in the file; ``manifest.verified`` says how far it was proven.
         cases: The number of golden cases in the file.
         differences: The largest difference in each proof, by the proof's name.
         seconds: Wall time by stage.
         notes: What was assumed; see `polybake.baking.assemble.notes`.
+        weights: The file of weights beside it; None where it holds them itself.
     """
 
     path: Path
@@ -80,6 +82,7 @@ class BakeReport:
     differences: Mapping[str, float]
     seconds: Mapping[str, float]
     notes: tuple[str, ...] = ()
+    weights: Path | None = None
 
 
 def bake(
@@ -94,6 +97,7 @@ def bake(
     default_prompt: str | None = None,
     extra_cases: Sequence[CaseText] = (),
     lowering: Lowering = EXACT,
+    weights: WeightsPlace = "inside",
     functions: bool = False,
     expose: Sequence[str] = (),
     progress: Progress = quiet,
@@ -111,6 +115,7 @@ def bake(
         default_prompt: The prompt for calls that name none; None takes the source's.
         extra_cases: The user's own cases, after the built-in ones.
         lowering: The graph's precision, and the storage of its weights.
+        weights: Where the weights lie: in ``out``, or in a file beside it.
         functions: Bake each step as an ONNX function, which viewers show as one node.
         expose: Values to add as outputs, for debugging; see `polybake.baking.assemble.expose`.
         progress: Called with what begins.
@@ -124,7 +129,8 @@ def bake(
         manifest.checked_name(name)
     except ValueError as error:
         raise InputError(f"name: {error}") from error
-    _check_place(out)
+    file = weights_name(out) if weights == "beside" else ""
+    replaced = _check_place(out, file)
     used = bake_prompts(source, steps, prompts, default_prompt)
     if used.texts and not task.prompted:
         raise InputError(
@@ -138,25 +144,30 @@ def bake(
     seconds: dict[str, float] = {}
     timed = partial(_timed, seconds, progress)
     with Scratch() as scratch:
-        tail = Path(scratch) / "exact.onnx"
+        # The weights beside a tail have a name of the user's choice.
+        folder = Path(scratch) / "baked"
+        folder.mkdir()
+        tail = folder / "tail.onnx"
+        graph = Path(scratch) / "exact.onnx" if lowering.changes else tail
         with timed("build"):
             model, built = build(
                 source, encoder, steps, used, task, functions=functions, expose=expose
             )
             lowering.check(model, built.contract)
-            check_fits(model, lowering, built.contract, out)
+            if not file:
+                check_fits(model, lowering, built.contract, out)
             if lowering.changes:
-                write_to_run(model, tail)
+                write_to_run(model, graph, 0 if file else container.LARGEST_FILE)
             else:
                 store_narrow(model)
-                _write_tail(model, built.contract, out, tail)
+                beside = _write_tail(model, file, built.contract, out, tail)
                 # The runs below need the memory of the weights, which a graph's cycles hold on to.
                 del model
                 gc.collect()
         with timed("golden"):
             cases = [*contract_cases(built.contract, built.tokenizer), *extra_cases]
             texts = GoldenTexts(built, cases, f"{source.folder.path} with steps")
-            exact = texts.run(tail)
+            exact = texts.run(graph)
             if built.contract.pair is not None:
                 check_joined(built.whole, built.contract.pair, exact.golden, source.pair_prompt)
             if "words" in built.contract.settings:
@@ -170,16 +181,17 @@ def bake(
         golden = exact_golden(exact)
         if lowering.changes:
             with timed("lower"):
-                tail = Path(scratch) / "tail.onnx"
-                lowering.apply(model, built.contract, built.tokenizer, exact.golden, tail.parent)
-                _write_tail(model, built.contract, out, tail)
+                lowering.apply(model, built.contract, built.tokenizer, exact.golden, graph.parent)
+                beside = _write_tail(model, file, built.contract, out, tail)
                 golden = lowered_golden(model, tail, lowering.precision, exact, texts, steps)
         elif built.rounds:
             with timed("lower"):
                 golden = rounding_golden(exact, tail, texts)
         with timed("write"):
             digest = container.tail_digest(tail)
-            written = _manifest(source, encoder, steps, built, digest, name, description, expose)
+            written = _manifest(
+                source, encoder, steps, built, digest, beside, name, description, expose
+            )
             written = written.model_copy(
                 update={
                     "source": written.source.model_copy(update={"dequantized": rebuilt}),
@@ -194,23 +206,29 @@ def bake(
                 tolerances=golden.tolerances,
                 cases=embedded_cases(golden.cases),
             )
-            container.write(out, tail, digest, written, built.tokenizer.json, fixture)
+            container.write(out, tail, digest, written, built.tokenizer.json, fixture, beside)
+            if replaced is not None and not file:
+                replaced.unlink(missing_ok=True)
+    placed = out.with_name(file) if file else None
     return BakeReport(
         path=out,
-        size=out.stat().st_size,
+        size=out.stat().st_size + (placed.stat().st_size if placed else 0),
         manifest=written,
         cases=len(fixture.cases),
         differences={encoder.proves: proven, **golden.invariance},
         seconds=seconds,
+        weights=placed,
     )
 
 
-def _write_tail(model: ir.Model, contract: Contract, out: Path, tail: Path) -> None:
-    """Write the graph that the model file ends with."""
-    file = serialize(model)
+def _write_tail(
+    model: ir.Model, weights: str, contract: Contract, out: Path, tail: Path
+) -> Weights | None:
+    """Write the graph that the model file ends with, and what lies beside it."""
+    file = serialize(model, weights)
     if file.size > container.LARGEST_FILE:
         raise too_large(model, file.size, contract, out)
-    file.write(tail)
+    return file.write(tail)
 
 
 def _prove(
@@ -225,7 +243,7 @@ def _prove(
     Raises:
         CheckFailed: A difference exceeds the limit.
     """
-    session = open_session(found.path, threads=THREADS, name=encoder.name)
+    session = open_written(found.path, threads=THREADS, name=encoder.name)
     golden = exact.golden
     proven = prove_steps(golden, contract, session, found, steps)
     run = encoder_run(contract, session, found)
@@ -239,13 +257,16 @@ def _manifest(
     steps: Sequence[Step],
     built: Built,
     tail_digest: str,
+    beside: Weights | None,
     name: str,
     description: str,
     exposed: Sequence[str],
 ) -> Manifest:
     """All that templates and clients may know."""
     tokenizer_digest = container.sha256(built.tokenizer.json.encode("ascii"))
+    weights_digest = None if beside is None else beside.sha256
     return Manifest(
+        format=1 if beside is None else 2,
         name=name,
         description=description,
         contract=built.contract,
@@ -261,24 +282,43 @@ def _manifest(
             attention=source.folder.attention,
         ),
         generator=__version__,
-        fingerprint=manifest.fingerprint(tail_digest, tokenizer_digest, built.contract),
+        fingerprint=manifest.fingerprint(
+            tail_digest, tokenizer_digest, built.contract, weights_digest
+        ),
         verified=encoder.proves,
         exposed=tuple(exposed),
         dropped_tokens=built.dropped_tokens,
     )
 
 
-def _check_place(out: Path) -> None:
-    """Check that an existing file is an earlier bake, which may be overwritten.
+def _check_place(out: Path, weights: str) -> Path | None:
+    """Check that an existing file is an earlier bake, which may be overwritten with its weights.
+
+    Args:
+        out: The model file to write.
+        weights: The name of the file of weights to write beside it, or empty.
+
+    Returns:
+        The weights of the earlier bake, where they lie beside it under its own name.
 
     Raises:
-        InputError: It is something else, such as the source.
+        InputError: It is something else, such as the source or the weights of another model.
     """
     if out.exists() and not (out.is_file() and container.is_baked(out)):
         raise InputError(
             f"{out}: is there already, and is no file that polybake wrote; "
             "choose another --output, or remove it"
         )
+    earlier = None
+    with suppress(InputError):  # there is none, or it lacks its weights
+        earlier = container.read_head(out).weights_path
+    place = out.with_name(weights) if weights else None
+    if place is not None and place.exists() and place != earlier:
+        raise InputError(
+            f"{place}: is there already, and holds no weights of {out}; choose another --output, "
+            "or remove it"
+        )
+    return earlier if earlier == out.with_suffix(".weights") else None
 
 
 @contextmanager

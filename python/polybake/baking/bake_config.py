@@ -98,6 +98,7 @@ def bake_config(
         default_prompt=model.default_prompt,
         extra_cases=user_cases(read_texts(own)),
         lowering=Lowering(model.precision, model.storage, calibration),
+        weights=model.weights,
         functions=model.functions,
         expose=model.expose,
         progress=progress,

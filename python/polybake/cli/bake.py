@@ -64,6 +64,13 @@ def bake(
             "of the token table."
         ),
     ] = None,
+    weights: Annotated[
+        Literal["inside", "beside"] | None,
+        typer.Option(
+            help="Where weights lie: inside the model file, or beside it in one of their own, "
+            "which may be larger than 2 GiB."
+        ),
+    ] = None,
     encoder: EncoderOption = None,
     dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
@@ -88,6 +95,7 @@ def bake(
             "task": task or config.model.task,
             "precision": precision or config.model.precision,
             "storage": storage or config.model.storage,
+            "weights": weights or config.model.weights,
             "functions": functions or config.model.functions,
             "expose": tuple(expose or config.model.expose),
         }
@@ -124,6 +132,7 @@ def summary(report: BakeReport) -> dict[str, object]:
     return {
         "path": str(report.path),
         "bytes": report.size,
+        "weights": None if report.weights is None else str(report.weights),
         "cases": report.cases,
         "differences": report.differences,
         "seconds": report.seconds,
@@ -135,9 +144,10 @@ def readable(report: BakeReport) -> str:
     """Return the result of a bake as text."""
     manifest, seconds = report.manifest, sum(report.seconds.values())
     output, tokens = manifest.contract.output, manifest.contract.max_length
+    files = f"{report.path}" if report.weights is None else f"{report.path} and {report.weights}"
     proofs = ", ".join(f"{name} {value:.1e}" for name, value in report.differences.items())
     lines = [
-        f"baked {report.path} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
+        f"baked {files} ({report.size / 1e6:.1f} MB, {seconds:.1f} s)",
         f"  {manifest.encoder} -> {' -> '.join(manifest.steps)}",
         f"  {output.readable}, {tokens} tokens, opset {manifest.opset}",
         f"  proven: {manifest.verified} (largest difference: {proofs})",

@@ -42,6 +42,7 @@ def open_session(
     name: str | Path | None = None,
     fused: bool = True,
     profile: Path | None = None,
+    lean: bool = False,
 ) -> ort.InferenceSession:
     """Open a model for running.
 
@@ -53,6 +54,9 @@ def open_session(
         fused: Whether ONNX Runtime may fuse operators, which rounds differently.
         name: The name in messages of a file that the user never sees; None is its path.
         profile: The prefix of the file name of ONNX Runtime's profile; None makes no profile.
+        lean: Whether weights that lie beside the graph stay in their file, which is mapped, as they
+            are stored: no copy of them is laid out anew, or widened for longer than an operator
+            runs. That takes about three times as long.
 
     Raises:
         InputError: The device is unknown, there are more threads than processors, or ONNX Runtime
@@ -78,12 +82,18 @@ def open_session(
     options.intra_op_num_threads = threads or (processors() if limited() else 0)
     # Waiting threads that spin take the time of others: half of all texts on a busy machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    kept = {}
+    if lean:
+        options.add_session_config_entry("session.disable_prepacking", "1")
+        options.enable_mem_pattern = options.enable_cpu_mem_arena = False
+        kept["disabled_optimizers"] = ["ConstantFolding"]
     try:
         session = ort.InferenceSession(
             model if isinstance(model, bytes) else str(model),
             options,
             providers=[(provider, settings)],
             enable_fallback=0,  # else a run that fails on a GPU is repeated on the CPU
+            **kept,
         )
     except Exception as error:  # ONNX Runtime's exceptions share no base class
         path = "the model" if isinstance(model, bytes) else model

@@ -39,8 +39,8 @@ def unread(shape: list[int]) -> ir.LazyTensor:
 @pytest.mark.parametrize(
     ("largest", "remedies"),
     [
-        (700_000, r'set precision = "int8" \(0\.0 GB\) in \[model\]'),
-        (200_000, "choose a smaller model"),
+        (700_000, r'set weights = "beside" or precision = "int8" \(0\.0 GB\) in \[model\]'),
+        (200_000, r'set weights = "beside" in \[model\]'),
     ],
 )
 def test_the_settings_that_fit_are_named(largest: int, remedies: str) -> None:

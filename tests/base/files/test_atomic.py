@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from polybake.base.files.atomic import creating, replacing
+from polybake.base.files.atomic import creating, replacing, restoring
 from polybake.errors import InputError
 
 
@@ -105,3 +105,29 @@ def test_a_folder_that_is_there_is_kept(tmp_path: Path) -> None:
         creating(tmp_path),
     ):
         pytest.fail("the block must not run")
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_what_fails_later_puts_back_what_was_there(tmp_path: Path, before: str | None) -> None:
+    path = tmp_path / "file"
+    if before:
+        path.write_text(before)
+
+    def fail_after_replacing() -> None:
+        with restoring(path):
+            with replacing(path) as file:
+                file.write(b"new")
+            assert path.read_text() == "new"
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_after_replacing()
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == (
+        [("file", before)] if before else []
+    )
+    with pytest.raises(RuntimeError), restoring(path):
+        raise RuntimeError
+    assert path.exists() == bool(before)
+    with restoring(path), replacing(path) as file:
+        file.write(b"new")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("file", "new")]

@@ -38,14 +38,15 @@ def too_large(
         'storage = "float16"': _half(model),
         'precision = "int8"': _int8(model),
     }
-    fitting = [
+    fitting = ['weights = "beside"']
+    fitting += [
         f"{choice} ({bytes_ / 1e9:.1f} GB)"
         for choice, bytes_ in choices.items()
         if bytes_ <= largest and bytes_ < size
     ]
-    remedy = f"set {' or '.join(fitting)} in [model]" if fitting else "choose a smaller model"
     return InputError(
-        f"{out}: would have {size} bytes, and one ONNX file holds at most {largest}; {remedy}"
+        f"{out}: would have {size} bytes, and one ONNX file holds at most {largest}; set "
+        f"{' or '.join(fitting)} in [model]"
     )
 
 

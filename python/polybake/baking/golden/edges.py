@@ -47,6 +47,7 @@ class Edges:
             return None
         graph = read_skeleton(path, _LARGEST_RANGES)
         part = onnx.utils.Extractor(graph).extract_model([UNQUANTIZED], [output.name])
+        onnx.load_external_data_for_model(part, str(path.parent))
         return cls(open_session(part.SerializeToString(), threads=1), output, tolerances)
 
     def slack(self, unquantized: NDArray[np.float32]) -> Slack:

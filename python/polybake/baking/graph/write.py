@@ -14,8 +14,10 @@ from onnxscript import ir
 
 from polybake.baking.graph.empty_inputs import drop_empty_inputs
 from polybake.baking.graph.nodes import every_node
+from polybake.baking.graph.weights_file import described, lies_beside, offsets, write_weights
 from polybake.base.modelfile.container import LARGEST_FILE
 from polybake.base.modelfile.protobuf import varint
+from polybake.base.modelfile.weights import Weights
 from polybake.errors import InputError
 
 #: Field numbers of onnx.proto, each of wire type 2 (length-delimited).
@@ -41,18 +43,28 @@ class _Entry:
 
 @dataclass(frozen=True)
 class GraphFile:
-    """A model as protobuf, whose weights are read only when it is written."""
+    """A model as protobuf, whose weights are read only when it is written.
+
+    Attributes:
+        beside: The weights that lie in a file beside it, in their order.
+        weights: The name of that file; empty without one.
+    """
 
     start: bytes
     entries: tuple[_Entry, ...]
+    beside: tuple[ir.TensorProtocol, ...] = ()
+    weights: str = ""
 
     @property
     def size(self) -> int:
-        """Bytes of the whole file."""
+        """Bytes of the whole file, without the weights beside it."""
         return len(self.start) + sum(entry.size for entry in self.entries)
 
-    def write(self, path: Path) -> None:
-        """Write the file: the same bytes for the same graph.
+    def write(self, path: Path) -> Weights | None:
+        """Write the file, and its weights beside it: the same bytes for the same graph.
+
+        Returns:
+            What is known of the weights; None where the graph holds them.
 
         Raises:
             InputError: The disk is full.
@@ -60,8 +72,15 @@ class GraphFile:
         try:
             with path.open("wb") as file:
                 self.write_to(file)
+            if self.weights:
+                return write_weights(self.beside, path.with_name(self.weights))
         except OSError as error:
-            raise _no_room(path, self.size, error) from error
+            size = self.size + offsets(self.beside)[-1]
+            raise InputError(
+                f"{path}: cannot be written ({error.strerror or error}); make room for "
+                f"{size} bytes, or name another folder in TMPDIR"
+            ) from error
+        return None
 
     def write_to(self, file: BinaryIO) -> None:
         """Write the same to an open file."""
@@ -72,24 +91,27 @@ class GraphFile:
                 entry.tensor.tofile(file)
 
 
-def write_to_run(model: ir.Model, path: Path) -> None:
+def write_to_run(model: ir.Model, path: Path, largest: int = LARGEST_FILE) -> None:
     """Write ``model`` for ONNX Runtime alone: weights beyond one file's size go beside it.
+
+    Args:
+        largest: The most bytes of one file.
 
     Raises:
         InputError: there is no room.
     """
     file = serialize(model)
-    if file.size <= LARGEST_FILE:
-        file.write(path)
-        return
-    try:
-        ir.save(model, path, external_data=f"{path.name}.weights")
-    except OSError as error:
-        raise _no_room(path, file.size, error) from error
+    if file.size > largest:
+        file = serialize(model, f"{path.name}.weights")
+    file.write(path)
 
 
-def serialize(model: ir.Model) -> GraphFile:
-    """Lay ``model`` out as protobuf; it is left as it was."""
+def serialize(model: ir.Model, weights: str = "") -> GraphFile:
+    """Lay ``model`` out as protobuf; it is left as it was.
+
+    Args:
+        weights: The name of a file that its large weights go to; without it, the graph has all.
+    """
     initializers = list(model.graph.initializers.values())
     model.graph.initializers.clear()
     try:
@@ -105,27 +127,31 @@ def serialize(model: ir.Model) -> GraphFile:
     graph = proto.graph.SerializeToString(deterministic=True)
     proto.ClearField("graph")
     rest = proto.SerializeToString(deterministic=True)
-    entries = tuple(_entry(value) for value in initializers)
-    size = len(graph) + sum(entry.size for entry in entries)
-    return GraphFile(rest + _MODEL_GRAPH + varint(size) + graph, entries)
-
-
-def _no_room(path: Path, size: int, error: OSError) -> InputError:
-    return InputError(
-        f"{path}: cannot be written ({error.strerror or error}); make room for "
-        f"{size} bytes, or name another folder in TMPDIR"
+    tensors = {value: value.const_value for value in initializers if value.const_value is not None}
+    moved = {value: one for value, one in tensors.items() if weights and lies_beside(one)}
+    places = dict(zip(moved, offsets([*moved.values()]), strict=False))
+    entries = tuple(
+        _whole(described(value, weights, places[value])) if value in places else _entry(value)
+        for value in initializers
     )
+    size = len(graph) + sum(entry.size for entry in entries)
+    start = rest + _MODEL_GRAPH + varint(size) + graph
+    return GraphFile(start, entries, tuple(moved.values()), weights)
 
 
 def _entry(value: ir.Value) -> _Entry:
     # The protocol of tensors leaves out tofile, which every tensor has.
     tensor = cast("ir.Tensor[Any]", value.const_value)
     if tensor.dtype == ir.DataType.STRING:
-        body = ir.to_proto(tensor).SerializeToString(deterministic=True)
-        return _Entry(_GRAPH_INITIALIZER + varint(len(body)) + body, None)
+        return _whole(ir.to_proto(tensor))
     described = onnx.TensorProto(
         dims=tuple(tensor.shape.numpy()), data_type=int(tensor.dtype), name=value.name
     )
     body = described.SerializeToString(deterministic=True)
     body += _TENSOR_RAW_DATA + varint(tensor.nbytes)
     return _Entry(_GRAPH_INITIALIZER + varint(len(body) + tensor.nbytes) + body, tensor)
+
+
+def _whole(tensor: onnx.TensorProto) -> _Entry:
+    body = tensor.SerializeToString(deterministic=True)
+    return _Entry(_GRAPH_INITIALIZER + varint(len(body)) + body, None)

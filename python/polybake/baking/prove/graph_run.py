@@ -11,6 +11,7 @@ from polybake.baking.assemble.build import Built
 from polybake.baking.golden.edges import Edges
 from polybake.baking.golden.golden import THREADS, golden_cases
 from polybake.baking.golden.texts import CaseText
+from polybake.baking.graph.open_written import open_written
 from polybake.baking.prove.invariance import baked_run, largest, measure_invariance
 from polybake.base.modelfile.fixture import (
     TOLERANCES,
@@ -20,7 +21,6 @@ from polybake.base.modelfile.fixture import (
     encode_vectors,
 )
 from polybake.runtime.runner import Runner
-from polybake.runtime.session import open_session
 
 
 class GraphRun(NamedTuple):
@@ -59,7 +59,7 @@ class GoldenTexts:
             fused: Whether ONNX Runtime may fuse operators.
         """
         contract = self.built.contract
-        session = open_session(graph, threads=THREADS, name=self.name, fused=fused)
+        session = open_written(graph, threads=THREADS, name=self.name, fused=fused)
         runner = Runner(session, contract, self.built.tokenizer)
         runs = [baked_run(runner, one) for one in contract.outputs]
         edges = Edges.of(graph, contract.output, TOLERANCES)

@@ -63,7 +63,7 @@ def lowered_golden(
 
     Args:
         model: The graph; for float16, it is changed.
-        graph: The graph's file, in a folder for copies.
+        graph: The graph's file, in a folder of its own; a copy goes beside that.
         precision: The precision that it computes in.
         exact: The run of the float32 graph.
         texts: The golden texts.
@@ -77,7 +77,7 @@ def lowered_golden(
     tolerances, limit = TOLERANCES, LIMIT
     if precision == "float16":
         check_close(deviation)
-        other = graph.with_name("rounded.onnx")
+        other = graph.parent.with_name("rounded.onnx")
         round_at_each_node(model.graph)
         write_to_run(model, other)
         moved = _moved(found, other, texts)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from polybake.baking.golden.golden import THREADS
+from polybake.baking.graph.open_written import open_written
 from polybake.baking.prove.deviation import deviation
 from polybake.baking.prove.proof import encoded
 from polybake.baking.sources.source import RebuiltFrom, SourceReference
 from polybake.baking.steps import Step
 from polybake.base.modelfile.fixture import Case, decode_vectors
 from polybake.base.modelfile.manifest import Contract, Dequantized
-from polybake.runtime.session import open_session
 
 
 def measure_rebuilt(
@@ -30,7 +30,7 @@ def measure_rebuilt(
         source: The graph as it came; its vectors are a text's own only in a batch of one.
         steps: The steps behind the encoder.
     """
-    session = open_session(source.path, threads=THREADS, name="the source's own graph")
+    session = open_written(source.path, threads=THREADS, name="the source's own graph")
     before, after = [], []
     for case in floats:
         after.append(decode_vectors(case.embeddings))

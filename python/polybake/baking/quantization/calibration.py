@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from onnxscript import ir
 from tokenizers import Tokenizer
 
+from polybake.baking.graph.open_written import open_written
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.quantization.products import Group
 from polybake.base.modelfile.manifest import Contract
 from polybake.runtime.feeds import feeds
-from polybake.runtime.session import open_session, run
+from polybake.runtime.session import run
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 Floats = NDArray[np.float32]
@@ -127,7 +128,7 @@ class Calibration:
         copy.graph.outputs.extend(outputs)
         path = folder / "calibration.onnx"
         write_to_run(copy, path)
-        return cls(open_session(path, threads=1, name="the graph"), contract, rows)
+        return cls(open_written(path, threads=1, name="the graph"), contract, rows)
 
     def statistics(self, window: Sequence[Group]) -> list[Statistics]:
         """Return the statistics of the rows of each group, over all texts and layers."""

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 from onnxscript import ir
 
+from polybake.baking.graph.open_written import open_written
 from polybake.baking.graph.write import write_to_run
 from polybake.base.modelfile.manifest import Contract
 from polybake.runtime.feeds import feeds
-from polybake.runtime.session import open_session, run
+from polybake.runtime.session import run
 
 
 def largest_values(
@@ -49,6 +50,6 @@ def largest_values(
         return []
     path = folder / "largest.onnx"
     write_to_run(copy, path)
-    session = open_session(path, threads=1, name="the graph")
+    session = open_written(path, threads=1, name="the graph")
     found = [run(session, names, feeds(contract, [row])) for row in rows]
     return [float(one) for one in np.max(np.array(found, np.float32), axis=0)]

@@ -11,15 +11,16 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polybake.base.files.atomic import replacing
+from polybake.base.files.atomic import replacing, restoring
 from polybake.base.modelfile.fixture import Fixture
 from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.base.modelfile.protobuf import DamagedError, entries, entry
@@ -158,13 +159,16 @@ def write(
 ) -> None:
     """Write head and tail as one file: to a temporary file first, then renamed.
 
+    Weights beside it are put in place first. Where a process is killed in between, a reader finds
+    that the two do not belong together; an error leaves what was there before.
+
     Args:
         path: The model file.
         tail: A file that holds the tail.
         digest: The result of ``tail_digest(tail)``, so that a large tail is hashed once.
         manifest, tokenizer, fixture: The content of the head.
-        weights: The file of weights, which lies beside ``path`` already; None where the tail holds
-            them.
+        weights: The file of weights beside the tail, which goes beside ``path`` before that is
+            there; None where the tail holds them.
 
     Raises:
         InputError: The file would be larger than one ONNX file can be.
@@ -183,8 +187,19 @@ def write(
     values[DIGESTS] = ascii_json(digests.model_dump(exclude_none=True))
     head = b"".join(entry(key, value) for key, value in values.items())
     check_size(len(head) + tail.stat().st_size, path)
-    with replacing(path) as out, tail.open("rb") as file:
+    with ExitStack() as both:
+        if weights is not None:
+            both.enter_context(restoring(path.with_name(weights.file)))
+        out = both.enter_context(replacing(path))
         out.write(head)
+        _copy(tail, out)
+        if weights is not None:
+            with replacing(path.with_name(weights.file)) as beside:
+                _copy(tail.with_name(weights.file), beside)
+
+
+def _copy(source: Path, out: BinaryIO) -> None:
+    with source.open("rb") as file:
         shutil.copyfileobj(file, out, 1 << 20)
 
 

@@ -34,6 +34,8 @@ Precision = Literal["float32", "float16", "int8"]
 #: ``checkpoint`` keeps every weight's value; ``float16`` rounds float32 weights, and
 #: ``float16-table`` those of the table that token ids choose rows of.
 Storage = Literal["checkpoint", "float16", "float16-table"]
+#: Where weights lie: ``inside`` the graph's file, or in one of their own ``beside`` it.
+WeightsPlace = Literal["inside", "beside"]
 #: Which text of a pair is cut, by the name that ``tokenizers`` gives the strategy.
 Cut = Literal["longest_first", "only_first", "only_second"]
 Verified = Literal["steps", "source"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polybake.errors import CheckFailed, InputError
 
@@ -36,6 +36,25 @@ class Weights(BaseModel):
     def heading(self) -> bytes:
         """The bytes that the file begins with."""
         return f"polybake weights 1\n{self.sha256}\n".encode("ascii").ljust(HEADING_LENGTH, b"\0")
+
+
+def weights_name(model: Path) -> str:
+    """Return the name of the file of weights of a model file that is to be written.
+
+    Raises:
+        InputError: It has other characters than such a name may have.
+    """
+    name = f"{model.stem}.weights"
+    try:
+        Weights(file=name, length=HEADING_LENGTH, sha256=64 * "0")
+    except ValidationError as error:
+        raise InputError(
+            f"{model}: its weights would lie in {name!r} beside it; choose an --output of ASCII "
+            "letters, digits, '.', '_' and '-'"
+        ) from error
+    if name == model.name:
+        raise InputError(f"{model}: has the name of its weights; choose an --output in .onnx")
+    return name
 
 
 def check_heading(model: Path, weights: Weights) -> None:

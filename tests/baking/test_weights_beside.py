@@ -1,0 +1,185 @@
+"""A model file and the file of its weights beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
+from polybake.baking.assemble.lower import EXACT, Lowering
+from polybake.baking.bake import BakeReport, bake
+from polybake.baking.bake_config import bake_config
+from polybake.baking.same_settings import check_same_settings
+from polybake.baking.sources import open_source
+from polybake.base.modelfile import container
+from polybake.base.modelfile.container import check_tail, read_head
+from polybake.base.modelfile.fixture import decode_vectors
+from polybake.config import Config
+from polybake.errors import CheckFailed, InputError
+from polybake.runtime.embedder import Embedder
+from polybake.steps import Normalize, Pool, Quantize, Step
+
+pytestmark = pytest.mark.slow
+
+WIDE = CONFIG | {"hidden_size": 48, "intermediate_size": 360}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose table and products are large enough for int8, and for a file of their own."""
+    return write_bert(tmp_path_factory.mktemp("wide") / "model", WIDE, bert_weights(WIDE))
+
+
+def baked(
+    folder: Path, out: Path, place: str, lowering: Lowering = EXACT, last: Step | None = None
+) -> BakeReport:
+    steps = [Pool(mode="mean"), last or Normalize()]
+    source = open_source(folder)
+    return bake(source, steps, out, name="tiny", lowering=lowering, weights=place)
+
+
+def vectors(path: Path) -> np.ndarray:
+    cases = read_head(path).fixture.cases
+    return np.concatenate([decode_vectors(case.embeddings) for case in cases])
+
+
+@pytest.mark.parametrize(
+    "lowering",
+    [
+        EXACT,
+        Lowering(storage="float16"),
+        Lowering(storage="float16-table"),
+        Lowering("int8"),
+        Lowering("float16"),
+    ],
+    ids=str,
+)
+def test_the_graph_and_its_vectors_are_those_of_one_file(
+    folder: Path, tmp_path: Path, lowering: Lowering
+) -> None:
+    inside = baked(folder, tmp_path / "in.onnx", "inside", lowering)
+    report = baked(folder, tmp_path / "m.onnx", "beside", lowering)
+    head = read_head(report.path)
+    check_tail(head)
+    weights, whole = onnx.load(inside.path).graph, onnx.load(report.path).graph
+    assert [one.SerializeToString() for one in weights.node] == [
+        one.SerializeToString() for one in whole.node
+    ]
+    for one, other in zip(weights.initializer, whole.initializer, strict=True):
+        assert (one.name, one.data_type, one.dims) == (other.name, other.data_type, other.dims)
+        assert one.raw_data == other.raw_data
+    assert np.abs(vectors(inside.path) - vectors(report.path)).max() < 2e-3
+    assert Embedder(report.path).self_check() < 1e-2
+    assert report.weights == tmp_path / "m.weights"
+    assert report.size == report.path.stat().st_size + report.weights.stat().st_size
+    assert report.path.stat().st_size < inside.size
+
+
+def test_everything_is_under_one_fingerprint(folder: Path, tmp_path: Path) -> None:
+    report = baked(folder, tmp_path / "m.onnx", "beside")
+    head, data = read_head(report.path), (tmp_path / "m.weights").read_bytes()
+    contract = json.dumps(
+        head.manifest.contract.model_dump(mode="json"), sort_keys=True, separators=(",", ":")
+    )
+    parts = [
+        hashlib.sha256(report.path.read_bytes()[head.tail_offset :]).hexdigest(),
+        hashlib.sha256(head.tokenizer.encode()).hexdigest(),
+        contract,
+        hashlib.sha256(data[4096:]).hexdigest(),
+    ]
+    assert report.manifest.fingerprint == hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    again = baked(folder, tmp_path / "other" / "m.onnx", "beside")
+    assert again.path.read_bytes() == report.path.read_bytes()
+    assert (tmp_path / "other" / "m.weights").read_bytes() == data
+    changed = bytearray(data)
+    changed[-1] ^= 1
+    (tmp_path / "m.weights").write_bytes(changed)
+    with pytest.raises(CheckFailed, match=r"m\.weights does not match its digest; copy it again"):
+        check_tail(read_head(report.path))
+
+
+def test_a_quantization_is_cut_out_with_what_lies_beside(tmp_path: Path) -> None:
+    """Ranges of many elements are a large weight, and the edges of integers want them."""
+    config = CONFIG | {"hidden_size": 600, "intermediate_size": 20}
+    wide = write_bert(tmp_path / "model", config, bert_weights(config))
+    ranges = np.stack([np.full(600, -3, np.float32), np.full(600, 3, np.float32)])
+    step = Quantize(precision="int8", ranges=ranges)
+    report = baked(wide, tmp_path / "m.onnx", "beside", last=step)
+    inside = baked(wide, tmp_path / "in.onnx", "inside", last=step)
+    assert np.abs(vectors(report.path) - vectors(inside.path)).max() <= 1
+    assert Embedder(report.path).self_check() <= 1
+
+
+def test_an_earlier_pair_is_replaced_and_no_other_weights(folder: Path, tmp_path: Path) -> None:
+    out, weights = tmp_path / "m.onnx", tmp_path / "m.weights"
+    baked(folder, out, "beside")
+    baked(folder, out, "beside", Lowering(storage="float16"))
+    check_tail(read_head(out))
+    baked(folder, out, "inside")
+    assert not weights.exists()
+    weights.write_bytes(b"of another model")
+    baked(folder, out, "inside")
+    message = r"m\.weights: is there already, and holds no weights of .*m\.onnx; choose another"
+    with pytest.raises(InputError, match=message):
+        baked(folder, out, "beside")
+    assert weights.read_bytes() == b"of another model"
+    weights.unlink()
+    baked(folder, out, "beside")
+    shutil.copy(out, tmp_path / "copy.onnx")
+    baked(folder, tmp_path / "copy.onnx", "inside")
+    check_tail(read_head(out))
+
+
+def test_a_bake_that_cannot_be_placed_leaves_the_pair(folder: Path, tmp_path: Path) -> None:
+    """The graph cannot be renamed to a folder; by then, the weights are in their place."""
+    made = tmp_path / "made"
+    report = baked(folder, made / "m.onnx", "beside", Lowering(storage="float16"))
+    head = read_head(report.path)
+    tail = made / "tail"
+    tail.write_bytes(report.path.read_bytes()[head.tail_offset :])
+    out, digests = tmp_path / "out" / "m.onnx", head.digests
+    baked(folder, tmp_path / "out" / "a.onnx", "beside")
+    (out / "full").mkdir(parents=True)
+    out.with_name("a.weights").rename(out.with_name("m.weights"))
+    before = out.with_name("m.weights").read_bytes()
+    parts = (tail, digests.tail, head.manifest, head.tokenizer, head.fixture, digests.weights)
+    with pytest.raises(InputError, match=r"m\.onnx: cannot be written"):
+        container.write(out, *parts)
+    assert out.with_name("m.weights").read_bytes() == before
+    assert sorted(one.name for one in out.parent.iterdir()) == ["a.onnx", "m.onnx", "m.weights"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("größe.onnx", "'größe.weights' beside it; choose an --output of ASCII letters, digits"),
+        ("m.weights", "has the name of its weights; choose an --output in .onnx"),
+        (".m.onnx", "choose an --output of ASCII letters"),
+    ],
+)
+def test_names_that_a_file_of_weights_cannot_have(
+    folder: Path, tmp_path: Path, name: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        baked(folder, tmp_path / name, "beside")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_setting_that_check_compares(folder: Path, tmp_path: Path) -> None:
+    model = {"name": "tiny", "source": folder, "output": tmp_path / "m.onnx", "weights": "beside"}
+    steps = [{"step": "pool", "mode": "mean"}]
+    config = Config.model_validate({"model": model, "steps": steps})
+    manifest = bake_config(config).manifest
+    check_same_settings(config, manifest)
+    changed = config.model_copy(
+        update={"model": config.model.model_copy(update={"weights": "inside"})}
+    )
+    message = "was baked with weights 'beside', and polybake.toml says 'inside'"
+    with pytest.raises(CheckFailed, match=message):
+        check_same_settings(changed, manifest)
