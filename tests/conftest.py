@@ -19,6 +19,7 @@ from models.files.task_models import (
     write_tagger,
     write_zero_shot,
 )
+from models.files.weights_beside import move_weights
 from support.processes.commandline import polybake
 
 pytest_plugins = [
@@ -102,6 +103,12 @@ def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model file of every_feed, with embeddings of bits, eight in a byte."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-bits.onnx"
     return write_every_feed_model(path, name="every-feed-bits", precision="ubinary")
+
+
+@pytest.fixture(scope="session")
+def every_feed_beside(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model file of every_feed, with its weights in a file of their own."""
+    return move_weights(every_feed, tmp_path_factory.mktemp("a model") / "every-feed-beside.onnx")
 
 
 @pytest.fixture(scope="session")

@@ -480,6 +480,7 @@ def _damaged_weights() -> Iterator[HeadCase]:
         ("file", "two-lines", "a\nbeside.weights"),
         ("file", "not-ascii", "besid\u00e9.weights"),
         ("file", "nul", "beside\0.weights"),
+        ("file", "half-surrogate", "beside\ud800.weights"),
         ("file", "too-long", "b" * 248 + ".weights"),
         ("length", "text", str(whole["length"])),
         ("length", "0", 0),

@@ -170,12 +170,13 @@ def clients(
     folder = tmp_path_factory.mktemp("clients")
     models = {kind: request.getfixturevalue(f"every_feed_{kind}") for kind in KINDS}
     models["hostile"] = write_every_feed_model(folder / "hostile.onnx", **CONTRACTS["hostile"])
+    models["beside"] = request.getfixturevalue("every_feed_beside")
     models |= {task: TASK_MODELS[task](folder / f"tiny-{task}.onnx") for task in TASKS}
     written = {kind: write("csharp", folder / kind, model) for kind, model in models.items()}
     models["core"] = request.getfixturevalue("every_feed")
     written["core"] = write("csharp", folder / "core", models["core"], parts=())
     projects = {kind: sorted(client.glob("*/*.csproj")) for kind, client in written.items()}
-    others = {kind: projects.pop(kind) for kind in ("core", *TASKS)}
+    others = {kind: projects.pop(kind) for kind in ("core", "beside", *TASKS)}
     build(write_solution(folder, others), STRICT, cwd=folder)
     # Analyzers have seen the client of ``every_feed``, whose lines these have.
     kinds = write_solution(folder, projects)
@@ -193,6 +194,13 @@ def test_its_own_tests_pass_with(kind: str, clients: dict[str, tuple[Path, Path]
 def test_the_client_of_each_task_is_clean(clients: dict[str, tuple[Path, Path]]) -> None:
     """Its white space is as ``dotnet format`` has it; its build judged style and analyzers."""
     check_white_space(clients["left"][1].parent, 30)
+
+
+def test_weights_beside_the_graph(clients: dict[str, tuple[Path, Path]]) -> None:
+    """The client of such a file passes its tests of files and of vectors."""
+    model, client = clients["beside"]
+    tests = f"{OF_VECTORS}|FullyQualifiedName~ModelFileTests"
+    assert passed(own_tests(client, model, "--no-build", "--filter", tests, *RELEASE)) > 25
 
 
 def test_a_client_without_parts(clients: dict[str, tuple[Path, Path]]) -> None:
@@ -285,9 +293,11 @@ def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None
     assert stopped == {"seq": 8, "results": None}
 
 
-def test_heads_are_read_as_everywhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_heads_are_read_as_everywhere(beside: bool, tmp_path: Path) -> None:
     """Of every damaged head the client says the words that every reader says."""
-    check_heads(prepared(write_heads_client("csharp", tmp_path / "client")), tmp_path)
+    client = write_heads_client("csharp", tmp_path / "client", beside=beside)
+    check_heads(prepared(client), tmp_path, beside=beside)
 
 
 @pytest.mark.parametrize("folder", ["no such folder", "/proc"])

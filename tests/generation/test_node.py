@@ -182,6 +182,15 @@ def test_its_own_tests_pass(
     assert passed >= least
 
 
+def test_weights_beside_the_graph(client: Path, every_feed_beside: Path, tmp_path: Path) -> None:
+    """The client of such a file is clean, and its tests of files and of vectors pass."""
+    folder = write("node", tmp_path / "client", every_feed_beside)
+    check_clean(client, folder)
+    run("npm", "run", "types", cwd=folder)
+    passed, failed = own_tests(folder, every_feed_beside, "modelfile", *OF_VECTORS)
+    assert (passed > 20, failed) == (True, set())
+
+
 @pytest.mark.parametrize("task", tasks_of("node"))
 def test_each_task_has_its_client(client: Path, task: str, tmp_path: Path) -> None:
     """It is clean, passes its own tests, and reproduces vectors and answers."""
@@ -233,9 +242,13 @@ def test_hostile_prompts_stay_text(client: Path, tmp_path: Path) -> None:
     assert not own_tests(folder, model, *OF_VECTORS)[1]
 
 
-def test_it_says_of_damaged_heads_what_every_reader_says(client: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_it_says_of_damaged_heads_what_every_reader_says(
+    client: Path, beside: bool, tmp_path: Path
+) -> None:
     """One harness opens every file of fixtures/heads in turn."""
-    check_heads(with_packages_of(client, write_heads_client("node", tmp_path / "client")), tmp_path)
+    folder = write_heads_client("node", tmp_path / "client", beside=beside)
+    check_heads(with_packages_of(client, folder), tmp_path, beside=beside)
 
 
 def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:

@@ -173,12 +173,23 @@ def test_its_tests_catch(
         run_its_tests(python, folder, model, f"tests/test_{fault.tests}.py")
 
 
-def test_damaged_heads(python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_damaged_heads(
+    python: Path, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every file of fixtures/heads gets the very words of the specification."""
-    folder = write_heads_client("python", tmp_path / "client")
+    folder = write_heads_client("python", tmp_path / "client", beside=beside)
     (folder / ".venv").symlink_to(python.parents[1])
     monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
-    check_heads(folder, tmp_path)
+    check_heads(folder, tmp_path, beside=beside)
+
+
+def test_weights_beside_the_graph(python: Path, every_feed_beside: Path, tmp_path: Path) -> None:
+    """The client of such a file is clean, and its tests of files and of vectors pass."""
+    folder = write("python", tmp_path / "client", every_feed_beside)
+    check_style(python, folder)
+    check_types(python, folder)
+    run_its_tests(python, folder, every_feed_beside, "tests/test_modelfile.py", *OF_VECTORS)
 
 
 def test_the_package_works_elsewhere(

@@ -167,6 +167,17 @@ def test_a_client_without_parts(client: Path, gems: str, every_feed: Path, tmp_p
     assert re.search(r"\b\d\d+ runs, .* 0 failures, 0 errors, 0 skips", done.stdout), done.stdout
 
 
+def test_weights_beside_the_graph(
+    client: Path, gems: str, every_feed_beside: Path, tmp_path: Path
+) -> None:
+    """The client of such a file is clean, and its tests of files and of vectors pass."""
+    folder = write("ruby", tmp_path / "client", every_feed_beside)
+    run("bundle", "exec", "standardrb", "--no-fix", folder, cwd=client, BUNDLE_PATH=gems)
+    done = own_tests(folder, every_feed_beside, gems, "{model_file,self_check,embedder}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"\b\d\d runs, .* 0 failures, 0 errors, 0 skips", done.stdout), done.stdout
+
+
 @pytest.mark.parametrize("task", tasks_of("ruby"))
 def test_each_task_has_its_client(client: Path, gems: str, task: str, tmp_path: Path) -> None:
     """It is clean, passes its own tests, and reproduces vectors and answers."""
@@ -224,13 +235,16 @@ def test_hostile_prompts_stay_text(gems: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_damaged_heads_are_refused_in_the_same_words(gems: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_damaged_heads_are_refused_in_the_same_words(
+    gems: str, beside: bool, tmp_path: Path
+) -> None:
     """The client says of every file of fixtures/heads what each reader must say."""
-    client = write_heads_client("ruby", tmp_path / "client")
+    client = write_heads_client("ruby", tmp_path / "client", beside=beside)
     (client / "vendor").mkdir()
     (client / "vendor/bundle").symlink_to(gems)
     run("bundle", "install", "--quiet", cwd=client, BUNDLE_PATH=gems)
-    check_heads(client, tmp_path)
+    check_heads(client, tmp_path, beside=beside)
 
 
 def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Path) -> None:

@@ -55,9 +55,10 @@ class Context:
     says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
     whether a text has a number of rows of its own, ``several`` whether it gets several outputs,
     the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
-    the words of texts; ``bulk`` and ``cuda`` whether it has these parts. ``name`` to
-    ``document_prompt`` are literals of the language. ``description`` is encoded for the project
-    file.
+    the words of texts, ``beside`` whether the weights lie beside the graph; ``bulk`` and ``cuda``
+    whether it has these parts. ``format`` is the newest format of model files that a client knows.
+    ``name`` to ``document_prompt`` are literals of the language. ``description`` is encoded for the
+    project file.
     """
 
     model: str
@@ -81,6 +82,8 @@ class Context:
     ragged: bool
     several: bool
     words: bool
+    beside: bool
+    format: int
     bulk: bool
     cuda: bool
     element: str
@@ -148,6 +151,8 @@ def build_context(
         ragged="ragged" in traits,
         several=bool(contract.further_outputs),
         words="words" in traits,
+        beside=manifest.weights_beside,
+        format=manifest.format,
         bulk="bulk" in parts,
         cuda="cuda" in parts,
         packed_bits=contract.output.packed_bits,
