@@ -54,7 +54,7 @@ def inspect(
         elif as_json:
             typer.echo(json.dumps(head.manifest.model_dump(mode="json"), indent=2))
         else:
-            typer.echo(describe_model(head, target))
+            typer.echo(describe_model(head))
         return
     if extract is not None:
         raise InputError(f"{target}: is not a baked model file; bake it first: polybake bake")
@@ -78,7 +78,7 @@ def look(path: Path, graph: Path | None, *, shapes: bool, as_json: bool) -> None
         typer.echo(json.dumps(facts, indent=2) if as_json else shape_table(facts))
 
 
-def describe_model(head: FileHead, path: Path) -> str:
+def describe_model(head: FileHead) -> str:
     """A baked model file, for a person."""
     manifest, contract = head.manifest, head.manifest.contract
     prompted = {
@@ -90,7 +90,8 @@ def describe_model(head: FileHead, path: Path) -> str:
     vectors = contract.pair is None and labels is None
     return _lines(
         {
-            "model": f"{manifest.name} ({path.stat().st_size / 1e6:.1f} MB)",
+            "model": f"{manifest.name} ({head.size / 1e6:.1f} MB)",
+            **({"weights": str(head.weights_path)} if head.weights_path else {}),
             "task": contract.task,
             "encoder": f"{manifest.encoder}, opset {manifest.opset}, {manifest.precision}",
             "steps": " -> ".join(manifest.steps),

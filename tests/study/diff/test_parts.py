@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from models.files.varied import change_weight, write_varied
+from models.files.weights_beside import move_weights
 from polybake.errors import CheckFailed
+from polybake.study.diff.graphs import compare_graphs
 from polybake.study.diff.parts import compare_parts
 
 
@@ -82,3 +84,22 @@ def test_a_prompt_that_is_gone_is_named(every_feed: Path, tmp_path: Path) -> Non
     )
     assert compare_parts(every_feed, fewer).prompts_gone == ["query"]
     assert compare_parts(fewer, every_feed).prompts_gone == []
+
+
+def test_weights_beside_a_graph_are_part_of_it(every_feed: Path, tmp_path: Path) -> None:
+    """The graph's own bytes say where its weights lie, and not what they are."""
+    varied = write_varied(
+        every_feed, tmp_path / "v.onnx", graph=change_weight("token_rows", lambda rows: rows * 2)
+    )
+    one, other = (
+        move_weights(path, tmp_path / name / "m.onnx")
+        for name, path in (("one", every_feed), ("other", varied))
+        if (tmp_path / name).mkdir() is None
+    )
+    parts = compare_parts(one, other)
+    assert parts.before.digests.tail == parts.after.digests.tail
+    assert parts.differs("graph")
+    assert not parts.same
+    assert compare_parts(one, one).same
+    (change,) = compare_graphs(one, other)
+    assert [weight.name for weight in change.weights] == ["token_rows"]

@@ -54,7 +54,7 @@ def load_model(path: Path) -> onnx.ModelProto:
             )
     external = [one for one in tensors if one.data_location == onnx.TensorProto.EXTERNAL]
     folder = ModelFolder.at(path.parent)
-    places = [_place(tensor, folder, path) for tensor in external]
+    places = [place(tensor, folder, path) for tensor in external]
     check_size(path.stat().st_size + sum(length for _, _, length in places), path)
     for tensor, (name, offset, length) in zip(external, places, strict=True):
         with (path.parent / name).open("rb") as file:
@@ -70,8 +70,12 @@ def load_model(path: Path) -> onnx.ModelProto:
     return model
 
 
-def _place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[str, int, int]:
-    """Return the checked place of a tensor's bytes: file name, offset and length."""
+def place(tensor: onnx.TensorProto, folder: ModelFolder, path: Path) -> tuple[str, int, int]:
+    """Return the checked place of a tensor's bytes: file name, offset and length.
+
+    Raises:
+        InputError: It is outside the folder, missing, or not as long as the tensor.
+    """
     entries = {entry.key: entry.value for entry in tensor.external_data}
     if len(entries) != len(tensor.external_data) or not entries.keys() <= _KEYS:
         raise _refused(path, tensor, "keys", sorted(e.key for e in tensor.external_data))

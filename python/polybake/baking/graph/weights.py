@@ -11,23 +11,28 @@ from typing import Any
 import onnx
 from numpy.typing import NDArray
 
+from polybake.baking.graph.external_data import place
 from polybake.baking.graph.skeleton import GRAPH_INITIALIZER, MODEL_GRAPH, fields
+from polybake.base.files.model_folder import ModelFolder
 
 _TENSOR_NAME = 8
+_DATA_LOCATION = 14
 
 
 class StoredWeights:
     """The initializers of a mapped file, by name.
 
     Args:
-        data: A whole ``ModelProto`` whose weights lie in it.
+        data: A whole ``ModelProto``.
+        path: Its file, in whose folder weights may lie beside it.
 
     Raises:
         DecodeError: not whole protobuf.
     """
 
-    def __init__(self, data: mmap.mmap) -> None:
+    def __init__(self, data: mmap.mmap, path: Path) -> None:
         self._data = data
+        self._path = path
         self._places = {
             name: (begin, end)
             for number, _, graph, after in fields(data, 0, len(data))
@@ -44,9 +49,26 @@ class StoredWeights:
         return name in self._places
 
     def message(self, name: str) -> bytes:
-        """The weight as it is stored; equal bytes are equal weights."""
+        """The weight as a graph holds it; equal bytes are equal weights.
+
+        Raises:
+            InputError: It lies beside the graph, and not where that says.
+        """
         begin, end = self._places[name]
-        return self._data[begin:end]
+        message = self._data[begin:end]
+        if all(number != _DATA_LOCATION for number, *_ in fields(self._data, begin, end)):
+            return message
+        tensor = onnx.TensorProto.FromString(message)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            folder = ModelFolder.at(self._path.parent)
+            file, offset, length = place(tensor, folder, self._path)
+            with (self._path.parent / file).open("rb") as stored:
+                stored.seek(offset)
+                tensor.raw_data = stored.read(length)
+            tensor.ClearField("external_data")
+        tensor.ClearField("data_location")
+        found: bytes = tensor.SerializeToString(deterministic=True)
+        return found
 
     def array(self, name: str) -> NDArray[Any]:
         """The numbers of a weight, of the dtype that it is stored in."""
@@ -66,7 +88,7 @@ def stored_weights(path: Path) -> Iterator[StoredWeights]:
         path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
     ):
-        yield StoredWeights(data)
+        yield StoredWeights(data, path)
 
 
 def _names(data: mmap.mmap, begin: int, end: int) -> Iterator[str]:

@@ -61,6 +61,12 @@ class FileHead:
         weights = self.digests.weights
         return None if weights is None else self.path.with_name(weights.file)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file, and of its weights where they lie beside it."""
+        beside = 0 if self.digests.weights is None else self.digests.weights.length
+        return self.tail_offset + self.digests.tail_length + beside
+
     @cached_property
     def fixture(self) -> Fixture:
         """The golden cases.

@@ -27,16 +27,22 @@ _SPDX = {
 }
 
 _MODEL, _SOURCE, _TOKENIZER, _GRAPH = "model", "source", "tokenizer", "graph"
+_WEIGHTS = "weights"
 
 
-def bill_of_materials(head: FileHead, digest: str) -> str:
+def bill_of_materials(head: FileHead, digest: str, beside: str | None = None) -> str:
     """Write the bill as CycloneDX JSON; equal files have equal bills.
 
     Args:
         head: The head of the model file.
         digest: SHA-256 (hex) of the whole file.
+        beside: The same of its weights; None where it holds them.
     """
     manifest, parts = head.manifest, [_SOURCE, _TOKENIZER, _GRAPH]
+    weights = []
+    if beside is not None and head.weights_path is not None:
+        weights.append(_part("file", _WEIGHTS, head.weights_path.name, beside))
+        parts.append(_WEIGHTS)
     bill = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -47,6 +53,7 @@ def bill_of_materials(head: FileHead, digest: str) -> str:
             _source(manifest),
             _part("data", _TOKENIZER, "tokenizer.json", head.digests.tokenizer),
             _part("file", _GRAPH, "graph", head.digests.tail),
+            *weights,
         ],
         "dependencies": [
             {"ref": _MODEL, "dependsOn": parts},

@@ -22,13 +22,14 @@ _PROVEN = {
 }
 
 
-def model_card(head: FileHead, digest: str, hub_tag: str | None) -> str:
+def model_card(head: FileHead, digest: str, hub_tag: str | None, beside: str | None = None) -> str:
     """Write the card as Markdown; equal files have equal cards.
 
     Args:
         head: The head of the model file.
         digest: SHA-256 (hex) of the whole file.
         hub_tag: The hub's name of the file's task; None leaves it out.
+        beside: The digest of its weights; None where it holds them.
     """
     # Values from outside stand between backticks.
     environment = template_environment(templates_folder() / "card")
@@ -46,6 +47,7 @@ def model_card(head: FileHead, digest: str, hub_tag: str | None) -> str:
         tolerance=head.fixture.tolerances.get("cpu"),
         digests=head.digests,
         digest=digest,
+        beside=beside,
     )
 
 

@@ -150,7 +150,7 @@ def _models(
                 precision=manifest.precision,
                 storage=manifest.storage,
                 deviation=manifest.deviation,
-                bytes=embedder.path.stat().st_size,
+                bytes=embedder.head.size,
                 opening=openings[name, True],
                 bare_opening=openings[name, False],
                 batch_tokens=tuple(

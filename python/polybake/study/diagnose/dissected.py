@@ -14,7 +14,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper
 
-from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.container import LARGEST_FILE, read_head
 from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import InputError
 from polybake.runtime.session import open_session, run
@@ -61,6 +61,12 @@ class Dissected:
             raise InputError(
                 f"{path}: gives {contract.output.readable} for the task {contract.task!r}; give "
                 "a file of float32 embeddings, such as the same model without quantize"
+            )
+        if head.size > LARGEST_FILE:
+            raise InputError(
+                f"{path}: has {head.size} bytes with its weights, and a graph of at most "
+                f'{LARGEST_FILE} can be taken apart; bake the model with storage = "float16" or '
+                'precision = "int8" for this, which is near enough'
             )
         tokenizer = BakedTokenizer.of(head.tokenizer, contract)
         return cls(head.manifest, tokenizer, onnx.load(path))

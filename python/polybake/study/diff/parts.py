@@ -51,7 +51,8 @@ class ModelParts:
     def differs(self, part: str) -> bool:
         """Return whether a part differs; graphs are compared by their digests."""
         if part == "graph":
-            return self.before.digests.tail != self.after.digests.tail
+            one, other = self.before.digests, self.after.digests
+            return (one.tail, one.weights) != (other.tail, other.weights)
         return bool(self.changes_of(part))
 
     @property
