@@ -63,6 +63,14 @@ def test_integers_stay_integers(
     assert [row.embedding for row in rows] == polybake.Embedder(model).embed(TEXTS).tolist()
 
 
+def test_weights_beside_the_graph_are_sent(spark: SparkSession, every_feed_beside: Path) -> None:
+    """An executor finds both files in its folder."""
+    frame = spark.createDataFrame([(text,) for text in TEXTS], ["text"])
+    rows = embed(frame, every_feed_beside).collect()
+    expected = polybake.Embedder(every_feed_beside).embed(TEXTS)
+    assert np.array([row.embedding for row in rows]) == pytest.approx(expected, abs=1e-6)
+
+
 def test_a_wrong_frame_is_refused(spark: SparkSession, every_feed: Path) -> None:
     """Wrong columns are refused at once, and a wrong value by the worker that meets it."""
     frame = spark.createDataFrame([(1, "a", None)], "id int, embedding string, text string")

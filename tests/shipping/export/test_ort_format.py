@@ -23,7 +23,15 @@ def opened(path: Path) -> ort.InferenceSession:
 
 
 @pytest.mark.parametrize(
-    "model", ["every_feed", "every_feed_left", "every_feed_int8", "every_feed_bits", "tiny_tag"]
+    "model",
+    [
+        "every_feed",
+        "every_feed_left",
+        "every_feed_int8",
+        "every_feed_bits",
+        "every_feed_beside",
+        "tiny_tag",
+    ],
 )
 def test_the_vectors_and_the_metadata_stay(
     model: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -57,6 +57,16 @@ def test_the_file_travels_unchanged(every_feed: Path, repository: Path) -> None:
     assert tokenizer.read_text() == read_head(every_feed).tokenizer
 
 
+def test_weights_travel_with_the_graph(every_feed_beside: Path, tmp_path: Path) -> None:
+    """They keep the name that the graph has for them, and are whole."""
+    assert export_triton(every_feed_beside, tmp_path / "models") <= 1e-5
+    (copied,) = (tmp_path / "models").rglob("*.weights")
+    assert copied.parent.name == "1"
+    assert [file.name for file in copied.parent.glob("*.onnx")] == ["model.onnx"]
+    assert copied.name == "every-feed-beside.weights"
+    assert copied.read_bytes() == every_feed_beside.with_suffix(".weights").read_bytes()
+
+
 def test_tritons_schema_takes_every_configuration(every_feed: Path, repository: Path) -> None:
     """Names, dtypes and dims are the graph's, and each model takes what the one before it gives."""
     ensemble = parsed(repository / "every-feed/config.pbtxt")

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import pandas_udf
 from pyspark.sql.types import ArrayType, ByteType, FloatType, ShortType
 
+from polybake.base.modelfile.container import read_head
 from polybake.bulk.embed.column import Column
 from polybake.bulk.embed.model_file import ModelFile
 from polybake.bulk.embed.outputs.output import COLUMN
@@ -41,7 +42,7 @@ def embed(
     Args:
         frame: A frame with a column of texts.
         model: A baked model file of the task ``embed``. Only the driver needs it: it is sent to the
-            executors.
+            executors, with its weights where they lie beside it.
         column: The column of texts.
         prompt: Embed with this prompt; else the model's default.
         role: What the texts are, which chooses the model's prompt for them.
@@ -53,11 +54,13 @@ def embed(
     found = Column(ModelFile.read(model, Prompt(prompt, role)), column)
     found.check(frame.columns)
     path = found.model.path
+    weights = read_head(path).weights_path
     try:
-        frame.sparkSession.addArtifacts(str(path), file=True)
+        for file in [path] if weights is None else [path, weights]:
+            frame.sparkSession.addArtifacts(str(file), file=True)
     except PySparkRuntimeError as error:
         raise InputError(
-            f"{path}: this session has sent another file of this name already; give the model file "
+            f"{file}: this session has sent another file of this name already; give the model file "
             "another name, or start a new session"
         ) from error
 

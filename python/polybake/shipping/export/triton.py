@@ -67,6 +67,8 @@ def export_triton(model: Path, repository: Path) -> float:
         (folder / name / "1" / ".keep").touch()
         graph, tokenize = places["encoder"] / "model.onnx", places["tokenize"]
         shutil.copyfile(model, graph)
+        if head.weights_path is not None:
+            shutil.copyfile(head.weights_path, graph.with_name(head.weights_path.name))
         session = open_session(graph)
         _write_tokenize(head, tokenize)
         _write_configs(folder, names | {"ensemble": name}, head, _dims(session, contract))
