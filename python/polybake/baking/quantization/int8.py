@@ -17,6 +17,7 @@ from onnxscript import ir
 
 from polybake.baking.graph.storage import drop_unused_weights
 from polybake.baking.quantization.calibration import Calibration, Floats, Statistics
+from polybake.baking.quantization.in_file import in_file
 from polybake.baking.quantization.nodes import Nodes
 from polybake.baking.quantization.products import Group, Product, groups, is_weight
 from polybake.baking.quantization.rounding import error_factor, round_rows, round_weights, smoothing
@@ -41,7 +42,7 @@ def quantize(
         model: A float32 graph whose weights are not stored narrow.
         contract: The contract, with the inputs.
         rows: Token ids of texts; their activations say how inputs are smoothed and weights rounded.
-        folder: A folder for a copy of the graph.
+        folder: A folder for a copy of the graph, and for the integers until that is written.
 
     Returns:
         The number of products that are integers now.
@@ -52,8 +53,8 @@ def quantize(
     )
     for window in _windows(found):
         for group, statistics in zip(window, calibration.statistics(window), strict=True):
-            _quantize_group(model.graph, group, statistics)
-    _quantize_tables(model.graph)
+            _quantize_group(model.graph, group, statistics, folder)
+    _quantize_tables(model.graph, folder)
     drop_unused_weights(model.graph)
     return sum(len(layer) for group in found for layer in group.layers)
 
@@ -80,7 +81,7 @@ def _windows(found: Sequence[Group]) -> Iterator[list[Group]]:
         yield window
 
 
-def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics) -> None:
+def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folder: Path) -> None:
     """Round the input of each layer once, and the weights once for all layers."""
     weights = np.concatenate(group.matrices(), axis=1)
     center: Floats = np.zeros(group.inputs, np.float32)
@@ -91,6 +92,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics) -> No
         smooth = smoothing(statistics.largest - center, weights)
     moments = statistics.moments(center) / np.outer(smooth, smooth)
     integers, scales = round_weights(weights * smooth[:, np.newaxis], error_factor(moments))
+    integers = in_file(integers, folder)
     for layer in group.layers:
         nodes, name, x = Nodes(graph, layer[0].node), layer[0].weight.name, layer[0].x
         shift = np.concatenate([product.shift() for product in layer])
@@ -127,13 +129,14 @@ def _multiply(
             nodes.drop(product.node)
 
 
-def _quantize_tables(graph: ir.Graph) -> None:
+def _quantize_tables(graph: ir.Graph, folder: Path) -> None:
     for node in list(graph):
         table = _table(node)
         if table is None or table.const_value is None:
             continue
         nodes = Nodes(graph, node)
         integers, scales = round_rows(table.const_value.numpy())
+        integers = in_file(integers, folder)
         places = node.inputs[1]
         found = nodes.op("Gather", nodes.constant(f"{table.name}", integers), places)
         scale = nodes.op("Gather", nodes.constant(f"{table.name}.scale", scales), places)

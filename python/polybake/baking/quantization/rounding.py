@@ -25,6 +25,9 @@ _DAMPING = 0.3
 #: The rows whose errors are passed to later rows in one product.
 _BLOCK = 128
 
+#: The rows of a table that are rounded at a time.
+_ROWS = 1 << 12
+
 
 def error_factor(moments: NDArray[np.float64]) -> Floats:
     """Return how the weights of later inputs compensate for an error of an input's weights.
@@ -67,9 +70,14 @@ def round_weights(weights: Floats, factor: Floats) -> tuple[NDArray[np.int8], Fl
 
 def round_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:
     """Round each row of a table, ``[rows, size]``, with a scale of its own, ``[rows, 1]``."""
-    scales = np.abs(table).max(axis=1, keepdims=True) / _LARGEST
-    scales[scales == 0] = 1
-    return np.rint(table / scales).astype(np.int8), scales
+    integers: NDArray[np.int8] = np.empty(table.shape, np.int8)
+    scales: Floats = np.empty((len(table), 1), table.dtype)
+    for begin in range(0, len(table), _ROWS):
+        rows = slice(begin, begin + _ROWS)
+        scale = np.abs(table[rows]).max(axis=1, keepdims=True) / _LARGEST
+        scale[scale == 0] = 1
+        integers[rows], scales[rows] = np.rint(table[rows] / scale), scale
+    return integers, scales
 
 
 def _scales(weights: Floats) -> Floats:
