@@ -11,11 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.numpy import load_file, save_file
 
+from models.folders.heads import saved_rotary
 from models.folders.rotary import KINDS, save_kind
 from models.folders.tiny_folders import change_json
 from polybake.baking.golden.texts import CaseText
-from support.oracle.agreement import agreement_with_source, bake_source
+from support.oracle.agreement import (
+    agreement_with_cross_encoder,
+    agreement_with_source,
+    bake_source,
+)
 from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
@@ -41,6 +47,23 @@ def ntk(factor: float) -> Any:
     return staticmethod(parameters)
 
 
+def rename(config: Path, architecture: str, factor: float | None) -> None:
+    """Make a configuration of transformers' GTE one of the first checkpoints."""
+    change_json(
+        config,
+        model_type="new",
+        architectures=[architecture],
+        auto_map={"AutoModel": f"modeling.{architecture}"},
+        layer_norm_type="layer_norm",
+        logn_attention_scale=False,
+        pack_qkv=True,
+        position_embedding_type="rope",
+        rope_parameters=None,
+        rope_theta=THETA,
+        rope_scaling=factor and {"type": "ntk", "factor": factor},
+    )
+
+
 @pytest.mark.parametrize(
     ("kind", "saved", "factor"),
     [
@@ -61,22 +84,26 @@ def test_first_checkpoints_agree(
     library = save_kind(KINDS[saved], tmp_path / "library")
     folder = tmp_path / "model"
     shutil.copytree(library, folder)
-    change_json(
-        folder / "config.json",
-        model_type="new",
-        architectures=["NewModel"],
-        auto_map={"AutoModel": "modeling.NewModel"},
-        layer_norm_type="layer_norm",
-        logn_attention_scale=False,
-        pack_qkv=True,
-        position_embedding_type="rope",
-        rope_parameters=None,
-        rope_theta=THETA,
-        rope_scaling=factor and {"type": "ntk", "factor": factor},
-    )
+    rename(folder / "config.json", "NewModel", factor)
     if factor:
         monkeypatch.setattr(gte.GteRotaryEmbedding, "compute_default_rope_parameters", ntk(factor))
     cases = [CaseText("batch", "", (), None, TEXTS)]
     cases += [CaseText(f"alone-{i}", "", (), None, (text,)) for i, text in enumerate(TEXTS)]
     baked = bake_source(folder, tmp_path / "baked.onnx")
     proven(kind, agreement_with_source(library, baked, cases))
+
+
+def test_first_reranker_agrees(
+    tmp_path: Path, proven: Proven, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids are equal and scores agree where the head is ``NewForSequenceClassification``'s."""
+    library = saved_rotary(tmp_path / "library", "gte, two token types", ("LABEL_0",))
+    folder = tmp_path / "model"
+    shutil.copytree(library, folder)
+    rename(folder / "config.json", "NewForSequenceClassification", 8.0)
+    weights = load_file(folder / "model.safetensors")
+    named = {name.replace("gte.", "new."): array for name, array in weights.items()}
+    save_file(named, folder / "model.safetensors")
+    monkeypatch.setattr(gte.GteRotaryEmbedding, "compute_default_rope_parameters", ntk(8.0))
+    found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx", library)
+    proven("new (GTE) reranker", found, source="Hugging Face folder", kept=False)

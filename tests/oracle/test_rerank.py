@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import polybake
-from models.folders.heads import BERT, DECODERS, MODERN, saved_bert, saved_rotary
+from models.folders.heads import BERT, DECODERS, GTE, MODERN, saved_bert, saved_rotary
 from models.folders.tiny_folders import change_json
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.agreement import agreement_with_cross_encoder
 from support.oracle.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
@@ -31,34 +27,6 @@ def named(kind: str) -> str:
     return f"{model} reranker{comma}{variant}"
 
 
-def agreement_with_cross_encoder(folder: Path, out: Path) -> Agreement:
-    """Bake a folder and compare each golden case with the library, a pair at a time."""
-    from sentence_transformers import CrossEncoder
-
-    polybake.bake(folder, out, name="tiny-reranker")
-    library = CrossEncoder(str(folder), device="cpu")
-    expected = []
-    for case in read_head(out).fixture.cases:
-        # As predict does: by itself an empty second text would count for none.
-        encoded = [library.tokenizer([pair], truncation=True) for pair in case.texts]
-        scores = [float(library.predict([pair])[0]) for pair in case.texts]
-        order = sorted(range(len(scores)), key=lambda place: -scores[place])
-        types = [one.get("token_type_ids", [None])[0] for one in encoded]
-        expected.append(
-            case.model_copy(
-                update={
-                    "input_ids": tuple(tuple(one["input_ids"][0]) for one in encoded),
-                    # A tokenizer of a model without types gives none.
-                    "type_ids": case.type_ids if None in types else tuple(map(tuple, types)),
-                    "embeddings": encode_vectors(np.array(scores, np.float32)[:, None]),
-                    "answer": [{"index": place, "score": scores[place]} for place in order],
-                }
-            )
-        )
-    assert len(expected) > 10
-    return agreement_of_pairs(out, expected)
-
-
 @pytest.mark.parametrize("kind", BERT)
 def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:
     """Ids, types, scores and their order agree for every built-in case."""
@@ -67,9 +35,9 @@ def test_agrees_with_sentence_transformers(kind: str, tmp_path: Path, proven: Pr
     proven(named(kind), found, source=HUGGING_FACE, kept=kind in KEPT)
 
 
-@pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
+@pytest.mark.parametrize("kind", [*DECODERS, *GTE, *MODERN])
 def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> None:
-    """A decoder's last token decides the score."""
+    """A decoder's last token decides the score, GTE's first one, whose types may count."""
     folder = saved_rotary(tmp_path / "model", kind, ("LABEL_0",))
     found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")
     proven(named(kind), found, source=HUGGING_FACE, kept=False)

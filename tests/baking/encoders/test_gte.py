@@ -34,6 +34,7 @@ from models.formulas.rotary_numpy import (
 from models.parts.tiny_encoders import token_embeddings
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
+from polybake.runtime.session import open_session
 
 GTE: dict[str, Any] = SIZES | {
     "model_type": "gte",
@@ -78,9 +79,9 @@ def weights(types: int = 1) -> dict[str, Floats]:
     return weights_of(shapes)
 
 
-def forward(w: Weights, ids: NDArray[np.int64], ntk: float = 1.0) -> Floats:
+def forward(w: Weights, ids: NDArray[np.int64], ntk: float = 1.0, kinds: Any = 0) -> Floats:
     x = w["embeddings.word_embeddings.weight"][ids]
-    x = x + w.get("embeddings.token_type_embeddings.weight", np.zeros((1, 1)))[0]
+    x = x + w.get("embeddings.token_type_embeddings.weight", np.zeros((1, 1)))[kinds]
     x = layer_norm(x, w, "embeddings.LayerNorm")
     for number in range(LAYERS):
         layer = f"encoder.layer.{number}"
@@ -101,6 +102,32 @@ def forward(w: Weights, ids: NDArray[np.int64], ntk: float = 1.0) -> Floats:
 def test_matches_numpy(types: int, tmp_path: Path) -> None:
     """Every kept token's embedding equals the formula's, with and without token types."""
     assert_matches(GTE | {"type_vocab_size": types}, weights(types), forward, tmp_path)
+
+
+def test_a_pair_has_types(tmp_path: Path) -> None:
+    """The second text of a pair is of type 1 where the table has two."""
+    drawn = weights(2)
+    folder = write_bert(tmp_path / "model", GTE | {"type_vocab_size": 2}, drawn)
+    encoder = open_source(folder).encoder.for_pairs().reference(tmp_path)
+    fed = {"input_ids": IDS[:1], "attention_mask": MASK[:1]}
+    kinds = np.array([[0] * 4 + [1] * 4])
+    session = open_session(encoder.path)
+    (found,) = session.run([encoder.output], fed | {"token_type_ids": kinds})[0]
+    exact = {name: array.astype(np.float64) for name, array in drawn.items()}
+    expected = forward(exact, IDS[0], kinds=kinds[0])
+    np.testing.assert_allclose(found, expected, atol=2e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("prefix", ["gte.", "new."])
+def test_a_head_brings_either_prefix(prefix: str, tmp_path: Path) -> None:
+    """Those of transformers begin with ``gte.``, the first ones with ``new.``."""
+    named = {f"{prefix}{name}": array for name, array in weights().items()}
+    bare = write_bert(tmp_path / "bare", GTE, weights())
+    prefixed = write_bert(tmp_path / "prefixed", GTE, named)
+    inputs = {"input_ids": IDS, "attention_mask": MASK}
+    np.testing.assert_array_equal(
+        token_embeddings(prefixed, tmp_path, **inputs), token_embeddings(bare, tmp_path, **inputs)
+    )
 
 
 def test_first_checkpoints_scale_positions(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ DECODERS = [
     "llama",
 ]
 MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
+GTE = ["gte, no token types", "gte, two token types"]
 
 
 def saved_bert(

@@ -135,6 +135,7 @@ KINDS = {
     ),
     "nomic_bert": Kind("NomicBert", BERT_LIKE),
     "gte": Kind("Gte", BERT_LIKE),
+    "gte, two token types": Kind("Gte", BERT_LIKE | {"type_vocab_size": 2}),
     "gte, no token types": Kind("Gte", BERT_LIKE | {"type_vocab_size": 0}, "cls"),
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+import polybake
 from golden_oracle import golden
 from polybake.baking.bake import bake
 from polybake.baking.golden.golden import cases_for, make_fixture
@@ -17,7 +18,7 @@ from polybake.baking.sources import open_source
 from polybake.base.files.hub_reference import HubReference
 from polybake.base.modelfile.compare import relative_difference
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import Case, decode_vectors
+from polybake.base.modelfile.fixture import Case, decode_vectors, encode_vectors
 from polybake.config import EncoderMaker
 from polybake.verification.judging.answers import compare_answers
 
@@ -85,6 +86,37 @@ def agreement_of_pairs(baked: Path, expected: Sequence[Case]) -> Agreement:
         assert ours.type_ids == theirs.type_ids
         assert compare_answers(theirs.answer, ours.answer) is None
     return _of_vectors(baked, found, expected)
+
+
+def agreement_with_cross_encoder(folder: Path, out: Path, library: Path | None = None) -> Agreement:
+    """Bake a folder and compare each golden case with the library, a pair at a time.
+
+    ``library`` is the folder that the library opens, if it is another.
+    """
+    from sentence_transformers import CrossEncoder
+
+    polybake.bake(folder, out, name="tiny-reranker")
+    opened = CrossEncoder(str(library or folder), device="cpu")
+    expected = []
+    for case in read_head(out).fixture.cases:
+        # As predict does: by itself an empty second text would count for none.
+        encoded = [opened.tokenizer([pair], truncation=True) for pair in case.texts]
+        scores = [float(opened.predict([pair])[0]) for pair in case.texts]
+        order = sorted(range(len(scores)), key=lambda place: -scores[place])
+        types = [one.get("token_type_ids", [None])[0] for one in encoded]
+        expected.append(
+            case.model_copy(
+                update={
+                    "input_ids": tuple(tuple(one["input_ids"][0]) for one in encoded),
+                    # A tokenizer of a model without types gives none.
+                    "type_ids": case.type_ids if None in types else tuple(map(tuple, types)),
+                    "embeddings": encode_vectors(np.array(scores, np.float32)[:, None]),
+                    "answer": [{"index": place, "score": scores[place]} for place in order],
+                }
+            )
+        )
+    assert len(expected) > 10
+    return agreement_of_pairs(out, expected)
 
 
 def _of_vectors(baked: Path, found: Sequence[Case], expected: Sequence[Case]) -> Agreement:

@@ -7,6 +7,7 @@ from onnxscript import ir, nn
 from pydantic import AfterValidator, ConfigDict, Field
 
 from polybake.baking.encoders.passed_over import PASSED_OVER
+from polybake.baking.layers.weights import Prefix
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.modelfile.manifest import Feed
 
@@ -111,8 +112,8 @@ class Architecture(nn.Module):
     typed: ClassVar[bool | None] = None
     #: Whether ``forward`` gives one embedding a text, float32 ``[batch, size]``.
     pooled: ClassVar[bool] = False
-    #: The prefix of each name in checkpoints that also hold a head, such as ``bert.``.
-    prefix: ClassVar[str]
+    #: The prefixes of each name in checkpoints that also hold a head, such as ``bert.``.
+    prefix: ClassVar[Prefix]
     #: Prefixes of the names of weights for other uses, such as heads for steps or other tasks, and
     #: of buffers that are no weights. Any other tensor is an error.
     ignored: ClassVar[tuple[str, ...]] = ()

@@ -20,6 +20,7 @@ from polybake.baking.layers.layer_norm import LayerNorm
 from polybake.baking.layers.linear import Linear
 from polybake.baking.layers.rotary import Rotation, attend_fused, frequencies, rotation
 from polybake.baking.layers.stack import Stack
+from polybake.baking.layers.weights import Prefix
 from polybake.base.files.known_keys import KnownKeys
 
 
@@ -34,6 +35,11 @@ class Sizes(RotaryConfig):
     position_embedding_type: Literal["rope"] = "rope"
     pack_qkv: Literal[True] = True
     logn_attention_scale: Literal[False] = False
+
+    @property
+    def token_types(self) -> int:
+        """Rows of the table of token types."""
+        return self.type_vocab_size
 
 
 class GteConfig(Sizes, OneThetaConfig):
@@ -70,7 +76,7 @@ class NewConfig(Sizes):
 
 
 class Embeddings(nn.Module):
-    """Word embeddings and the first token type's, if there is one, normalised."""
+    """Word embeddings and those of token types, if there are any, normalised."""
 
     def __init__(self, config: Sizes) -> None:
         super().__init__()
@@ -79,11 +85,17 @@ class Embeddings(nn.Module):
         self.token_type_embeddings = Embedding(types, size) if types else None
         self.LayerNorm = LayerNorm(size, config.layer_norm_eps)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``."""
+    def forward(
+        self, op: OpBuilder, input_ids: ir.Value, token_type_ids: ir.Value | None = None
+    ) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` to float32 ``[batch, sequence, hidden]``.
+
+        Every token of a single text is of type 0.
+        """
         x = self.word_embeddings(op, input_ids)
         if self.token_type_embeddings is not None:
-            x = op.Add(x, self.token_type_embeddings(op, op.Constant(value_int=0)))
+            kinds = op.Constant(value_int=0) if token_type_ids is None else token_type_ids
+            x = op.Add(x, self.token_type_embeddings(op, kinds))
         return self.LayerNorm(op, x)
 
 
@@ -139,7 +151,9 @@ class Gte(Architecture):
     """GTE: token ids to token embeddings."""
 
     Config: ClassVar[type[GteConfig] | type[NewConfig]] = GteConfig
-    prefix: ClassVar[str] = "new."
+    typed: ClassVar[bool | None] = True
+    #: Whichever of the two names the checkpoint has, transformers loads it.
+    prefix: ClassVar[Prefix] = ("gte.", "new.")
     ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "classifier.", "qa_outputs.")
 
     def __init__(self, config: GteConfig | NewConfig) -> None:
@@ -148,10 +162,16 @@ class Gte(Architecture):
         self.embeddings = Embeddings(config)
         self.encoder = Stack([Layer(config) for _ in range(config.num_hidden_layers)])
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def forward(
+        self,
+        op: OpBuilder,
+        input_ids: ir.Value,
+        attention_mask: ir.Value,
+        token_type_ids: ir.Value | None = None,
+    ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
         turned = rotation(op, input_ids, self.config.frequencies())
-        x = self.embeddings(op, input_ids)
+        x = self.embeddings(op, input_ids, token_type_ids)
         return self.encoder(op, x, turned, padding_bias(op, attention_mask))
 
 

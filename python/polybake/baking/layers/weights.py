@@ -23,16 +23,30 @@ _SHOWN = 3
 #: A number that PyTorch's batch normalisation counts in training, and needs for nothing else.
 _COUNTER = "num_batches_tracked"
 
+#: What may stand before each name in a checkpoint, such as ``bert.``; several if it has several.
+Prefix = str | tuple[str, ...]
+
+
+def bare_name(name: str, prefix: Prefix) -> str:
+    """Return a tensor's name without the first of the possible prefixes that it has."""
+    several = (prefix,) if isinstance(prefix, str) else prefix
+    found = next((one for one in several if name.startswith(one)), "")
+    return name.removeprefix(found)
+
 
 def load_weights(
-    network: nn.Module, files: Sequence[Path], *, prefix: str = "", ignored: tuple[str, ...] = ()
+    network: nn.Module,
+    files: Sequence[Path],
+    *,
+    prefix: Prefix = "",
+    ignored: tuple[str, ...] = (),
 ) -> None:
     """Give every parameter of ``network`` its tensor, which is read only when it is written.
 
     Args:
         network: The module tree; a `Linear` weight is transposed from ``[out, in]``.
         files: The files that together hold the checkpoint.
-        prefix: A possible prefix of each name in the files, such as ``bert.``.
+        prefix: The possible prefixes of each name in the files.
         ignored: Prefixes of names that the network does not need.
 
     Raises:
@@ -88,7 +102,7 @@ def _parameters(network: nn.Module) -> Iterator[tuple[str, nn.Parameter, bool]]:
 
 
 def _stored(
-    files: Sequence[Path], prefix: str, ignored: tuple[str, ...]
+    files: Sequence[Path], prefix: Prefix, ignored: tuple[str, ...]
 ) -> dict[str, StoredTensor]:
     """Return the tensors that are not ignored, by their names in the module tree."""
     stored: dict[str, StoredTensor] = {}
@@ -110,8 +124,8 @@ def _differ(one: StoredTensor, other: StoredTensor) -> bool:
     return one.dtype != other.dtype or (one.dtype in _FLOATS and not one.equals(other))
 
 
-def _known_as(name: str, prefix: str) -> str:
-    name = name.removeprefix(prefix)
+def _known_as(name: str, prefix: Prefix) -> str:
+    name = bare_name(name, prefix)
     for old, new in _OLD_NAMES.items():
         if name.endswith(old):
             return name.removesuffix(old) + new

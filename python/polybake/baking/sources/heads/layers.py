@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polybake.baking.layers.stored_tensor import StoredTensor, stored_tensors
+from polybake.baking.layers.weights import Prefix, bare_name
 from polybake.baking.steps import Dense, LayerNorm, TiedDense
 from polybake.errors import InputError
 
@@ -18,11 +19,11 @@ class Layers:
 
     Attributes:
         files: The files that together hold the checkpoint.
-        prefix: A possible prefix of each name, such as ``bert.``.
+        prefix: The possible prefixes of each name.
     """
 
     files: Sequence[Path]
-    prefix: str = ""
+    prefix: Prefix = ""
 
     def dense(self, name: str, activation: str = "identity") -> Dense:
         """Return a linear layer with its activation.
@@ -90,6 +91,6 @@ class Layers:
     def _stored(self, name: str) -> StoredTensor | None:
         for file in self.files:
             for tensor in stored_tensors(file):
-                if tensor.name.removeprefix(self.prefix) == name:
+                if bare_name(tensor.name, self.prefix) == name:
                     return tensor
         return None

@@ -1,6 +1,7 @@
 """The head that gives a text, or a pair of texts, a number for each label.
 
-Source: transformers, ``ForSequenceClassification`` of each family, in evaluation.
+Source: transformers, ``ForSequenceClassification`` of each family, in evaluation; for ``new`` the
+class of this name in the checkpoints' own code.
 """
 
 import math
@@ -112,6 +113,10 @@ def _roberta(_: HeadConfig, head: Layers) -> list[Step]:
     return [_FIRST, head.dense("classifier.dense", "tanh"), head.dense("classifier.out_proj")]
 
 
+def _pooler(_: HeadConfig, head: Layers) -> list[Step]:
+    return [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")]
+
+
 def modernbert(config: HeadConfig, head: Layers) -> list[Step]:
     """ModernBERT's layers, the same for texts and for tokens."""
     return [
@@ -153,7 +158,7 @@ _FAMILIES: Families[HeadConfig] = {
         head.dense("classification_head.dense", "tanh"),
         head.dense("classification_head.out_proj"),
     ],
-    "bert": lambda _, head: [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")],
+    "bert": _pooler,
     "camembert": _roberta,
     "deberta-v2": lambda config, head: [
         _FIRST,
@@ -170,6 +175,7 @@ _FAMILIES: Families[HeadConfig] = {
         head.dense("classifier.dense", "gelu"),
         head.dense("classifier.out_proj"),
     ],
+    "gte": _pooler,
     "llama": _last_token,
     "llama_bidirec": _nvidia,
     "mistral": _last_token,
@@ -178,6 +184,7 @@ _FAMILIES: Families[HeadConfig] = {
         *modernbert(config, head),
     ],
     "mpnet": _roberta,
+    "new": _pooler,
     "qwen2": _last_token,
     "qwen3": _last_token,
     "roberta": _roberta,
