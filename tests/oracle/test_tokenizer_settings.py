@@ -16,6 +16,9 @@ from models.folders.saved import save
 from models.folders.tiny_folders import write_json
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
+from polybake.runtime.tokenization.known_classes import CLASSES, gives_types
+from polybake.runtime.tokenization.model_config import ModelConfig
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 from support.oracle.agreement import agreement_with_folder
 
 pytestmark = pytest.mark.oracle
@@ -118,3 +121,12 @@ def test_the_remedy_helps(
         open_source(folder)
     AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
     agrees(folder, tmp_path / "tiny.onnx")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_pairs_have_types_as_in_the_library(name: str) -> None:
+    """Each class feeds types of tokens, or does not."""
+    import transformers
+
+    typed = "token_type_ids" in getattr(transformers, name).model_input_names
+    assert gives_types(TokenizerConfig(tokenizer_class=name), ModelConfig(), not typed) is typed

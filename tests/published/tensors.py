@@ -49,7 +49,29 @@ def _bert_layers(config: Config) -> Sizes:
 
 
 def _bert(config: Config) -> Sizes:
+    if config.get("position_embedding_type") == "alibi":
+        return _jina(config)
     return _tables(config, config["hidden_size"]) | _bert_layers(config)
+
+
+def _jina(config: Config) -> Sizes:
+    size, wide = config["hidden_size"], config["intermediate_size"]
+    code = "qk-post-norm" in str(config["auto_map"])
+    sizes = _tables(config, size)
+    del sizes["embeddings.position_embeddings.weight"]
+    for name, shape in _bert_layers(config).items():
+        if ".attention." in name:
+            sizes[name] = shape
+    for number in range(config["num_hidden_layers"]):
+        layer = f"encoder.layer.{number}"
+        wider, down = ("up_gated_layer", "down_layer") if code else ("gated_layers", "wo")
+        sizes |= linear(f"{layer}.mlp.{wider}", size, 2 * wide, bias=False)
+        sizes |= linear(f"{layer}.mlp.{down}", wide, size)
+        norms = ("attention.self.layer_norm_q", "attention.self.layer_norm_k")
+        norms += ("layer_norm_1", "layer_norm_2")
+        for one in norms if code else ("mlp.layernorm",):
+            sizes |= norm(f"{layer}.{one}", size)
+    return sizes
 
 
 def _electra(config: Config) -> Sizes:

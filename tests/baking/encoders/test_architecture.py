@@ -24,7 +24,10 @@ DECODERS = {
 #: Architectures whose attention in transformers does not read ``is_causal``.
 ALWAYS_BOTH_WAYS = {"deberta-v2", "mpnet"}
 #: Architectures that transformers makes decoders of, and refuses where ``is_decoder`` is false.
-CROSSED = {"bert", "camembert", "electra", "gpt2", "roberta", "xlm-roberta"}
+CROSSED = {
+    *("bert", "camembert", "electra", "gpt2", "jina_bert", "jina_bert_qk", "roberta"),
+    "xlm-roberta",
+}
 
 
 def refused(name: str, **settings: object) -> set[object]:
@@ -80,7 +83,8 @@ def test_epsilon_may_be_zero(value: float) -> None:
 BERT = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 2}
 DECODER = {"rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0}
 CLIP = {"layer_norm_eps": 1e-5, "hidden_act": "quick_gelu", "eos_token_id": 49407}
-#: Source: the configuration classes of transformers 5.23; ``new`` is GTE's own file.
+JINA = {"layer_norm_eps": 1e-12, "type_vocab_size": 2, "emb_pooler": None}
+#: Source: the configuration classes of transformers 5.23; ``new`` and JinaBERT bring their own.
 DEFAULTS: dict[str, dict[str, object]] = {
     "albert": {"layer_norm_eps": 1e-12, "hidden_act": "gelu_new", "embedding_size": 128},
     "bart": {"activation_function": "gelu", "scale_embedding": False, "decoder_start_token_id": 2},
@@ -95,6 +99,8 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "gemma3_text": {"head_dim": 256, "query_pre_attn_scalar": 256, "sliding_window": 4096},
     "gpt2": {"layer_norm_epsilon": 1e-5, "activation_function": "gelu_new", "n_positions": 1024},
     "gte": {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 1},
+    "jina_bert": JINA,
+    "jina_bert_qk": JINA | {"feed_forward_type": "geglu"},
     "llama": DECODER | {"attention_bias": False, "rope_theta": 10000.0},
     "llama_bidirec": DECODER | {"attention_bias": False},
     "mistral": DECODER | {"sliding_window": 4096},

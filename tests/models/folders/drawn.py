@@ -35,6 +35,7 @@ TURNED = SIZES | {"rope_parameters": ROTATION}
 GROUPED = TURNED | {"num_key_value_heads": 2}
 BY_LAYER = {"full_attention": ROTATION, "sliding_attention": ROTATION}
 LAYERS = ["full_attention", "sliding_attention"]
+ALIBI = CONFIG | SIZES | {"position_embedding_type": "alibi", "feed_forward_type": "geglu"}
 
 DRAWN: dict[str, dict[str, Any]] = {
     "albert": CONFIG
@@ -80,6 +81,8 @@ DRAWN: dict[str, dict[str, Any]] = {
         "n_positions": 130,
     },
     "gte": TURNED | {"type_vocab_size": 2},
+    "jina_bert": ALIBI,
+    "jina_bert_qk": ALIBI,
     "llama": GROUPED | {"head_dim": 64},
     "mistral": GROUPED | {"head_dim": 64, "sliding_window": None},
     "modernbert": SIZES

@@ -11,6 +11,7 @@ from polybake.baking.encoders.electra import Electra
 from polybake.baking.encoders.gemma3 import Gemma3
 from polybake.baking.encoders.gpt2 import Gpt2
 from polybake.baking.encoders.gte import Gte, New
+from polybake.baking.encoders.jina_bert import JinaBert, JinaBertQK
 from polybake.baking.encoders.llama import Llama, LlamaBidirec
 from polybake.baking.encoders.mistral import Mistral
 from polybake.baking.encoders.modernbert import ModernBert
@@ -35,6 +36,8 @@ ENCODERS: dict[str, type[Architecture]] = {
     "gemma3_text": Gemma3,
     "gpt2": Gpt2,
     "gte": Gte,
+    "jina_bert": JinaBert,
+    "jina_bert_qk": JinaBertQK,
     "llama": Llama,
     "llama_bidirec": LlamaBidirec,
     "mistral": Mistral,

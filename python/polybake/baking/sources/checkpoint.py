@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -14,6 +15,7 @@ from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig
 from polybake.baking.encoders.decoder import DecoderConfig
 from polybake.baking.layers.network import check_every_parameter_is_placed
+from polybake.baking.layers.stored_tensor import stored_tensors
 from polybake.baking.layers.weights import load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
@@ -22,6 +24,7 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
+from polybake.runtime.tokenization.known_classes import gives_types
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
@@ -88,7 +91,7 @@ def open_checkpoint(
             weights that may be read.
     """
     model = folder.read("config.json", ModelConfig)
-    name = model.model_type
+    name = architecture_name(folder)
     if name not in ENCODERS:
         raise InputError(
             f"{folder.path / 'config.json'}: unknown architecture {name!r}; known are: "
@@ -100,8 +103,9 @@ def open_checkpoint(
     config = _config(folder, architecture.Config, remedy)
     typed = architecture.typed
     if typed is not None:
-        names = TokenizerConfig.of(folder).model_input_names
-        typed = typed if names is None else "token_type_ids" in names
+        tokens = TokenizerConfig.of(folder)
+        names = tokens.model_input_names
+        typed = gives_types(tokens, model, typed) if names is None else "token_type_ids" in names
     known = bool(typed) and config.token_types > 1
     projection = ("linear.",) if STANFORD_COLBERT in (model.architectures or ()) else ()
     files = checkpoint_files(folder)
@@ -124,6 +128,28 @@ def _config(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> Enco
         return config.attending(attention)
     except ValueError as error:
         raise InputError(f"{folder.path / 'config.json'}: {error}") from error
+
+
+class _Positions(JsonModel):
+    """The key of config.json that tells architectures of one ``model_type`` apart."""
+
+    position_embedding_type: object = None
+
+
+def architecture_name(folder: ModelFolder) -> str | None:
+    """Return the name of a folder's architecture: a key of `ENCODERS` if it is known.
+
+    It is config.json's ``model_type``, except for models whose own code took that of another.
+
+    Raises:
+        InputError: config.json or, where they decide, the weights cannot be read.
+    """
+    kind = folder.read("config.json", ModelConfig).model_type
+    positions = folder.read("config.json", _Positions).position_embedding_type
+    if (kind, positions) != ("bert", "alibi"):
+        return kind
+    tensors = chain.from_iterable(map(stored_tensors, checkpoint_files(folder)))
+    return "jina_bert_qk" if any("layer_norm_q" in one.name for one in tensors) else "jina_bert"
 
 
 class _Index(JsonModel):

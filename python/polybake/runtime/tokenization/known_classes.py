@@ -37,6 +37,23 @@ _BACKEND = "TokenizersBackend"
 _NOT_DECLARED = ("qwen2",)
 
 
+#: Classes whose pairs have types of tokens; the other known classes give none.
+_TYPED = "Bert DebertaV2 Electra LayoutLM Lxmert MobileBert SqueezeBert"
+
+
+def gives_types(config: TokenizerConfig, model: ModelConfig, default: bool) -> bool:
+    """Return whether the tokens of a pair have types.
+
+    ``default`` holds if the class of the tokenizer is not declared, or not known.
+
+    Source: ``model_input_names`` of transformers' tokenizer classes.
+    """
+    declared = (config.tokenizer_class or model.tokenizer_class or "").removesuffix("Fast")
+    if declared not in CLASSES:
+        return default
+    return declared.removesuffix("Tokenizer") in _TYPED.split()
+
+
 def class_of(config: TokenizerConfig, model: ModelConfig) -> str:
     """Return the name of the class that transformers takes, without ``Fast``.
 

@@ -6,17 +6,16 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.sources.checkpoint import checkpoint_files
+from polybake.baking.sources.checkpoint import architecture_name, checkpoint_files
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.steps import Step
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel, first_fault
 from polybake.errors import InputError
-from polybake.runtime.tokenization.model_config import ModelConfig
 
 Config = TypeVar("Config", bound=JsonModel)
 
-#: The steps of a head by ``model_type``, from its settings and its weights.
+#: The steps of a head by architecture, from its settings and its weights.
 Families = Mapping[str, Callable[[Config, Layers], list[Step]]]
 
 
@@ -35,7 +34,7 @@ def head_steps(
         InputError: No head is known for the architecture, or one of its settings or weights is
             missing, damaged, or does not fit.
     """
-    name = folder.read("config.json", ModelConfig).model_type
+    name = architecture_name(folder)
     if name is None or name not in families:
         raise InputError(
             f"{folder.path / 'config.json'}: the {what} of {name!r} is not known; known are: "

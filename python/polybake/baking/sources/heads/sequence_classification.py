@@ -176,6 +176,8 @@ _FAMILIES: Families[HeadConfig] = {
         head.dense("classifier.out_proj"),
     ],
     "gte": _pooler,
+    "jina_bert": _pooler,
+    "jina_bert_qk": _pooler,
     "llama": _last_token,
     "llama_bidirec": _nvidia,
     "mistral": _last_token,

@@ -7,7 +7,11 @@ from typing import Annotated
 from pydantic import Field
 
 from polybake.baking.encoders import ENCODERS
-from polybake.baking.sources.checkpoint import STANFORD_COLBERT, checkpoint_files
+from polybake.baking.sources.checkpoint import (
+    STANFORD_COLBERT,
+    architecture_name,
+    checkpoint_files,
+)
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
@@ -16,7 +20,6 @@ from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.baking.steps import Step
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.prefix_tokens import with_prefix_tokens
 
 #: The file with the lengths of texts, and with the tokens that count.
@@ -69,5 +72,5 @@ def open_stanford_colbert(folder: ModelFolder, open_encoder: OpenEncoder) -> Sou
 
 
 def _projection(folder: ModelFolder) -> list[Step]:
-    name = folder.read("config.json", ModelConfig).model_type
+    name = architecture_name(folder)
     return [Layers(checkpoint_files(folder), ENCODERS[name or ""].prefix).dense("linear")]

@@ -1,0 +1,57 @@
+"""Models that bring their own code against formulas that were written from it.
+
+The code is not run. A text is embedded alone, in float64, and its tokens' mean is its vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from models.folders.tiny_folders import write_bert
+from models.formulas import jina_bert_numpy
+from models.formulas.rotary_numpy import Floats, Weights
+from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import encode_vectors
+from support.oracle.agreement import Agreement, agreement, bake_source
+from support.oracle.proven import Proven
+
+pytestmark = pytest.mark.oracle
+
+Forward = Callable[[Weights, NDArray[np.int64]], Floats]
+KINDS: dict[str, tuple[dict[str, Any], dict[str, Floats], Forward]] = {
+    "jina_bert": (jina_bert_numpy.CONFIG, jina_bert_numpy.weights(), jina_bert_numpy.forward),
+    "jina_bert_qk": (
+        jina_bert_numpy.CONFIG,
+        jina_bert_numpy.weights(code=True),
+        jina_bert_numpy.forward_code,
+    ),
+}
+
+
+def agreement_with_formula(
+    folder: Path, out: Path, weights: dict[str, Floats], forward: Forward
+) -> Agreement:
+    """Bake a folder with the mean of its tokens, and compare every golden case."""
+    exact = {name: array.astype(np.float64) for name, array in weights.items()}
+    expected = []
+    for case in read_head(bake_source(folder, out)).fixture.cases:
+        rows = [forward(exact, np.array(ids)).mean(axis=0) for ids in case.input_ids]
+        vectors = encode_vectors(np.array(rows, np.float32))
+        expected.append(case.model_copy(update={"embeddings": vectors}))
+    assert len(expected) > 10
+    return agreement(out, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_agrees_with_its_formula(kind: str, tmp_path: Path, proven: Proven) -> None:
+    """Vectors agree for every built-in case, the longest text and batches among them."""
+    config, weights, forward = KINDS[kind]
+    folder = write_bert(tmp_path / "model", config, weights)
+    found = agreement_with_formula(folder, tmp_path / "tiny.onnx", weights, forward)
+    proven(kind, found, source="Hugging Face folder")
