@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.folders.tiny_folders import write_bert
-from models.formulas import jina_bert_numpy
+from models.formulas import jina_bert_numpy, nomic_moe_numpy
 from models.formulas.rotary_numpy import Floats, Weights
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
@@ -30,6 +30,11 @@ KINDS: dict[str, tuple[dict[str, Any], dict[str, Floats], Forward]] = {
         jina_bert_numpy.CONFIG,
         jina_bert_numpy.weights(code=True),
         jina_bert_numpy.forward_code,
+    ),
+    "nomic_bert, experts": (
+        nomic_moe_numpy.CONFIG,
+        nomic_moe_numpy.weights(),
+        nomic_moe_numpy.forward,
     ),
 }
 

@@ -177,11 +177,19 @@ def _nomic(config: Config) -> Sizes:
     sizes |= norm("emb_ln", size)
     for number in range(config["n_layer"]):
         layer = f"encoder.layers.{number}"
-        sizes |= linear(f"{layer}.attn.Wqkv", size, 3 * size, bias=False)
-        sizes |= linear(f"{layer}.attn.out_proj", size, size, bias=False)
-        for part in ("fc11", "fc12"):
-            sizes |= linear(f"{layer}.mlp.{part}", size, wide, bias=False)
-        sizes |= linear(f"{layer}.mlp.fc2", wide, size, bias=False)
+        bias = bool(config.get("qkv_proj_bias"))
+        sizes |= linear(f"{layer}.attn.Wqkv", size, 3 * size, bias=bias)
+        sizes |= linear(f"{layer}.attn.out_proj", size, size, bias=bias)
+        experts = config.get("num_experts") or 0
+        if experts and number % config["moe_every_n_layers"] == 1:
+            sizes |= linear(f"{layer}.mlp.router.layer", size, experts, bias=False)
+            sizes[f"{layer}.mlp.experts.bias"] = (size,)
+            for part in ("w1", "w2"):
+                sizes[f"{layer}.mlp.experts.mlp.{part}"] = (experts * wide, size)
+        else:
+            for part in ("fc1",) if experts else ("fc11", "fc12"):
+                sizes |= linear(f"{layer}.mlp.{part}", size, wide, bias=bias)
+            sizes |= linear(f"{layer}.mlp.fc2", wide, size, bias=bias)
         sizes |= norm(f"{layer}.norm1", size) | norm(f"{layer}.norm2", size)
     return sizes
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
 
+from models.folders.drawn import STEPS
 from models.folders.tiny_folders import write_bert
+from models.formulas import nomic_moe_numpy
 from models.formulas.rotary_numpy import (
     HEADS,
     HIDDEN,
@@ -28,6 +31,9 @@ from models.formulas.rotary_numpy import (
     turned,
     weights_of,
 )
+from polybake.baking.assemble.lower import Lowering
+from polybake.baking.bake import bake
+from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
 
@@ -110,7 +116,7 @@ def test_theta_is_1000_where_none_is_given() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "shown"),
     [
-        ("activation_function", "gelu", "activation_function: "),
+        ("activation_function", "geglu", "activation_function: "),
         ("prenorm", True, "prenorm: "),
         ("parallel_block", True, "parallel_block: "),
         ("causal", True, "causal: "),
@@ -119,7 +125,7 @@ def test_theta_is_1000_where_none_is_given() -> None:
         ("rotary_emb_interleaved", True, "rotary_emb_interleaved: "),
         ("rotary_emb_scale_base", 512, "rotary_emb_scale_base: "),
         ("rotary_scaling_factor", 2.0, "rotary_scaling_factor: "),
-        ("num_experts", 8, "num_experts: "),
+        ("num_experts", 1, "num_experts: "),
         ("n_head", 5, "no multiple of num_attention_heads 5"),
     ],
 )
@@ -130,3 +136,66 @@ def test_refuses_what_it_does_not_compute(
     folder = write_bert(tmp_path / "model", PUBLISHED | {key: value}, weights())
     with pytest.raises(InputError, match=shown):
         open_source(folder)
+
+
+def test_experts_match_numpy(tmp_path: Path) -> None:
+    """Layers with experts, plain blocks and biases: every token takes its own two experts."""
+    assert_matches(
+        nomic_moe_numpy.CONFIG, nomic_moe_numpy.weights(), nomic_moe_numpy.forward, tmp_path
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["int8", "float16"])
+def test_experts_are_products_as_others(
+    precision: Literal["int8", "float16"], tmp_path: Path
+) -> None:
+    """Their weights take another type, and rows that few tokens reach are bounded as all are."""
+    sizes = {"n_embd": 128, "n_inner": 192, "num_experts": 2, "moe_top_k": 1}
+    folder = write_bert(tmp_path / "model", nomic_moe_numpy.CONFIG | sizes, larger(sizes))
+    source = open_source(folder)
+    steps = resolve(STEPS, base=tmp_path, source=source)
+    out = tmp_path / "tiny.onnx"
+    report = bake(source, steps, out, name="tiny", lowering=Lowering(precision=precision))
+    assert report.manifest.deviation is not None
+    assert report.manifest.deviation.mean_cosine > 0.98
+    large = [one for one in onnx.load(out).graph.initializer if np.prod(one.dims) >= 1 << 14]
+    experts = [one.data_type for one in large if ".experts.mlp." in one.name]
+    assert len(experts) == 2 * 2 * 2
+    assert onnx.TensorProto.FLOAT not in experts
+
+
+def larger(sizes: dict[str, int]) -> dict[str, Floats]:
+    """A checkpoint whose products are worth another type; their spread keeps the size."""
+    change = {HIDDEN: sizes["n_embd"], WIDE: sizes["n_inner"], 3 * HIDDEN: 3 * sizes["n_embd"]}
+    change[nomic_moe_numpy.EXPERTS] = sizes["num_experts"]
+    change[nomic_moe_numpy.EXPERTS * WIDE] = sizes["num_experts"] * sizes["n_inner"]
+    shapes = {
+        name: tuple(change.get(size, size) for size in array.shape)
+        for name, array in nomic_moe_numpy.weights().items()
+    }
+    return {
+        name: array * np.float32(0.4 if array.ndim == 2 else 1)
+        for name, array in weights_of(shapes).items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "shown"),
+    [
+        ("moe_top_k", 6, "moe_top_k 6 is more than num_experts 5"),
+        ("num_experts", None, "moe_top_k 2 is more than num_experts null"),
+        ("num_experts", 4, r"unexpected encoder.layers.1.mlp.experts.mlp.w1"),
+        ("activation_function", "swiglu", "activation_function 'swiglu' of experts"),
+        ("moe_normalize_expert_weights", True, "moe_normalize_expert_weights: "),
+        ("expert_choice_router", True, "expert_choice_router: "),
+        ("num_shared_experts", 1, "num_shared_experts: "),
+        ("ffn_div", 2, "ffn_div: "),
+    ],
+)
+def test_refuses_other_experts(key: str, value: object, shown: str, tmp_path: Path) -> None:
+    """What another mixture would be is an error that names the key, or the tensor."""
+    config = nomic_moe_numpy.CONFIG | {key: value}
+    folder = write_bert(tmp_path / "model", config, nomic_moe_numpy.weights())
+    with pytest.raises(InputError, match=shown):
+        open_source(folder).encoder.place()

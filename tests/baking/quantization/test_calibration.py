@@ -35,3 +35,16 @@ def test_moments_of_inputs_that_hardly_vary() -> None:
     moved = x.reshape(-1, 16).astype(np.float64) - statistics.center
     np.testing.assert_allclose(found, moved.T @ moved / len(moved), atol=1e-7)
     assert np.linalg.eigvalsh(found).min() > 5e-5
+
+
+def test_an_expert_may_have_no_row() -> None:
+    """Texts without a row change nothing, and without any row nothing is known."""
+    x = np.array([[1, 2], [3, 5]], np.float32)
+    statistics, nothing = Statistics(2), Statistics(2)
+    for part in (x[:0], x, x[:0]):
+        statistics.add(part)
+    nothing.add(x[:0])
+    np.testing.assert_array_equal(statistics.center, [2, 3.5])
+    np.testing.assert_allclose(statistics.moments(np.zeros(2, np.float32)), x.T @ x / 2)
+    np.testing.assert_array_equal(nothing.center, [0, 0])
+    np.testing.assert_array_equal(nothing.moments(nothing.center), np.zeros((2, 2)))

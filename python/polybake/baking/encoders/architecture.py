@@ -7,6 +7,7 @@ from onnxscript import ir, nn
 from pydantic import AfterValidator, ConfigDict, Field
 
 from polybake.baking.encoders.passed_over import PASSED_OVER
+from polybake.baking.layers.stored_tensor import StoredTensor
 from polybake.baking.layers.weights import Prefix
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.modelfile.manifest import Feed
@@ -123,3 +124,14 @@ class Architecture(nn.Module):
         #: The input of the first layer, then the output of each layer, once ``forward`` has run;
         #: empty if they are not known to be transformers' ``hidden_states``.
         self.hidden_states: list[ir.Value] = []
+
+    def arranged(self, stored: Mapping[str, StoredTensor]) -> Mapping[str, StoredTensor]:
+        """Return a checkpoint's tensors by the names of this module tree.
+
+        ``stored`` has them by their names without `prefix`. Most architectures keep them; others
+        split a tensor, or make one of several.
+
+        Raises:
+            InputError: Tensors that belong together do not fit each other.
+        """
+        return stored

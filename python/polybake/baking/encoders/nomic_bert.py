@@ -1,23 +1,29 @@
 """NomicBERT: BERT with rotary positions and SwiGLU, normalised after each block.
 
-Source: transformers ``NomicBertModel``, in evaluation.
+Some layers of its second version have a mixture of experts, and none has a gate.
+
+Source: transformers ``NomicBertModel``, in evaluation; ``NomicBertModel`` of
+nomic-ai/nomic-bert-2048 for biases, plain blocks and experts.
 """
 
-from collections.abc import Collection
-from typing import ClassVar, Literal
+from collections.abc import Collection, Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 from onnxscript import OpBuilder, ir, nn
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, model_validator
 
 from polybake.baking.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.rotary_config import OneThetaConfig, Theta
+from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.layers.attention import padding_bias
 from polybake.baking.layers.embedding import Embedding
+from polybake.baking.layers.experts import MixtureOfExperts
 from polybake.baking.layers.gated_mlp import gated
 from polybake.baking.layers.layer_norm import LayerNorm
 from polybake.baking.layers.linear import Linear
 from polybake.baking.layers.rotary import Rotation, attend_fused, rotation
+from polybake.baking.layers.stored_tensor import StoredTensor
 
 
 class NomicBertConfig(OneThetaConfig):
@@ -38,7 +44,18 @@ class NomicBertConfig(OneThetaConfig):
         default=1_000.0, validation_alias=AliasChoices("rope_theta", "rotary_emb_base")
     )
 
-    activation_function: Literal["swiglu"] = "swiglu"
+    activation_function: Literal["swiglu", "gelu"] = "swiglu"
+    qkv_proj_bias: bool = False
+    mlp_fc1_bias: bool = False
+    mlp_fc2_bias: bool = False
+    num_experts: Annotated[int, Field(gt=1, le=256, strict=True)] | None = None
+    moe_every_n_layers: Annotated[int, Field(strict=True)] = 0
+    moe_top_k: Size = 1
+
+    moe_normalize_expert_weights: Literal[False] | None = False
+    expert_choice_router: Literal[False] | None = False
+    num_shared_experts: Literal[0] | None = 0
+    ffn_div: Literal[1] = 1
     prenorm: Literal[False] = False
     parallel_block: Literal[False] = False
     causal: Literal[False] = False
@@ -47,21 +64,36 @@ class NomicBertConfig(OneThetaConfig):
     rotary_emb_interleaved: Literal[False] = False
     rotary_emb_scale_base: None = None
     rotary_scaling_factor: None = None
-    num_experts: None = None
-    qkv_proj_bias: Literal[False] = False
-    mlp_fc1_bias: Literal[False] = False
-    mlp_fc2_bias: Literal[False] = False
     scale_attn_weights: Literal[True] = True
 
     own_code: ClassVar[str | None] = "NomicBert"
-    # Lengths that no table has, what is computed at once, and what GPT-2 or experts alone have.
+    # Lengths that no table has, what is computed at once, and what GPT-2 or training alone has.
     passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
         *("max_trained_positions", "n_positions", "n_ctx", "pad_vocab_size_multiple"),
         *("dense_seq_output", "fused_bias_fc", "fused_dropout_add_ln", "last_layer_subset"),
-        *("reorder_and_upcast_attn", "add_pooling_layer", "ffn_div", "num_shared_experts"),
-        *("moe_every_n_layers", "moe_impl", "moe_normalize_expert_weights", "moe_resid_pdrop"),
-        *("moe_top_k", "router_aux_loss_coef", "expert_choice_router"),
+        *("reorder_and_upcast_attn", "add_pooling_layer", "moe_impl", "moe_resid_pdrop"),
+        "router_aux_loss_coef",
     }
+
+    def has_experts(self, layer: int) -> bool:
+        """Whether a layer, counted from 0, has experts: every n-th one, from the second on."""
+        every = self.moe_every_n_layers
+        return every > 0 and layer % every == 1
+
+    @model_validator(mode="after")
+    def _experts_fit(self) -> Self:
+        if self.moe_every_n_layers <= 0:
+            return self
+        if self.moe_top_k > (self.num_experts or 0):
+            raise ValueError(
+                f"moe_top_k {self.moe_top_k} is more than num_experts {self.num_experts}"
+            )
+        if self.activation_function != "gelu":
+            raise ValueError(
+                f"activation_function {self.activation_function!r} of experts is not supported, "
+                "only 'gelu'"
+            )
+        return self
 
 
 class Embeddings(nn.Module):
@@ -85,8 +117,8 @@ class Attention(nn.Module):
         super().__init__()
         self.heads, self.head_size = config.num_attention_heads, config.head_size
         mixed = self.heads * self.head_size
-        self.Wqkv = Linear(config.hidden_size, 3 * mixed, bias=False)
-        self.out_proj = Linear(mixed, config.hidden_size, bias=False)
+        self.Wqkv = Linear(config.hidden_size, 3 * mixed, bias=config.qkv_proj_bias)
+        self.out_proj = Linear(mixed, config.hidden_size, bias=config.qkv_proj_bias)
 
     def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
@@ -95,14 +127,15 @@ class Attention(nn.Module):
         return self.out_proj(op, mixed)
 
 
-class MLP(nn.Module):
+class GatedMLP(nn.Module):
     """SwiGLU; ``fc12`` is the gate."""
 
     def __init__(self, config: NomicBertConfig) -> None:
         super().__init__()
-        self.fc11 = Linear(config.hidden_size, config.intermediate_size, bias=False)
-        self.fc12 = Linear(config.hidden_size, config.intermediate_size, bias=False)
-        self.fc2 = Linear(config.intermediate_size, config.hidden_size, bias=False)
+        size, wide = config.hidden_size, config.intermediate_size
+        self.fc11 = Linear(size, wide, bias=config.mlp_fc1_bias)
+        self.fc12 = Linear(size, wide, bias=config.mlp_fc1_bias)
+        self.fc2 = Linear(wide, size, bias=config.mlp_fc2_bias)
         self.activation = config.hidden_act
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
@@ -111,14 +144,41 @@ class MLP(nn.Module):
         return self.fc2(op, gated(op, self.activation, gate, up))
 
 
-class Layer(nn.Module):
-    """One layer, normalised after each block."""
+class MLP(nn.Module):
+    """A block without a gate."""
 
     def __init__(self, config: NomicBertConfig) -> None:
         super().__init__()
+        size, wide = config.hidden_size, config.intermediate_size
+        self.fc1 = Linear(size, wide, bias=config.mlp_fc1_bias)
+        self.fc2 = Linear(wide, size, bias=config.mlp_fc2_bias)
+
+    def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
+        return self.fc2(op, ACTIVATIONS["gelu"].build(op, self.fc1(op, x)))
+
+
+def feed_forward(config: NomicBertConfig, layer: int) -> nn.Module:
+    """Return the block behind a layer's attention."""
+    if config.has_experts(layer):
+        return MixtureOfExperts(
+            config.hidden_size,
+            config.intermediate_size,
+            "gelu",
+            experts=config.num_experts or 0,
+            top=config.moe_top_k,
+        )
+    return GatedMLP(config) if config.activation_function == "swiglu" else MLP(config)
+
+
+class Layer(nn.Module):
+    """One layer, normalised after each block."""
+
+    def __init__(self, config: NomicBertConfig, number: int) -> None:
+        super().__init__()
         self.attn = Attention(config)
         self.norm1 = LayerNorm(config.hidden_size, config.layer_norm_eps)
-        self.mlp = MLP(config)
+        self.mlp = feed_forward(config, number)
         self.norm2 = LayerNorm(config.hidden_size, config.layer_norm_eps)
 
     def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
@@ -132,7 +192,9 @@ class Stack(nn.Module):
 
     def __init__(self, config: NomicBertConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
+        self.layers = nn.ModuleList(
+            [Layer(config, number) for number in range(config.num_hidden_layers)]
+        )
 
     def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
@@ -154,6 +216,29 @@ class NomicBert(Architecture):
         self.embeddings = Embeddings(config)
         self.emb_ln = LayerNorm(config.hidden_size, config.layer_norm_eps)
         self.encoder = Stack(config)
+
+    def arranged(self, stored: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
+        """Split the experts' weights, which lie one below another in two tensors of a layer."""
+        found: dict[str, StoredTensor] = {}
+        for name, tensor in stored.items():
+            if name.endswith((".experts.mlp.w1", ".experts.mlp.w2")):
+                found |= self._of_each_expert(name, tensor)
+            else:
+                found[name] = tensor
+        return found
+
+    def _of_each_expert(self, name: str, tensor: StoredTensor) -> dict[str, StoredTensor]:
+        experts, wide = self.config.num_experts or 0, self.config.intermediate_size
+        size = self.config.hidden_size
+        if tensor.shape != (experts * wide, size):
+            return {name: tensor}  # which is then unexpected
+        before, _, weight = name.rpartition(".")
+        return {
+            f"{before}.{place}.{weight}.weight": tensor.rows(
+                place * wide, (place + 1) * wide, transposed=weight == "w2"
+            )
+            for place in range(experts)
+        }
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

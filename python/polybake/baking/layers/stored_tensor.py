@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,16 @@ class StoredTensor:
         """
         shape = self.shape[::-1] if transposed else self.shape
         return ir.LazyTensor(lambda: self._read(dtype, transposed), dtype, ir.Shape(shape))
+
+    def rows(self, start: int, stop: int, *, transposed: bool = False) -> StoredTensor:
+        """Return some rows of a matrix as a tensor of the same name."""
+
+        def read() -> NDArray[Any]:
+            found = self.array()[start:stop]
+            return found.T if transposed else found
+
+        shape = (stop - start, *self.shape[1:])
+        return replace(self, shape=shape[::-1] if transposed else shape, array=read)
 
     def equals(self, other: StoredTensor) -> bool:
         """Whether the two hold the same values."""

@@ -1,7 +1,7 @@
 """Give a network's parameters the weights of a checkpoint, one tensor in memory at a time."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -26,6 +26,9 @@ _COUNTER = "num_batches_tracked"
 #: What may stand before each name in a checkpoint, such as ``bert.``; several if it has several.
 Prefix = str | tuple[str, ...]
 
+#: From tensors by their names in the files to tensors by the names of a module tree.
+Arranged = Callable[[dict[str, StoredTensor]], Mapping[str, StoredTensor]]
+
 
 def bare_name(name: str, prefix: Prefix) -> str:
     """Return a tensor's name without the first of the possible prefixes that it has."""
@@ -40,6 +43,7 @@ def load_weights(
     *,
     prefix: Prefix = "",
     ignored: tuple[str, ...] = (),
+    arranged: Arranged = dict,
 ) -> None:
     """Give every parameter of ``network`` its tensor, which is read only when it is written.
 
@@ -48,13 +52,14 @@ def load_weights(
         files: The files that together hold the checkpoint.
         prefix: The possible prefixes of each name in the files.
         ignored: Prefixes of names that the network does not need.
+        arranged: Returns the tensors by the names of the module tree.
 
     Raises:
         InputError: A file is damaged, two tensors hold different values of one weight, or weights
             are missing, unexpected, wrongly shaped or of an unknown dtype; the message shows the
             first weights of each kind.
     """
-    stored = _stored(files, prefix, ignored)
+    stored = dict(arranged(_stored(files, prefix, ignored)))
     problems: dict[str, list[str]] = defaultdict(list)
     for name, parameter, transposed in _parameters(network):
         tensor = stored.pop(name, None)

@@ -59,8 +59,10 @@ class Statistics:
         self._moments = np.zeros((inputs, inputs), np.float32)
 
     def add(self, x: Floats) -> None:
-        """Add rows ``[..., in]``."""
+        """Add rows ``[..., in]``, of which an expert may have none."""
         rows = x.reshape(-1, len(self.least))
+        if not len(rows):
+            return
         np.minimum(self.least, rows.min(axis=0), out=self.least)
         np.maximum(self.largest, rows.max(axis=0), out=self.largest)
         self._waiting.append(rows)
@@ -81,16 +83,20 @@ class Statistics:
 
     @property
     def center(self) -> Floats:
-        """Half way between the extremes, ``[in]``.
+        """Half way between the extremes, ``[in]``; 0 without a row.
 
         Source: Outlier Suppression+ (Wei et al. 2023), its shift.
         """
+        if not (self._rows or self._waiting):
+            return np.zeros_like(self.least)
         center: Floats = self.least + (self.largest - self.least) * np.float32(0.5)
         return center
 
     def moments(self, center: Floats) -> NDArray[np.float64]:
-        """The mean of ``(x - center) (x - center)^T``, ``[in, in]``."""
+        """The mean of ``(x - center) (x - center)^T``, ``[in, in]``; 0 without a row."""
         self._sum()
+        if not self._rows:
+            return np.zeros(self._moments.shape)
         mean, about = self._sums / self._rows, center.astype(np.float64) - self._origin
         crossed = np.outer(mean, about)
         found: NDArray[np.float64] = (

@@ -75,7 +75,13 @@ class Checkpoint(BuiltEncoder):
         sequence = [] if self.architecture.pooled else ["sequence"]
         embeddings.shape = ir.Shape(["batch", *sequence, self.config.output_size])
         ignored = (*encoder.ignored, *self.ignored)
-        load_weights(encoder, self.files, prefix=encoder.prefix, ignored=ignored)
+        load_weights(
+            encoder,
+            self.files,
+            prefix=encoder.prefix,
+            ignored=ignored,
+            arranged=encoder.arranged,
+        )
         check_every_parameter_is_placed(encoder, builder.graph)
         return embeddings, encoder.hidden_states
 
