@@ -134,6 +134,20 @@ def _deberta(config: Config) -> Sizes:
     return sizes
 
 
+def _deberta_v1(config: Config) -> Sizes:
+    size, sizes = config["hidden_size"], Sizes()
+    for name, shape in _deberta({**config, "position_buckets": 512}).items():
+        if not name.startswith("encoder.LayerNorm") and "attention.self." not in name:
+            sizes[name] = shape
+    for number in range(config["num_hidden_layers"]):
+        own = f"encoder.layer.{number}.attention.self"
+        sizes |= linear(f"{own}.in_proj", size, 3 * size, bias=False)
+        sizes |= {f"{own}.q_bias": (size,), f"{own}.v_bias": (size,)}
+        sizes |= linear(f"{own}.pos_proj", size, size, bias=False)
+        sizes |= linear(f"{own}.pos_q_proj", size, size)
+    return sizes
+
+
 def _t5(config: Config) -> Sizes:
     size, inner, wide = config["d_model"], config["d_kv"] * config["num_heads"], config["d_ff"]
     sizes: Sizes = {"shared.weight": (config["vocab_size"], size)}
@@ -283,12 +297,13 @@ def _nothing_known(_: Config) -> Sizes:
 
 _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), _bert),
-    **dict.fromkeys(("qwen2", "qwen3", "mistral", "gemma3_text"), _decoder),
+    **dict.fromkeys(("qwen2", "qwen3", "mistral", "gemma3_text", "eurobert"), _decoder),
     **dict.fromkeys(("llama", "llama_bidirec", "bidirectional_pplx_qwen3"), _decoder),
     **dict.fromkeys(("new", "gte"), _new),
     "albert": _albert,
     "bart": _bart,
     "clip": _clip,
+    "deberta": _deberta_v1,
     "deberta-v2": _deberta,
     "distilbert": _distilbert,
     "electra": _electra,
@@ -297,5 +312,4 @@ _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     "mpnet": _mpnet,
     "nomic_bert": _nomic,
     "t5": _t5,
-    **dict.fromkeys(("deberta", "eurobert"), _nothing_known),
 }

@@ -22,7 +22,7 @@ DECODERS = {
     "qwen3",
 }
 #: Architectures whose attention in transformers does not read ``is_causal``.
-ALWAYS_BOTH_WAYS = {"deberta-v2", "mpnet"}
+ALWAYS_BOTH_WAYS = {"deberta", "deberta-v2", "mpnet"}
 #: Architectures that transformers makes decoders of, and refuses where ``is_decoder`` is false.
 CROSSED = {
     *("bert", "camembert", "electra", "gpt2", "jina_bert", "jina_bert_qk", "roberta"),
@@ -93,9 +93,11 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "camembert": BERT | {"pad_token_id": 1},
     "clip": CLIP,
     "clip_text_model": CLIP,
+    "deberta": {"layer_norm_eps": 1e-7, "max_relative_positions": -1, "type_vocab_size": 0},
     "deberta-v2": {"layer_norm_eps": 1e-7, "max_relative_positions": -1, "type_vocab_size": 0},
     "distilbert": {},
     "electra": BERT | {"embedding_size": 128},
+    "eurobert": {"rms_norm_eps": 1e-5, "hidden_act": "silu", "attention_bias": False},
     "gemma3_text": {"head_dim": 256, "query_pre_attn_scalar": 256, "sliding_window": 4096},
     "gpt2": {"layer_norm_epsilon": 1e-5, "activation_function": "gelu_new", "n_positions": 1024},
     "gte": {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 1},

@@ -122,6 +122,17 @@ def deberta(**settings: Any) -> tuple[Any, Any]:
     return DebertaV2Model(config), DebertaV2Tokenizer(vocab=vocabulary)
 
 
+def deberta_v1(**settings: Any) -> tuple[Any, Any]:
+    from transformers import DebertaConfig, DebertaModel, DebertaTokenizer
+
+    vocabulary = byte_vocabulary("[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]")
+    relative = {"relative_attention": True, "position_biased_input": False, "type_vocab_size": 0}
+    config = DebertaConfig(
+        vocab_size=len(vocabulary), **SIZES | relative | {"pos_att_type": "c2p|p2c"} | settings
+    )
+    return DebertaModel(config), DebertaTokenizer(vocab=vocabulary, merges=MERGES)
+
+
 def t5(**settings: Any) -> tuple[Any, Any]:
     from transformers import T5Config, T5EncoderModel, T5Tokenizer
 
@@ -195,6 +206,10 @@ KINDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "bart, scaled": lambda: bart(scale_embedding=True, activation_function="relu"),
     "gpt2": gpt2,
     "gpt2, wide": lambda: gpt2(n_inner=40, activation_function="relu"),
+    "deberta": deberta_v1,
+    "deberta, c2p, 16 positions": lambda: deberta_v1(
+        pos_att_type=["c2p"], max_relative_positions=16
+    ),
     "t5": t5,
     "t5, gated gelu, few buckets": lambda: t5(
         feed_forward_proj="gated-gelu",

@@ -53,6 +53,14 @@ DRAWN: dict[str, dict[str, Any]] = {
         "max_position_embeddings": 130,
     },
     "bert": CONFIG | SIZES,
+    "deberta": CONFIG
+    | SIZES
+    | {
+        "relative_attention": True,
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+        "pos_att_type": "c2p|p2c",
+    },
     "deberta-v2": CONFIG | SIZES | DEBERTA_V3,
     "distilbert": {
         "vocab_size": CONFIG["vocab_size"],
@@ -63,6 +71,7 @@ DRAWN: dict[str, dict[str, Any]] = {
         "max_position_embeddings": 130,
     },
     "electra": CONFIG | SIZES | {"embedding_size": 160},
+    "eurobert": TURNED,
     "gemma3_text": SIZES
     | {
         "num_key_value_heads": 2,

@@ -133,6 +133,21 @@ KINDS = {
             "rope_local_base_freq": 20.0,
         },
     ),
+    "eurobert": Kind("EuroBert", GROUPED | {"rope_parameters": one(50.0), "head_dim": 10}),
+    "eurobert, biases": Kind(
+        "EuroBert", SIZES | {"rope_parameters": one(50.0), "attention_bias": True}, "cls"
+    ),
+    "eurobert, of its own code": Kind(
+        "EuroBert",
+        GROUPED | {"rope_parameters": one(50.0)},
+        "mean",
+        {
+            "rope_parameters": None,
+            "rope_theta": 50.0,
+            "auto_map": {"AutoModel": "modeling_eurobert.EuroBertModel"},
+            "clf_pooling": "late",
+        },
+    ),
     "nomic_bert": Kind("NomicBert", BERT_LIKE),
     "gte": Kind("Gte", BERT_LIKE),
     "gte, two token types": Kind("Gte", BERT_LIKE | {"type_vocab_size": 2}),

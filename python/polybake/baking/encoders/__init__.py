@@ -6,8 +6,10 @@ from polybake.baking.encoders.bart import Bart
 from polybake.baking.encoders.bert import Bert
 from polybake.baking.encoders.clip import Clip
 from polybake.baking.encoders.deberta import Deberta
+from polybake.baking.encoders.deberta_v1 import DebertaV1
 from polybake.baking.encoders.distilbert import DistilBert
 from polybake.baking.encoders.electra import Electra
+from polybake.baking.encoders.eurobert import EuroBert
 from polybake.baking.encoders.gemma3 import Gemma3
 from polybake.baking.encoders.gpt2 import Gpt2
 from polybake.baking.encoders.gte import Gte, New
@@ -30,9 +32,11 @@ ENCODERS: dict[str, type[Architecture]] = {
     "camembert": Roberta,
     "clip": Clip,
     "clip_text_model": Clip,
+    "deberta": DebertaV1,
     "deberta-v2": Deberta,
     "distilbert": DistilBert,
     "electra": Electra,
+    "eurobert": EuroBert,
     "gemma3_text": Gemma3,
     "gpt2": Gpt2,
     "gte": Gte,

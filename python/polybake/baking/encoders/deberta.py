@@ -25,6 +25,9 @@ from polybake.baking.layers.stack import Stack
 class DebertaConfig(BertConfig):
     """DeBERTa-v2's configuration, for models with relative positions only."""
 
+    #: Whether the layers that make keys have a bias.
+    key_bias: ClassVar[bool] = True
+
     max_position_embeddings: Annotated[int, Field(gt=0, le=2**20, strict=True)]
     layer_norm_eps: Epsilon = 1e-7
     relative_attention: Literal[True]
@@ -114,10 +117,14 @@ class SelfAttention(nn.Module):
         self.kinds = config.pos_att_type
         self.scale = 1 / math.sqrt(self.head_size * (1 + len(set(config.pos_att_type))))
         self.query_proj = Linear(hidden, hidden)
-        self.key_proj = Linear(hidden, hidden)
+        self.key_proj = Linear(hidden, hidden, bias=config.key_bias)
         self.value_proj = Linear(hidden, hidden)
         shared = config.share_att_key
-        self.pos_key_proj = Linear(hidden, hidden) if "c2p" in self.kinds and not shared else None
+        self.pos_key_proj = (
+            Linear(hidden, hidden, bias=config.key_bias)
+            if "c2p" in self.kinds and not shared
+            else None
+        )
         self.pos_query_proj = Linear(hidden, hidden) if "p2c" in self.kinds and not shared else None
 
     def forward(

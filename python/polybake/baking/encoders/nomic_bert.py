@@ -9,6 +9,7 @@ nomic-ai/nomic-bert-2048 for biases, plain blocks and experts.
 from collections.abc import Collection, Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
+import numpy as np
 from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, Field, model_validator
 
@@ -235,7 +236,7 @@ class NomicBert(Architecture):
         before, _, weight = name.rpartition(".")
         return {
             f"{before}.{place}.{weight}.weight": tensor.rows(
-                place * wide, (place + 1) * wide, transposed=weight == "w2"
+                np.arange(place * wide, (place + 1) * wide), transposed=weight == "w2"
             )
             for place in range(experts)
         }

@@ -38,7 +38,7 @@ _NOT_DECLARED = ("qwen2",)
 
 
 #: Classes whose pairs have types of tokens; the other known classes give none.
-_TYPED = "Bert DebertaV2 Electra LayoutLM Lxmert MobileBert SqueezeBert"
+_TYPED = "Bert Deberta DebertaV2 Electra LayoutLM Lxmert MobileBert SqueezeBert"
 
 
 def gives_types(config: TokenizerConfig, model: ModelConfig, default: bool) -> bool:
@@ -121,6 +121,7 @@ CLASSES = {
             RebuiltClass("BPE", _CLS_AS_BOS, _SEP_AS_EOS, flags=_BYTES),
         ),
         ("CLIP", RebuiltClass("BPE", _START, _END)),
+        ("Deberta", RebuiltClass("BPE", _CLS, _SEP, flags=_BYTES)),
         ("GPT2 Qwen2", RebuiltClass("BPE", flags=_BYTES)),
         ("Camembert XLMRoberta", RebuiltClass("Unigram", _BOS, _EOS, flags=_PIECES)),
         ("T5", RebuiltClass("Unigram", last=_EOS)),

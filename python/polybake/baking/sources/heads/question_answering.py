@@ -27,6 +27,7 @@ _FAMILIES: Families[HeadConfig] = {
     "albert": _outputs,
     "bert": _outputs,
     "camembert": _outputs,
+    "deberta": _outputs,
     "deberta-v2": _outputs,
     "distilbert": _outputs,
     "electra": _outputs,

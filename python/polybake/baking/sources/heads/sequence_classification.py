@@ -117,6 +117,11 @@ def _pooler(_: HeadConfig, head: Layers) -> list[Step]:
     return [_FIRST, head.dense("pooler.dense", "tanh"), head.dense("classifier")]
 
 
+def _deberta(config: HeadConfig, head: Layers) -> list[Step]:
+    pooler = head.dense("pooler.dense", config.pooler_hidden_act)
+    return [_FIRST, pooler, head.dense("classifier")]
+
+
 def modernbert(config: HeadConfig, head: Layers) -> list[Step]:
     """ModernBERT's layers, the same for texts and for tokens."""
     return [
@@ -160,11 +165,8 @@ _FAMILIES: Families[HeadConfig] = {
     ],
     "bert": _pooler,
     "camembert": _roberta,
-    "deberta-v2": lambda config, head: [
-        _FIRST,
-        head.dense("pooler.dense", config.pooler_hidden_act),
-        head.dense("classifier"),
-    ],
+    "deberta": _deberta,
+    "deberta-v2": _deberta,
     "distilbert": lambda _, head: [
         _FIRST,
         head.dense("pre_classifier", "relu"),

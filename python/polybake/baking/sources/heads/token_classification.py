@@ -36,6 +36,7 @@ _FAMILIES: Families[HeadConfig] = {
     "albert": _classifier,
     "bert": _classifier,
     "camembert": _classifier,
+    "deberta": _classifier,
     "deberta-v2": _classifier,
     "distilbert": _classifier,
     "electra": _classifier,

@@ -1,0 +1,61 @@
+"""EuroBERT: Llama's layers, whose tokens attend to both sides.
+
+Source: transformers ``EuroBertModel``, in evaluation.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import model_validator
+
+from polybake.baking.encoders.architecture import Epsilon
+from polybake.baking.encoders.decoder import Decoder, DecoderConfig
+from polybake.baking.encoders.passed_over import PASSED_OVER
+from polybake.baking.layers.attention_window import AttentionWindow
+
+
+class EuroBertConfig(DecoderConfig):
+    """EuroBERT's configuration."""
+
+    own_code: ClassVar[str | None] = "EuroBert"
+    hints: ClassVar[Mapping[str, str]] = {}
+    # What a head pools, and the texts of tokens.
+    passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
+        *("classifier_pooling", "clf_pooling"),
+        *("bos_token", "eos_token", "mask_token", "pad_token"),
+    }
+
+    rms_norm_eps: Epsilon = 1e-5
+    attention_bias: bool = False
+    is_causal: Literal[False] | None = False  # type: ignore[assignment] # as in no decoder
+    mlp_bias: Literal[False] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _every_head_has_its_own(cls, given: Any) -> Any:
+        """As many keys and values as queries are transformers' default."""
+        heads = given.get("num_attention_heads") if isinstance(given, Mapping) else None
+        if heads is None or given.get("num_key_value_heads") is not None:
+            return given
+        return {**given, "num_key_value_heads": heads}
+
+    @property
+    def input_bias(self) -> bool:
+        """Whether queries, keys and values have a bias."""
+        return self.attention_bias
+
+    @property
+    def output_bias(self) -> bool:
+        """Whether the mixed values' layer has a bias."""
+        return self.attention_bias
+
+    def attention_windows(self) -> list[AttentionWindow]:
+        """Every token attends to all."""
+        return [AttentionWindow()] * self.num_hidden_layers
+
+
+class EuroBert(Decoder):
+    """EuroBERT: token ids to token embeddings."""
+
+    Config: ClassVar[type[EuroBertConfig]] = EuroBertConfig
+    ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "dense.", "classifier.")
