@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from polybake.baking.encoders import ENCODERS
+from polybake.baking.layers.weights import Prefix
 from polybake.baking.sources.checkpoint import checkpoint_files
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.source import TaskHead
@@ -57,15 +58,18 @@ def causal_lm(folder: ModelFolder, true: int, false: int | None, relevance: str)
     return TaskHead("ForCausalLM", steps, ("relevance",), None, relevance, of_pairs=True)
 
 
-def _steps(folder: ModelFolder, prefix: str, tokens: tuple[int, ...], *, tied: bool) -> list[Step]:
+def _steps(
+    folder: ModelFolder, prefix: Prefix, tokens: tuple[int, ...], *, tied: bool
+) -> list[Step]:
     """Return the last token, and a layer that gives a logit, or the difference of two."""
     layers = Layers(checkpoint_files(folder), prefix)
     names = [name for name in (_TABLE, _OWN) if layers.has(name)]
     if tied and len(names) > 1:
         table, own = (layers.rows(name, tokens) for name in names)
         if not np.array_equal(table, own):
+            whole = f"{prefix if isinstance(prefix, str) else prefix[0]}{_TABLE}"
             raise InputError(
-                f"{layers.files[0]}: {_OWN} differs from {prefix}{_TABLE}, and config.json says "
+                f"{layers.files[0]}: {_OWN} differs from {whole}, and config.json says "
                 "that they are one (tie_word_embeddings = true); correct it, or save it again"
             )
     rows: NDArray[np.float32] = layers.rows(_TABLE if tied else _OWN, tokens)
