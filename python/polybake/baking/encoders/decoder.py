@@ -61,10 +61,19 @@ class GroupedConfig(RotaryConfig):
         return self
 
 
-class DecoderConfig(OneThetaConfig, GroupedConfig):
-    """The common configuration of Qwen2, Qwen3, Mistral and Llama."""
+class LayersConfig(OneThetaConfig, GroupedConfig):
+    """The configuration of a decoder's layers, whatever their tokens attend to."""
 
     hidden_act: HiddenAct = "silu"
+
+    def attention_windows(self) -> list[AttentionWindow]:
+        """How far tokens attend in each layer: to all."""
+        return [AttentionWindow()] * self.num_hidden_layers
+
+
+class DecoderConfig(LayersConfig):
+    """The common configuration of Qwen2, Qwen3, Mistral and Llama."""
+
     is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
     #: Not read by transformers, but by the code of models that were trained so.
     use_bidirectional_attention: bool | None = None
@@ -164,7 +173,7 @@ class GroupedAttention(nn.Module):
 class Layer(nn.Module):
     """One layer, normalised before each block."""
 
-    def __init__(self, config: DecoderConfig) -> None:
+    def __init__(self, config: LayersConfig) -> None:
         super().__init__()
         size, epsilon = config.hidden_size, config.rms_norm_eps
         self.input_layernorm = RMSNorm(size, epsilon)
@@ -184,7 +193,7 @@ class Decoder(Architecture):
     prefix: ClassVar[str] = "model."
     ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "score.", "qa_outputs.")
 
-    def __init__(self, config: DecoderConfig) -> None:
+    def __init__(self, config: LayersConfig) -> None:
         super().__init__(config)
         self.config = config
         self.embed_tokens = Embedding(config.vocab_size, config.hidden_size)

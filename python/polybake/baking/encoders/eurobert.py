@@ -9,16 +9,14 @@ from typing import Any, ClassVar, Literal
 from pydantic import model_validator
 
 from polybake.baking.encoders.architecture import Epsilon
-from polybake.baking.encoders.decoder import Decoder, DecoderConfig
+from polybake.baking.encoders.decoder import Decoder, LayersConfig
 from polybake.baking.encoders.passed_over import PASSED_OVER
-from polybake.baking.layers.attention_window import AttentionWindow
 
 
-class EuroBertConfig(DecoderConfig):
+class EuroBertConfig(LayersConfig):
     """EuroBERT's configuration."""
 
     own_code: ClassVar[str | None] = "EuroBert"
-    hints: ClassVar[Mapping[str, str]] = {}
     # What a head pools, and the texts of tokens.
     passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
         *("classifier_pooling", "clf_pooling"),
@@ -27,7 +25,6 @@ class EuroBertConfig(DecoderConfig):
 
     rms_norm_eps: Epsilon = 1e-5
     attention_bias: bool = False
-    is_causal: Literal[False] | None = False  # type: ignore[assignment] # as in no decoder
     mlp_bias: Literal[False] = False
 
     @model_validator(mode="before")
@@ -48,10 +45,6 @@ class EuroBertConfig(DecoderConfig):
     def output_bias(self) -> bool:
         """Whether the mixed values' layer has a bias."""
         return self.attention_bias
-
-    def attention_windows(self) -> list[AttentionWindow]:
-        """Every token attends to all."""
-        return [AttentionWindow()] * self.num_hidden_layers
 
 
 class EuroBert(Decoder):
