@@ -262,14 +262,14 @@ def test_wrong_input_is_one_line(every_feed: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_what_it_says_is_not_served(tmp_path: Path) -> None:
-    """Its golden cases are tried before it listens."""
+    """It is hashed, and its golden cases are tried, before it listens."""
     path = write_every_feed_model(tmp_path / "m.onnx")
     table = rows(DIMENSION)["token_rows"]
     content = path.read_bytes()
     assert content.count(table.tobytes()) == 1
     path.write_bytes(content.replace(table.tobytes(), (2 * table).tobytes()))
     shown = polybake("serve", path, cwd=tmp_path, code=1)
-    assert "case plain: row 0" in shown
+    assert "the graph does not match its digest; copy the file again" in shown
     assert "listening" not in shown
 
 
