@@ -26,7 +26,7 @@ from polybake.errors import InputError
 
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
-    from polybake.baking.sources.trained_prompts import Trained
+    from polybake.base.files.trained_prompts import Trained
     from polybake.config import EncoderMaker, RerankTable
 
 #: The file that ``--step`` writes: a module that the bake runs; here it is only read as text.

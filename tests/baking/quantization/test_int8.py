@@ -82,8 +82,8 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
 
 
 #: Products in int8: those of two layers, and a projection of embeddings where there is one.
-#: DeBERTa has fewer, as weights that positions share in part with tokens stay float32. BART's decoder
-#: has six a layer, and one for the encoder's keys and values of all its layers.
+#: DeBERTa has fewer, as weights that positions share in part with tokens stay float32. BART's
+#: decoder has six a layer, and one for the encoder's keys and values of all its layers.
 PRODUCTS = dict.fromkeys(DRAWN, 8) | {"albert": 9, "electra": 9, "deberta": 9, "deberta-v2": 6}
 PRODUCTS |= {"bart": 21}
 

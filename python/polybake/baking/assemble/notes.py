@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from polybake.baking.sources.heads.bge_m3 import BGE_M3
 from polybake.baking.sources.source import Source
-from polybake.baking.sources.trained_prompts import Trained, trained_prompts
 from polybake.baking.tasks import Embed, Rerank, Task
+from polybake.base.files.trained_prompts import Trained, trained_prompts
 
 _RERANKER = re.compile(r"rerank|cross-?encoder")
 

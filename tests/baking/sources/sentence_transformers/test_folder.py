@@ -147,7 +147,9 @@ def test_unknown_module_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         open_source(folder)
     assert "unknown module type 'sentence_transformers.models.AudioModel'" in str(raised.value)
-    assert "known are: Transformer, MLMTransformer, CLIPModel, StaticEmbedding, " in str(raised.value)
+    assert "known are: Transformer, MLMTransformer, CLIPModel, StaticEmbedding, " in str(
+        raised.value
+    )
 
 
 @pytest.mark.parametrize(

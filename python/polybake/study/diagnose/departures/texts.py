@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from polybake.baking.sources.trained_prompts import Trained
+from polybake.base.files.trained_prompts import Trained
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.way import Way
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from models.folders.tiny_folders import change_json, write_bert
-from polybake.baking.sources import trained_prompts as module
-from polybake.baking.sources.trained_prompts import Trained, published, trained_prompts
+from polybake.base.files import trained_prompts as module
 from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.trained_prompts import Trained, published, trained_prompts
 
 PASSAGES = "Represent this sentence for searching relevant passages: "
 SEARCH = "Instruct: Given a web search query, retrieve relevant passages that answer the query\n"
