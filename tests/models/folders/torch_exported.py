@@ -76,12 +76,6 @@ def mt5() -> Any:
     )
 
 
-def llama() -> Any:
-    from transformers import LlamaConfig, LlamaModel
-
-    return LlamaModel(LlamaConfig(**SIZES, num_key_value_heads=2))
-
-
 def gpt_neox() -> Any:
     from transformers import GPTNeoXConfig, GPTNeoXModel
 
@@ -142,7 +136,6 @@ KINDS: dict[str, Callable[[], Any]] = {
     "ernie": ernie,
     "esm": esm,
     "gpt_neox": gpt_neox,
-    "llama": llama,
     "mobilebert": mobilebert,
     "mt5": mt5,
     "roformer": roformer,
