@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 import polybake
 from golden_oracle import golden
-from models.folders.rotary import GROUPED, MISTRAL, QWEN2, QWEN3, Kind, save_kind
+from models.folders.rotary import GROUPED, MISTRAL, QWEN2, QWEN3, Kind, one, save_kind
 from models.folders.tiny_folders import change_json, write_json
 from polybake.baking.golden.golden import make_fixture
 from polybake.baking.golden.texts import CaseText
@@ -29,6 +29,7 @@ pytestmark = pytest.mark.oracle
 
 BOTH_WAYS = {"is_causal": False}
 QWEN3_BOTH = Kind("Qwen3", QWEN3.settings, "mean", BOTH_WAYS)
+LLAMA_BOTH = Kind("Llama", GROUPED | {"rope_parameters": one(50.0)}, "mean", BOTH_WAYS)
 KINDS = {
     "qwen2": Kind("Qwen2", QWEN2.settings, "mean", BOTH_WAYS),
     "qwen3": QWEN3_BOTH,
@@ -88,6 +89,23 @@ def test_voyages_class(tmp_path: Path, proven: Proven) -> None:
     proven("qwen3, Voyage's class", found, kept=False)
 
 
+def test_nvidias_class(tmp_path: Path, proven: Proven) -> None:
+    """Its code is a Llama whose tokens attend to both sides; is_causal says so to the library."""
+    library = save_kind(LLAMA_BOTH, tmp_path / "library")
+    folder = copied(library, tmp_path / "model")
+    code = "llama_bidirectional_model.LlamaBidirectional"
+    change_json(
+        folder / "config.json",
+        model_type="llama_bidirec",
+        architectures=["LlamaBidirectionalModel"],
+        auto_map={"AutoConfig": f"{code}Config", "AutoModel": f"{code}Model"},
+        is_causal=None,
+    )
+    baked = tmp_path / "baked.onnx"
+    polybake.bake(folder, baked, name="tiny")
+    proven("llama_bidirec", agreement_with_source(library, baked, CASES), kept=False)
+
+
 def copied(saved: Path, folder: Path) -> Path:
     shutil.copytree(saved, folder)
     return folder
@@ -123,4 +141,4 @@ def test_perplexitys_class(tmp_path: Path, proven: Proven) -> None:
     assert not slack.exceeded(theirs.astype(np.int8), ours).any()
     assert np.mean(slack.values > 0) < 0.1, "what may differ is the exception"
     assert len(np.unique(ours)) > 20
-    proven("pplx_qwen3, int8", Agreement(baked, tuple(found), 0.0), kept=False)
+    proven("bidirectional_pplx_qwen3, int8", Agreement(baked, tuple(found), 0.0), kept=False)

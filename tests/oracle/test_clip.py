@@ -82,7 +82,7 @@ def test_the_text_tower_alone(projected: bool, tmp_path: Path, proven: Proven) -
     found = agreement_with(
         lambda **fed: getattr(model(**fed), output), tmp_path / "model", tmp_path / "tiny.onnx"
     )
-    proven(f"clip, {kind}", found, source=HUGGING_FACE, kept=False)
+    proven(f"clip_text_model, {kind}", found, source=HUGGING_FACE, kept=False)
 
 
 def test_a_folder_of_sentence_transformers(tmp_path: Path, proven: Proven) -> None:
