@@ -5,7 +5,7 @@ evaluation.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from onnxscript import OpBuilder, ir, nn
 from pydantic import model_validator
@@ -61,6 +61,14 @@ class GroupedConfig(RotaryConfig):
         return self
 
 
+def every_head_has_its_own(given: Any) -> Any:
+    """As many keys and values as queries, transformers' default of some families."""
+    heads = given.get("num_attention_heads") if isinstance(given, Mapping) else None
+    if heads is None or given.get("num_key_value_heads") is not None:
+        return given
+    return {**given, "num_key_value_heads": heads}
+
+
 class LayersConfig(OneThetaConfig, GroupedConfig):
     """The configuration of a decoder's layers, whatever their tokens attend to."""
 
@@ -78,6 +86,8 @@ class DecoderConfig(LayersConfig):
     #: Not read by transformers, but by the code of models that were trained so.
     use_bidirectional_attention: bool | None = None
     hints: ClassVar[Mapping[str, str]] = {"auto_map": _OWN_CODE}
+    #: Whether the ``model_type`` itself says that tokens attend to both sides.
+    named_both_ways: ClassVar[bool] = False
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -94,12 +104,15 @@ class DecoderConfig(LayersConfig):
         keys = {"is_causal": self.is_causal} if "is_causal" in self.model_fields_set else {}
         if self.use_bidirectional_attention is not None:
             keys["use_bidirectional_attention"] = not self.use_bidirectional_attention
+        if self.named_both_ways:
+            keys["model_type"] = False
         return keys
 
     @property
     def causal(self) -> bool:
         """Whether a token attends to itself and those before it alone."""
-        return self.is_causal and not self.use_bidirectional_attention
+        both_ways = self.named_both_ways or self.use_bidirectional_attention
+        return self.is_causal and not both_ways
 
     def attending(self, attention: Attention) -> Self:
         """Return the configuration with the attention that the user says.

@@ -3,13 +3,13 @@
 Source: transformers ``EuroBertModel``, in evaluation.
 """
 
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Collection
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
 from polybake.baking.encoders.architecture import Epsilon
-from polybake.baking.encoders.decoder import Decoder, LayersConfig
+from polybake.baking.encoders.decoder import Decoder, LayersConfig, every_head_has_its_own
 from polybake.baking.encoders.passed_over import PASSED_OVER
 
 
@@ -27,14 +27,7 @@ class EuroBertConfig(LayersConfig):
     attention_bias: bool = False
     mlp_bias: Literal[False] = False
 
-    @model_validator(mode="before")
-    @classmethod
-    def _every_head_has_its_own(cls, given: Any) -> Any:
-        """As many keys and values as queries are transformers' default."""
-        heads = given.get("num_attention_heads") if isinstance(given, Mapping) else None
-        if heads is None or given.get("num_key_value_heads") is not None:
-            return given
-        return {**given, "num_key_value_heads": heads}
+    _every_head_has_its_own = model_validator(mode="before")(every_head_has_its_own)
 
     @property
     def input_bias(self) -> bool:

@@ -3,12 +3,12 @@
 Source: transformers ``LlamaModel``, in evaluation; ``LlamaBidirectionalModel`` of NVIDIA's models.
 """
 
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Collection
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from polybake.baking.encoders.decoder import Decoder, DecoderConfig
+from polybake.baking.encoders.decoder import Decoder, DecoderConfig, every_head_has_its_own
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.rotary_config import Factor, Rope
 from polybake.baking.layers.rotary import stretched
@@ -48,14 +48,7 @@ class LlamaConfig(DecoderConfig):
     rope_parameters: LlamaRope | None = None
     rope_scaling: LlamaRope | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _every_head_has_its_own(cls, given: Any) -> Any:
-        """As many keys and values as queries are transformers' default."""
-        heads = given.get("num_attention_heads") if isinstance(given, Mapping) else None
-        if heads is None or given.get("num_key_value_heads") is not None:
-            return given
-        return {**given, "num_key_value_heads": heads}
+    _every_head_has_its_own = model_validator(mode="before")(every_head_has_its_own)
 
     @property
     def input_bias(self) -> bool:
@@ -86,16 +79,7 @@ class LlamaBidirecConfig(LlamaConfig):
 
     own_code: ClassVar[str | None] = "LlamaBidirectional"
     passed_over: ClassVar[Collection[str]] = PASSED_OVER | {"pooling"}
-
-    @property
-    def said(self) -> Mapping[str, bool]:
-        """The keys that say whether tokens attend to those before them alone, and what they say."""
-        return {**super().said, "model_type": False}
-
-    @property
-    def causal(self) -> bool:
-        """Whether a token attends to itself and those before it alone."""
-        return False
+    named_both_ways: ClassVar[bool] = True
 
 
 class Llama(Decoder):

@@ -91,16 +91,7 @@ class PplxQwen3Config(Qwen3Config):
     """The configuration of Perplexity's class, whose name says that it attends to both sides."""
 
     own_code: ClassVar[str | tuple[str, ...] | None] = ("PPLXQwen3Model", "PPLXQwen3Config")
-
-    @property
-    def said(self) -> Mapping[str, bool]:
-        """The keys that say whether tokens attend to those before them alone, and what they say."""
-        return {**super().said, "model_type": False}
-
-    @property
-    def causal(self) -> bool:
-        """Whether a token attends to itself and those before it alone."""
-        return False
+    named_both_ways: ClassVar[bool] = True
 
 
 class PplxQwen3(Qwen3):
