@@ -33,7 +33,7 @@ def check_heads(client: Path, folder: Path, *, beside: bool = False) -> None:
     Args:
         client: What `write_heads_client` wrote, its packages installed.
         folder: The files are copied to it; its name has a space and a letter beyond ASCII.
-        beside: Whether the client is for files with weights beside them; others know format 1 alone.
+        beside: Whether the client is for files with weights beside them; others know format 1.
     """
     place = folder / "a h\u00e9ad"
     shutil.copytree(HEADS, place)
