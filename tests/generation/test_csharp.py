@@ -29,14 +29,12 @@ from support.clients.rendered import (
     RETURNS_MEMORY,
     check_task,
     run,
-    tasks_of,
     write,
 )
 from support.processes.fresh_home import run_cut_off, run_silently
 
 pytestmark = pytest.mark.csharp
 
-TASKS = tasks_of("csharp")
 
 PROJECTS = ("src", "tests", "harness")
 
@@ -171,12 +169,12 @@ def clients(
     models = {kind: request.getfixturevalue(f"every_feed_{kind}") for kind in KINDS}
     models["hostile"] = write_every_feed_model(folder / "hostile.onnx", **CONTRACTS["hostile"])
     models["beside"] = request.getfixturevalue("every_feed_beside")
-    models |= {task: TASK_MODELS[task](folder / f"tiny-{task}.onnx") for task in TASKS}
+    models |= {task: make(folder / f"tiny-{task}.onnx") for task, make in TASK_MODELS.items()}
     written = {kind: write("csharp", folder / kind, model) for kind, model in models.items()}
     models["core"] = request.getfixturevalue("every_feed")
     written["core"] = write("csharp", folder / "core", models["core"], parts=())
     projects = {kind: sorted(client.glob("*/*.csproj")) for kind, client in written.items()}
-    others = {kind: projects.pop(kind) for kind in ("core", "beside", *TASKS)}
+    others = {kind: projects.pop(kind) for kind in ("core", "beside", *TASK_MODELS)}
     build(write_solution(folder, others), STRICT, cwd=folder)
     # Analyzers have seen the client of ``every_feed``, whose lines these have.
     kinds = write_solution(folder, projects)
@@ -210,7 +208,7 @@ def test_a_client_without_parts(clients: dict[str, tuple[Path, Path]]) -> None:
     assert passed(own_tests(client, model, "--no-build", *RELEASE)) > 60
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", TASK_MODELS)
 def test_each_task_has_its_client(task: str, clients: dict[str, tuple[Path, Path]]) -> None:
     """It passes its own tests, and reproduces vectors and answers."""
     model, client = clients[task]

@@ -26,7 +26,6 @@ from support.clients.rendered import (
     RETURNS_MEMORY,
     check_task,
     run,
-    tasks_of,
     write,
 )
 from support.processes.fresh_home import run_silently
@@ -191,7 +190,7 @@ def test_weights_beside_the_graph(client: Path, every_feed_beside: Path, tmp_pat
     assert (passed > 20, failed) == (True, set())
 
 
-@pytest.mark.parametrize("task", tasks_of("node"))
+@pytest.mark.parametrize("task", TASK_MODELS)
 def test_each_task_has_its_client(client: Path, task: str, tmp_path: Path) -> None:
     """It is clean, passes its own tests, and reproduces vectors and answers."""
     model = TASK_MODELS[task](tmp_path / f"tiny-{task}.onnx")

@@ -24,7 +24,6 @@ from support.clients.rendered import (
     RETURNS_MEMORY,
     check_task,
     run,
-    tasks_of,
     write,
 )
 from support.processes.fresh_home import run_cut_off, run_silently
@@ -178,7 +177,7 @@ def test_weights_beside_the_graph(
     assert re.search(r"\b\d\d runs, .* 0 failures, 0 errors, 0 skips", done.stdout), done.stdout
 
 
-@pytest.mark.parametrize("task", tasks_of("ruby"))
+@pytest.mark.parametrize("task", TASK_MODELS)
 def test_each_task_has_its_client(client: Path, gems: str, task: str, tmp_path: Path) -> None:
     """It is clean, passes its own tests, and reproduces vectors and answers."""
     model = TASK_MODELS[task](tmp_path / f"tiny-{task}.onnx")

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
+from models.formulas.deberta_numpy import linear, norm
 from models.parts.tiny_encoders import Floats, random_weights, token_embeddings
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
@@ -79,18 +80,6 @@ def forward(w: dict[str, Floats], ids: NDArray[np.int64], kinds: str) -> Floats:
         wide = np.maximum(linear(x, w, f"{layer}.intermediate.dense"), 0)
         x = norm(x + linear(wide, w, f"{layer}.output.dense"), w, f"{layer}.output")
     return x
-
-
-def linear(x: Floats, w: dict[str, Floats], name: str) -> Floats:
-    result: Floats = x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
-    return result
-
-
-def norm(x: Floats, w: dict[str, Floats], name: str) -> Floats:
-    centred = x - x.mean(axis=1, keepdims=True)
-    scaled = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-7)
-    result: Floats = scaled * w[f"{name}.LayerNorm.weight"] + w[f"{name}.LayerNorm.bias"]
-    return result
 
 
 @pytest.mark.parametrize("kinds", ["c2p|p2c", "c2p", "p2c"])

@@ -7,8 +7,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from models.files.task_models import TASK_MODELS
-from polybake.base.files.templates import templates_folder
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Output
 from polybake.generation import render_client
@@ -16,12 +14,6 @@ from polybake.generation.render import PARTS
 from polybake.generation.write import write_client
 from polybake.verification.verdict import Stage, Status
 from polybake.verification.verify import verify
-
-def tasks_of(language: str) -> list[str]:
-    """The tasks that a language has clients for."""
-    folders = templates_folder() / language
-    return [task for task in TASK_MODELS if (folders / task).is_dir()]
-
 
 #: Model names that formatters could treat differently: a short, a plain and the longest one.
 NAMES = ("ab1", "every-feed", "a" * 24 + "-" + "b" * 25)

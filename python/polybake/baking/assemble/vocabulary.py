@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 
 from onnxscript import ir
 from tokenizers import Tokenizer
@@ -56,8 +55,7 @@ def fitted(tokenizer: BakedTokenizer, rows: int | None) -> tuple[BakedTokenizer,
             f"tokenizer.json gives {len(left)} ids for which the model's table of {rows} rows has "
             f"none, such as {shown}; use the tokenizer that the model was trained with"
         )
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return replace(tokenizer, json=text), rows
+    return tokenizer.with_parts(added_tokens=data["added_tokens"]), rows
 
 
 def _tables(ids: ir.Value) -> Iterator[int]:

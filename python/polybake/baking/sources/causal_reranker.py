@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from polybake.baking.sources.heads.causal_lm import causal_lm
 from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.base.files.hub_reference import repository_of
 from polybake.base.files.model_folder import ModelFolder
 from polybake.config import RerankTable
 from polybake.errors import InputError
@@ -93,7 +94,7 @@ _PUBLISHED = {
 
 def published_prompt(folder: ModelFolder) -> bool:
     """Return whether the authors of a repository are known to ask it in a way of their own."""
-    return _repository(folder) in _PUBLISHED
+    return repository_of(folder.identifier) in _PUBLISHED
 
 
 def is_language_model(folder: ModelFolder) -> bool:
@@ -116,7 +117,7 @@ def open_causal_reranker(
         InputError: Something is missing or not supported, or an answer is no single token.
     """
     tokenizer = bake_tokenizer(folder)
-    known = _PUBLISHED.get(_repository(folder))
+    known = _PUBLISHED.get(repository_of(folder.identifier))
     if asked is None and known is not None:
         asked = _with_length(known, tokenizer)
     if asked is None:
@@ -137,10 +138,6 @@ def open_causal_reranker(
         pair_prompt=prompt,
         rerank=asked,
     )
-
-
-def _repository(folder: ModelFolder) -> str:
-    return folder.identifier.removeprefix("hub:").partition("@")[0]
 
 
 def _with_length(known: _Published, tokenizer: BakedTokenizer) -> RerankTable:

@@ -69,10 +69,9 @@ def static_embedding_beside(
         InputError: As in `open_static_embedding`.
     """
     encoder, baked = open_static_embedding(folder, read_tokenizer(folder))
-    special = json.loads(other.json)["post_processor"]
-    text = json.dumps(json.loads(baked.json) | {"post_processor": special}, separators=(",", ":"))
+    same = baked.with_parts(post_processor=json.loads(other.json)["post_processor"])
     limit = min(baked.max_length + sum(other.special_tokens), NO_LIMIT)
-    return encoder, replace(baked, json=text, pad_id=other.pad_id).cut_at(limit)
+    return encoder, replace(same, pad_id=other.pad_id).cut_at(limit)
 
 
 def _bake_tokenizer(folder: ModelFolder, data: TokenizerJson, rows: int) -> BakedTokenizer:

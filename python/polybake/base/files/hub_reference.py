@@ -36,6 +36,11 @@ class HubReference:
         return f"{_PREFIX}{self.repository}{at}"
 
 
+def repository_of(identifier: str) -> str:
+    """``owner/name`` of a source's identifier, if it is of the hub; else the folder's name."""
+    return identifier.removeprefix(_PREFIX).partition("@")[0]
+
+
 def parse_source(given: str | os.PathLike[str]) -> HubReference | Path:
     """Return a repository if ``given`` begins with ``hub:``, else a path.
 

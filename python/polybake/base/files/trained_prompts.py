@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from polybake.base.files.hub_reference import repository_of
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 
@@ -91,7 +92,7 @@ def published(identifier: str) -> Trained | None:
         identifier: ``hub:owner/name@commit``, ``owner/name``, or a folder that is called as the
             repository is.
     """
-    return _known().get(identifier.removeprefix("hub:").partition("@")[0].lower())
+    return _known().get(repository_of(identifier).lower())
 
 
 def trained_prompts(folder: ModelFolder) -> Trained | None:

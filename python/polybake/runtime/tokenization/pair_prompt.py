@@ -60,7 +60,7 @@ class PairPrompt:
             InputError: The prompt does not hold both texts in their order, cannot be parted so that
                 no id changes, or leaves no room for texts.
         """
-        if (json.loads(baked.json)["truncation"] or {}).get("direction") == "Left":
+        if baked.cut_side == "left":
             raise InputError(
                 "the tokenizer cuts the beginning of long texts, and so the prompt; expected "
                 'truncation_side = "right" in tokenizer_config.json; correct it there'
@@ -152,10 +152,10 @@ class _Bare:
     """A tokenizer without special tokens of its own and without a limit."""
 
     def __init__(self, baked: BakedTokenizer) -> None:
-        data = json.loads(baked.json) | {"truncation": None, "post_processor": None}
-        self.json = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+        self.json = baked.with_parts(truncation=None, post_processor=None).json
         self._tokenizer = Tokenizer.from_str(self.json)
-        self._special = [one["content"] for one in data["added_tokens"] if one["content"]]
+        added = json.loads(self.json)["added_tokens"]
+        self._special = [one["content"] for one in added if one["content"]]
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text."""

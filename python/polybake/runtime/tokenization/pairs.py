@@ -4,9 +4,7 @@ Not every language's binding takes pairs. So a model of pairs carries a tokenize
 tokens, and the contract says where the special tokens stand.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from tokenizers import Tokenizer
@@ -32,15 +30,11 @@ def for_pairs(
     Raises:
         InputError: The tokenizer does not join two texts, or puts nothing before a question.
     """
-    data = json.loads(baked.json)
-    cuts = data["truncation"]
-    whole = Tokenizer.from_str(json.dumps(data | {"truncation": None}))
-    pair = pair_of(whole, "left" if cuts and cuts["direction"] == "Left" else "right")
+    pair = pair_of(Tokenizer.from_str(baked.with_parts(truncation=None).json), baked.cut_side)
     if sought:
         pair = _sought(pair)
-    bare = data | {"truncation": None, "post_processor": None}
-    text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
-    return replace(baked, json=text), pair.model_copy(update={"truncate": cut})
+    bare = baked.with_parts(truncation=None, post_processor=None)
+    return bare, pair.model_copy(update={"truncate": cut})
 
 
 def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:

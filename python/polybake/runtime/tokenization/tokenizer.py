@@ -93,11 +93,14 @@ class BakedTokenizer:
         cut = json.loads(self.json).get("truncation")
         return "left" if cut and cut["direction"] == "Left" else "right"
 
+    def with_parts(self, **parts: object) -> Self:
+        """Return the tokenizer with other values of these keys of tokenizer.json."""
+        data = json.loads(self.json) | parts
+        return replace(self, json=json.dumps(data, ensure_ascii=True, separators=(",", ":")))
+
     def _cut(self, max_length: int, side: Side) -> Self:
         cut = None if max_length == NO_LIMIT else truncation(max_length, side).model_dump()
-        data = json.loads(self.json) | {"truncation": cut}
-        text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-        return replace(self, json=text, max_length=max_length)
+        return replace(self.with_parts(truncation=cut), max_length=max_length)
 
     @property
     def special_tokens(self) -> tuple[int, int]:

@@ -40,6 +40,7 @@ class FirstModule:
         open: Finds the encoder and its tokenizer in the module's folder.
         recipe: Returns the steps that the module itself takes after the encoder, by its folder.
         pooled: Whether the module gives one vector per text.
+        bare: Whether special tokens beside a text must be left out by a step.
         beside: Opens the folder of a table beside an encoder, whose tokenizer adds special
             tokens that do not count here.
     """
@@ -47,6 +48,7 @@ class FirstModule:
     open: Callable[[ModelFolder, OpenEncoder], tuple[Encoder, BakedTokenizer]]
     recipe: Callable[[ModelFolder], Recipe] = lambda _: ()
     pooled: bool = False
+    bare: bool = False
     beside: Callable[[ModelFolder, BakedTokenizer], tuple[Encoder, BakedTokenizer]] | None = None
 
 
@@ -86,6 +88,7 @@ FIRST = {
         lambda folder, _: open_static_embedding(folder, read_tokenizer(folder)),
         recipe=lambda _: MEAN,
         pooled=True,
+        bare=True,
         beside=static_embedding_beside,
     ),
     "WordEmbeddings": FirstModule(lambda folder, _: open_word_embeddings(folder)),

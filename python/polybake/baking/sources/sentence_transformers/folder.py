@@ -28,7 +28,7 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 _ENCODERS = ("Transformer", "MLMTransformer")
 #: The tables that a route may begin with if the other one has an encoder.
-_STATIC = ("StaticEmbedding", "SparseStaticEmbedding")
+_STATIC = tuple(kind for kind, first in FIRST.items() if first.beside is not None)
 _PER_ROUTE = (*_ENCODERS, *_STATIC)
 
 
@@ -51,8 +51,10 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
     first, *others = modules
     encoder: Encoder
     cut: Recipe = ()
+    special = (0, 0)
     if first.router is not None:
         encoder, tokenizer = _open_routes(folder, first.router.routes, open_encoder)
+        special = tokenizer.special_tokens
         begins = [route[0] for route in first.router.routes.values()]
     else:
         if first.kind not in FIRST:
@@ -79,9 +81,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         folder=folder,
         recipe=(
             *cut,
-            *module_recipe(
-                folder, [first, *others], begins=True, special_tokens=tokenizer.special_tokens
-            ),
+            *module_recipe(folder, [first, *others], begins=True, special_tokens=special),
             *settings.recipe,
         ),
         prompts=prompts,

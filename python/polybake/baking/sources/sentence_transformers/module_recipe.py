@@ -36,7 +36,7 @@ def module_recipe(
         begins: Whether the first module is the encoder, or routes that each begin with one.
         pooled: Whether there is one vector per text already.
         unnamed: The input of a module that does not name its input.
-        special_tokens: How many stand before a text and behind it; a static table has none.
+        special_tokens: How many stand before a text and behind it in routes.
 
     Raises:
         InputError: A module or one of its settings is not supported.
@@ -58,7 +58,7 @@ def module_recipe(
             continue
         inner = folder.inner(module.path)
         if first:
-            if module.kind == "StaticEmbedding" and any(special_tokens):
+            if FIRST[module.kind].bare and any(special_tokens):
                 before, behind = special_tokens
                 recipe.append({"step": "leave_out_ends", "first": before, "last": behind})
             recipe += FIRST[module.kind].recipe(inner)

@@ -1,8 +1,5 @@
 """A SparseStaticEmbedding: a weight for each token of the vocabulary, without an encoder."""
 
-import json
-from dataclasses import replace
-
 import numpy as np
 from tokenizers import Tokenizer
 
@@ -37,9 +34,7 @@ def open_sparse_static_embedding(folder: ModelFolder) -> tuple[StaticEncoder, Ba
     """
     limit = _limit(folder)
     baked = open_tokenizer(folder, max_seq_length=limit).cut_at(limit)
-    bare = json.loads(baked.json) | {"post_processor": None}
-    text = json.dumps(bare, ensure_ascii=True, separators=(",", ":"))
-    return _encoder(folder, baked, (0, 0)), replace(baked, json=text)
+    return _encoder(folder, baked, (0, 0)), baked.with_parts(post_processor=None)
 
 
 def sparse_static_embedding_beside(
