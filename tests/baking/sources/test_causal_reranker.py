@@ -42,6 +42,19 @@ def test_a_prompt_is_the_users(tmp_path: Path) -> None:
     assert report.manifest.steps[-1] == "activation(function=sigmoid)"
 
 
+def test_its_tokenizer_may_be_of_older_files(tmp_path: Path) -> None:
+    """vocab.json and merges.txt make the same ids."""
+    folder = write_language_model(tmp_path / "model")
+    whole = open_source(folder, rerank=RerankTable.model_validate(ASKED)).tokenizer
+    qwen_tokenizer().model.save(str(folder))
+    (folder / "tokenizer.json").unlink()
+    change_json(folder / "tokenizer_config.json", tokenizer_class="Qwen2Tokenizer")
+    made = open_source(folder, rerank=RerankTable.model_validate(ASKED)).tokenizer
+    texts = ["yes.\n\nno", "a river of boats"]
+    assert made.note
+    assert made.encode(texts) == whole.encode(texts)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from polybake.baking.sources.heads.causal_lm import causal_lm
 from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.hub_reference import repository_of
 from polybake.base.files.model_folder import ModelFolder
 from polybake.config import RerankTable
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 _QWEN = "<|im_start|>system\n{}<|im_end|>\n<|im_start|>user\n"
 
@@ -116,7 +117,7 @@ def open_causal_reranker(
     Raises:
         InputError: Something is missing or not supported, or an answer is no single token.
     """
-    tokenizer = bake_tokenizer(folder)
+    tokenizer = open_tokenizer(folder)
     known = _PUBLISHED.get(repository_of(folder.identifier))
     if asked is None and known is not None:
         asked = _with_length(known, tokenizer)

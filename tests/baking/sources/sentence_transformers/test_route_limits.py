@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from models.folders.tiny_folders import (
+    VOCABULARY,
     change_json,
     write_bert,
     write_json,
@@ -55,6 +56,15 @@ def test_reads_the_limits(
 ) -> None:
     """The tokenizer cuts at the largest, whichever that is."""
     assert limits(write(tmp_path / "model", **settings)) == (expected, max(expected.values()))
+
+
+def test_a_tokenizer_of_vocab_txt_is_cut_at_the_largest(tmp_path: Path) -> None:
+    """A larger limit is baked into a tokenizer that was made of older files, too."""
+    folder = write(tmp_path / "model", document_length=24, max_seq_length=9)
+    (folder / "tokenizer.json").unlink()
+    lines = "".join(f"{token}\n" for token in dict.fromkeys(VOCABULARY))
+    (folder / "vocab.txt").write_text(lines, "utf-8")
+    assert limits(folder) == ({"text": 9, "query": 9, "document": 24}, 24)
 
 
 @pytest.mark.parametrize("settings", [{}, {"max_seq_length": 9, "query_length": 9}])

@@ -16,9 +16,10 @@ from polybake.baking.sources.sentence_transformers.transformer import (
     read_transformer_settings,
 )
 from polybake.baking.sources.source import Encoder, Recipe
+from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 NOT_IN_ROUTERS = (
     "has query_length or document_length, and the model a Router with routes of its own; set "
@@ -51,7 +52,7 @@ def read_limits(
     longest = max(limits.values())
     if longest > usual:
         lowercase = settings.do_lower_case is True
-        tokenizer = bake_tokenizer(body, max_seq_length=longest, lowercase=lowercase)
+        tokenizer = open_tokenizer(body, max_seq_length=longest, lowercase=lowercase)
     if longest > tokenizer.max_length:
         raise InputError(
             f"{body.path}: query_length or document_length is {longest}, and the model takes "
