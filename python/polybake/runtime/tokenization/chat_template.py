@@ -83,10 +83,11 @@ def _render(template: str, conversations: Sequence[Conversation], more: Any) -> 
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(ImportError, ValueError):  # Windows has no such limits
+    if sys.platform != "win32":  # which has no such limits
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        with contextlib.suppress(ValueError):  # macOS refuses this one
+            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     try:
         answer: object = _render(*json.load(sys.stdin))
     except Exception as error:  # whatever a template does
