@@ -98,6 +98,7 @@ class ModelTable(Table):
     dequantize: bool = False
     pickle: Pickle = "refused"
     attention: Attention | None = None
+    adapter: str | None = None
     allow_unknown: tuple[str, ...] = ()
     functions: bool = False
     expose: tuple[str, ...] = ()

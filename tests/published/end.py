@@ -38,7 +38,9 @@ def end_of(folder: Path, table: dict[str, object]) -> End:
     named = {"name": "tiny", "source": folder, "output": folder / "tiny.onnx", **table}
     model = Config.model_validate({"model": named}).model
     try:
-        opened = open_source(model.source, pickle=model.pickle, attention=model.attention)
+        opened = open_source(
+            model.source, pickle=model.pickle, attention=model.attention, adapter=model.adapter
+        )
         source = replace(opened, labels=model.labels)
         task = task_of(source, model.task)
         steps = resolve(task.recipe(source) or source.assumed, base=folder, source=source)

@@ -33,6 +33,7 @@ def bake(
     dequantize: bool = False,
     pickle: str = "refused",
     attention: str | None = None,
+    adapter: str | None = None,
     allow_unknown: Sequence[str] = (),
     weights: str = "inside",
     functions: bool = False,
@@ -62,6 +63,8 @@ def bake(
             nothing of it; ``refused`` reads safetensors only.
         attention: ``both`` or ``causal``, where only a decoder's own code says to which side its
             tokens attend; None takes what its files say.
+        adapter: The one of the adapters in the checkpoint that is merged into the weights, such as
+            ``retrieval.query``; None merges none.
         allow_unknown: Unknown keys of the source's files that, as you say, change no vector.
         weights: ``inside`` the model file, or ``beside`` it, in a file of their own that may be
             larger than 2 GiB.
@@ -87,6 +90,7 @@ def bake(
             "dequantize": dequantize,
             "pickle": pickle,
             "attention": attention,
+            "adapter": adapter,
             "allow_unknown": tuple(allow_unknown),
             "weights": weights,
             "functions": functions,

@@ -280,6 +280,7 @@ def _manifest(
             licence=source.folder.licence(),
             allow_unknown=tuple(source.folder.allowed.keys),
             attention=source.folder.attention,
+            adapter=source.folder.adapter,
         ),
         generator=__version__,
         fingerprint=manifest.fingerprint(

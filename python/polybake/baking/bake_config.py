@@ -37,6 +37,7 @@ def opened(
         pickle=model.pickle,
         rerank=config.rerank,
         attention=model.attention,
+        adapter=model.adapter,
     )
     source = replace(found, labels=model.labels)
     listed = steps if steps is not None else config.steps

@@ -43,6 +43,7 @@ def _settings(config: Config, manifest: Manifest) -> Iterator[tuple[str, object,
     allowed, baked = source.folder.allowed.keys, manifest.source.allow_unknown
     yield "allow_unknown", tuple(allowed), baked
     yield "attention", source.folder.attention, manifest.source.attention
+    yield "adapter", source.folder.adapter, manifest.source.adapter
     yield "task", task.name, contract.task
     yield "steps", " -> ".join(map(str, steps)), " -> ".join(manifest.steps)
     settings = task.settings(source, contract.output.dimension)

@@ -12,6 +12,7 @@ import typer
 from polybake.cli.progress import stages
 from polybake.cli.target import (
     DEFAULT_CONFIG,
+    AdapterOption,
     AttentionOption,
     ConfigOrSource,
     DequantizeOption,
@@ -75,6 +76,7 @@ def bake(
     dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
     attention: AttentionOption = None,
+    adapter: AdapterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
@@ -89,6 +91,7 @@ def bake(
         dequantize=dequantize,
         pickle=pickle,
         attention=attention,
+        adapter=adapter,
     )
     model = config.model.model_copy(
         update={

@@ -10,6 +10,7 @@ from polybake.cli.fixtures import write_fixtures
 from polybake.cli.generate import clients_of, written
 from polybake.cli.target import (
     DEFAULT_CONFIG,
+    AdapterOption,
     AttentionOption,
     ConfigOrSource,
     DequantizeOption,
@@ -27,6 +28,7 @@ def build(
     dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
     attention: AttentionOption = None,
+    adapter: AdapterOption = None,
     clients: Annotated[
         Path | None, typer.Option(help="Put each client in a folder of its language below this.")
     ] = None,
@@ -48,6 +50,7 @@ def build(
         dequantize=dequantize,
         pickle=pickle,
         attention=attention,
+        adapter=adapter,
     )
     report = baked(config)
     typer.echo(readable(report))

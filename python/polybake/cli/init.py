@@ -15,6 +15,7 @@ from polybake.base.files.hub_reference import HubReference, parse_source
 from polybake.base.files.model_name import model_name
 from polybake.cli.bake import say_notes
 from polybake.cli.target import (
+    AdapterOption,
     AttentionOption,
     DequantizeOption,
     EncoderOption,
@@ -52,6 +53,7 @@ def init(
     dequantize: DequantizeOption = False,
     pickle: PickleOption = None,
     attention: AttentionOption = None,
+    adapter: AdapterOption = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     step: Annotated[
         Path | None, typer.Option(help="Write a template of a python step to this file instead.")
@@ -94,6 +96,7 @@ def init(
             dequantize=dequantize,
             pickle=pickle or "refused",
             attention=attention,
+            adapter=adapter,
         )
         text = settings_text(
             opened,
@@ -149,6 +152,7 @@ def settings_text(
         "dequantize": dequantize or None,
         "pickle": None if opened.folder.pickle == "refused" else opened.folder.pickle,
         "attention": opened.folder.attention,
+        "adapter": opened.folder.adapter,
         "default_prompt": opened.default_prompt,
     }
     made = task_of(opened, task)

@@ -46,6 +46,10 @@ AttentionOption = Annotated[
     Literal["both", "causal"] | None,
     typer.Option(help="What a decoder's tokens attend to, where only its own code says it."),
 ]
+AdapterOption = Annotated[
+    str | None,
+    typer.Option(help="The adapter to merge into the weights, of a checkpoint that holds several."),
+]
 TaskOption = Annotated[
     str | None,
     typer.Option(
@@ -64,6 +68,7 @@ def config_for(
     dequantize: bool = False,
     pickle: Pickle | None = None,
     attention: Attention | None = None,
+    adapter: str | None = None,
 ) -> Config:
     """Return the settings of a polybake.toml, or the defaults for a source.
 
@@ -82,6 +87,7 @@ def config_for(
             "dequantize": dequantize or None,
             "pickle": pickle,
             "attention": attention,
+            "adapter": adapter,
         }
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
@@ -100,6 +106,7 @@ def config_for(
         dequantize=dequantize,
         pickle=pickle or "refused",
         attention=attention,
+        adapter=adapter,
     )
     return Config(model=model)
 

@@ -84,7 +84,9 @@ BERT = {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 2}
 DECODER = {"rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 10000.0}
 CLIP = {"layer_norm_eps": 1e-5, "hidden_act": "quick_gelu", "eos_token_id": 49407}
 JINA = {"layer_norm_eps": 1e-12, "type_vocab_size": 2, "emb_pooler": None}
-#: Source: the configuration classes of transformers 5.23; ``new`` and JinaBERT bring their own.
+JINA_V3 = {"layer_norm_eps": 1e-5, "hidden_act": "gelu", "type_vocab_size": 1}
+#: Source: the configuration classes of transformers 5.23; ``new``, JinaBERT and
+#: ``xlm_roberta_flash`` bring their own.
 DEFAULTS: dict[str, dict[str, object]] = {
     "albert": {"layer_norm_eps": 1e-12, "hidden_act": "gelu_new", "embedding_size": 128},
     "bart": {"activation_function": "gelu", "scale_embedding": False, "decoder_start_token_id": 2},
@@ -103,6 +105,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "gte": {"layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 1},
     "jina_bert": JINA,
     "jina_bert_qk": JINA | {"feed_forward_type": "geglu"},
+    "jina_embeddings_v3": JINA_V3 | {"rope_theta": 20000.0},
     "llama": DECODER | {"attention_bias": False, "rope_theta": 10000.0},
     "llama_bidirec": DECODER | {"attention_bias": False},
     "mistral": DECODER | {"sliding_window": 4096},
@@ -115,6 +118,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
     "roberta": BERT | {"pad_token_id": 1},
     "t5": {"layer_norm_epsilon": 1e-6, "relative_attention_max_distance": 128},
     "xlm-roberta": BERT | {"pad_token_id": 1},
+    "xlm_roberta_flash": JINA_V3 | {"rope_theta": 10000.0, "lora_rank": 4, "lora_alpha": 1.0},
 }
 
 

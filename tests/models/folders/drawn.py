@@ -92,6 +92,7 @@ DRAWN: dict[str, dict[str, Any]] = {
     "gte": TURNED | {"type_vocab_size": 2},
     "jina_bert": ALIBI,
     "jina_bert_qk": ALIBI,
+    "jina_embeddings_v3": TURNED,
     "llama": GROUPED | {"head_dim": 64},
     "mistral": GROUPED | {"head_dim": 64, "sliding_window": None},
     "modernbert": SIZES

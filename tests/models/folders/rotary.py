@@ -149,6 +149,13 @@ KINDS = {
         },
     ),
     "nomic_bert": Kind("NomicBert", BERT_LIKE),
+    "jina_embeddings_v3": Kind("JinaEmbeddingsV3", BERT_LIKE),
+    "jina_embeddings_v3, its own theta": Kind(
+        "JinaEmbeddingsV3",
+        SIZES | {"hidden_act": "gelu_new", "rope_parameters": one(20_000.0)},
+        "cls",
+        {"rope_parameters": None},
+    ),
     "gte": Kind("Gte", BERT_LIKE),
     "gte, two token types": Kind("Gte", BERT_LIKE | {"type_vocab_size": 2}),
     "gte, no token types": Kind("Gte", BERT_LIKE | {"type_vocab_size": 0}, "cls"),

@@ -14,6 +14,15 @@ from polybake.runtime.tokenization.model_config import ModelConfig
         ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 514, 512),
         ({"model_type": "camembert", "max_position_embeddings": 514}, 514, 512),
         ({"model_type": "xlm-roberta", "max_position_embeddings": 30, "pad_token_id": 4}, 30, 25),
+        (
+            {
+                "model_type": "xlm-roberta",
+                "max_position_embeddings": 30,
+                "position_embedding_type": "rotary",
+            },
+            30,
+            30,
+        ),
         ({"model_type": "xlnet", "max_position_embeddings": -1}, None, None),
         ({"model_type": "t5"}, None, None),
     ],

@@ -16,7 +16,8 @@ def notes(
 ) -> Iterator[str]:
     """Yield notes on what the user has not set.
 
-    These are weights, the tokenizer's files, a family's prompts and a single label's task.
+    These are weights, the tokenizer's files, adapters, a family's prompts and a single label's
+    task.
 
     Args:
         source: The source that is baked.
@@ -27,6 +28,12 @@ def notes(
     yield from source.folder.notes
     if source.tokenizer.note:
         yield source.tokenizer.note
+    if source.adapters and source.folder.adapter is None:
+        yield (
+            f"{source.folder.path} holds adapters, and none is applied, as without a task in "
+            "sentence-transformers; to merge one into the weights, set adapter in [model] to one "
+            f"of: {', '.join(source.adapters)}"
+        )
     unsaid = unsaid_prompts(source, task) if prompts is None else None
     if unsaid is not None:
         yield (

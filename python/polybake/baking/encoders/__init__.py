@@ -14,6 +14,7 @@ from polybake.baking.encoders.gemma3 import Gemma3
 from polybake.baking.encoders.gpt2 import Gpt2
 from polybake.baking.encoders.gte import Gte, New
 from polybake.baking.encoders.jina_bert import JinaBert, JinaBertQK
+from polybake.baking.encoders.jina_embeddings_v3 import JinaEmbeddingsV3
 from polybake.baking.encoders.llama import Llama, LlamaBidirec
 from polybake.baking.encoders.mistral import Mistral
 from polybake.baking.encoders.modernbert import ModernBert
@@ -23,6 +24,7 @@ from polybake.baking.encoders.qwen2 import Qwen2
 from polybake.baking.encoders.qwen3 import PplxQwen3, Qwen3
 from polybake.baking.encoders.roberta import Roberta
 from polybake.baking.encoders.t5 import T5
+from polybake.baking.encoders.xlm_roberta_flash import XlmRobertaFlash
 
 ENCODERS: dict[str, type[Architecture]] = {
     "albert": Albert,
@@ -42,6 +44,7 @@ ENCODERS: dict[str, type[Architecture]] = {
     "gte": Gte,
     "jina_bert": JinaBert,
     "jina_bert_qk": JinaBertQK,
+    "jina_embeddings_v3": JinaEmbeddingsV3,
     "llama": Llama,
     "llama_bidirec": LlamaBidirec,
     "mistral": Mistral,
@@ -54,6 +57,7 @@ ENCODERS: dict[str, type[Architecture]] = {
     "roberta": Roberta,
     "t5": T5,
     "xlm-roberta": Roberta,
+    "xlm_roberta_flash": XlmRobertaFlash,
 }
 
 __all__ = ["ENCODERS"]

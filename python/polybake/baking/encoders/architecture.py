@@ -1,7 +1,8 @@
 """The base of all architectures: a configuration, and modules named like the checkpoint."""
 
+import json
 from collections.abc import Collection, Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from onnxscript import ir, nn
 from pydantic import AfterValidator, ConfigDict, Field
@@ -77,6 +78,19 @@ class EncoderConfig(KnownKeys):
     def output_size(self) -> int:
         """Elements of a token's embedding."""
         return self.hidden_size
+
+    @property
+    def adapters(self) -> Mapping[str, str]:
+        """The adapters in the checkpoint, each with the prompt that its texts begin with."""
+        return {}
+
+    def adapted(self, adapter: str) -> Self:
+        """Return the configuration with one of `adapters` applied.
+
+        Raises:
+            ValueError: There is none of this name.
+        """
+        raise ValueError(f"has no adapter {json.dumps(adapter)}, nor any other; leave adapter out")
 
     @property
     def token_types(self) -> int:

@@ -10,7 +10,7 @@ from polybake.baking.sources.causal_reranker import (
     open_causal_reranker,
     published_prompt,
 )
-from polybake.baking.sources.checkpoint import open_checkpoint
+from polybake.baking.sources.checkpoint import Checkpoint, open_checkpoint
 from polybake.baking.sources.hugging_face import open_hugging_face
 from polybake.baking.sources.kind import Kind, kind_of
 from polybake.baking.sources.model2vec import open_model2vec
@@ -54,6 +54,7 @@ def open_source(
     pickle: Pickle = "refused",
     rerank: RerankTable | None = None,
     attention: Attention | None = None,
+    adapter: str | None = None,
 ) -> Source:
     """Open a model folder, a repository of the hub, or an ``.onnx`` file.
 
@@ -66,6 +67,7 @@ def open_source(
         pickle: What is done with weights that are a pickle.
         rerank: How a causal language model is asked about a pair; None leaves it to the source.
         attention: What a decoder's tokens attend to, where only its own code says it.
+        adapter: The adapter in the checkpoint that is merged into its weights; None merges none.
 
     Raises:
         InputError: The source does not exist, or is not a model that polybake can bake.
@@ -76,7 +78,7 @@ def open_source(
         raise InputError(f"{source}: is no .onnx file; leave out dequantize")
     if isinstance(source, HubReference):
         folder = hub.fetch(source, allow_unknown, pickle)
-        return _open_folder(replace(folder, attention=attention), encoder, rerank)
+        return _open_folder(replace(folder, attention=attention, adapter=adapter), encoder, rerank)
     if rerank is not None and file:
         raise _no_language_model(source)
     if file:
@@ -87,6 +89,8 @@ def open_source(
             )
         if attention is not None:
             raise InputError(f"{source}: {_no_decoder(attention)}")
+        if adapter is not None:
+            raise InputError(f"{source}: {_no_adapters(adapter)}")
         return open_onnx_file(
             source, dequantize=dequantize, allow_unknown=allow_unknown, pickle=pickle
         )
@@ -95,7 +99,7 @@ def open_source(
             f"{source}: is no model folder and no .onnx file; give the path of one of these"
         )
     folder = ModelFolder.at(source, allow_unknown, pickle)
-    return _open_folder(replace(folder, attention=attention), encoder, rerank)
+    return _open_folder(replace(folder, attention=attention, adapter=adapter), encoder, rerank)
 
 
 def _open_folder(folder: ModelFolder, encoder: EncoderMaker, rerank: RerankTable | None) -> Source:
@@ -114,11 +118,36 @@ def _open_folder(folder: ModelFolder, encoder: EncoderMaker, rerank: RerankTable
         source = _OPENERS[kind](folder, open_encoder)
     if folder.attention is not None and not opened:
         raise InputError(f"{folder.path}: {_no_decoder(folder.attention)}")
-    return source
+    if folder.adapter is not None and not opened:
+        raise InputError(f"{folder.path}: {_no_adapters(folder.adapter)}")
+    return _with_adapters(source, opened)
+
+
+def _with_adapters(source: Source, opened: Sequence[Encoder]) -> Source:
+    """Add the adapters that may be chosen, and the prompt of the chosen one.
+
+    It is the default, as ``encode`` of the model's own code takes it with the adapter, and
+    sentence-transformers where the call names both.
+    """
+    known = [encoder.config.adapters for encoder in opened if isinstance(encoder, Checkpoint)]
+    adapters = next(filter(None, known), {})
+    chosen = source.folder.adapter
+    if chosen is None:
+        return replace(source, adapters=tuple(adapters))
+    return replace(
+        source,
+        adapters=tuple(adapters),
+        prompts={chosen: adapters[chosen], **source.prompts},
+        default_prompt=source.default_prompt or chosen,
+    )
 
 
 def _no_decoder(attention: Attention) -> str:
     return f"has no decoder whose attention could be {attention!r}; leave out attention"
+
+
+def _no_adapters(adapter: str) -> str:
+    return f"has no checkpoint with an adapter {adapter!r}; leave out adapter"
 
 
 def _no_language_model(path: Path) -> InputError:

@@ -119,6 +119,17 @@ def open_checkpoint(
 
 
 def _config(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:
+    """Read config.json, and let the user choose one of the checkpoint's adapters."""
+    config = _attending(folder, kind, remedy)
+    if folder.adapter is None:
+        return config
+    try:
+        return config.adapted(folder.adapter)
+    except ValueError as error:
+        raise InputError(f"{folder.path / 'config.json'}: {error}") from error
+
+
+def _attending(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:
     """Read config.json, and let the user say what a decoder's tokens attend to."""
     attention = folder.attention
     if attention is None:
@@ -152,6 +163,8 @@ def architecture_name(folder: ModelFolder) -> str | None:
     """
     kind = folder.read("config.json", ModelConfig).model_type
     positions = folder.read("config.json", _Positions).position_embedding_type
+    if (kind, positions) == ("xlm-roberta", "rotary"):
+        return "xlm_roberta_flash"
     if (kind, positions) != ("bert", "alibi"):
         return kind
     tensors = chain.from_iterable(map(stored_tensors, checkpoint_files(folder)))

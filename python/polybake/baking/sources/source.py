@@ -154,6 +154,7 @@ class Source:
         labels: The user's names for the numbers of a classifier, if any.
         pair_prompt: What stands around the texts of a pair; None leaves it to the tokenizer.
         rerank: The settings of that prompt, if polybake.toml can have them.
+        adapters: The adapters in the checkpoint, of which one may be chosen.
     """
 
     encoder: Encoder
@@ -170,6 +171,7 @@ class Source:
     labels: tuple[str, ...] = ()
     pair_prompt: PairPrompt | None = None
     rerank: RerankTable | None = None
+    adapters: tuple[str, ...] = ()
 
     @property
     def max_length(self) -> int:

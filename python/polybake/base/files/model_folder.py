@@ -41,6 +41,7 @@ class ModelFolder:
         allowed: Unknown keys of its files that the user takes responsibility for.
         pickle: What is done with weights that are a pickle.
         attention: The attention of its decoder, if the user says it.
+        adapter: The one of its checkpoint's adapters that the user chooses, if any.
         notes: Sentences for the user on where its files come from.
     """
 
@@ -51,6 +52,7 @@ class ModelFolder:
     allowed: Allowed = field(default_factory=Allowed, compare=False)
     pickle: Pickle = "refused"
     attention: Attention | None = None
+    adapter: str | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod

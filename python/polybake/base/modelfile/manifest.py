@@ -209,7 +209,7 @@ class Dequantized(Record):
 class Provenance(GrownRecord):
     """The origin of the encoder."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"allow_unknown", "attention"})
+    later: ClassVar[frozenset[str]] = frozenset({"allow_unknown", "attention", "adapter"})
 
     identifier: str
     revision: str | None = Field(default=None, description="The commit of a hub's repository.")
@@ -224,6 +224,10 @@ class Provenance(GrownRecord):
         default=None,
         description="What tokens attend to, as whoever baked it said; absent where the model's own "
         "files say it.",
+    )
+    adapter: str | None = Field(
+        default=None,
+        description="The adapter that is merged into the weights; absent where none is.",
     )
 
 

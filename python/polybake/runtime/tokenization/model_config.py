@@ -33,6 +33,7 @@ class ModelConfig(JsonModel):
     #: A key of model2vec.
     embedding_dtype: str | None = None
     text_config: _TextConfig | None = None
+    position_embedding_type: object = None
     #: GPT-2's name of the rows.
     n_positions: int | None = None
 
@@ -54,6 +55,7 @@ class ModelConfig(JsonModel):
         all 514 for its limit and fails at a text of 513.
         """
         rows = self.position_rows
-        if rows is None or self.model_type not in COUNT_BEHIND_PADDING:
+        turned = self.position_embedding_type == "rotary"
+        if rows is None or turned or self.model_type not in COUNT_BEHIND_PADDING:
             return rows
         return rows - (1 if self.pad_token_id is None else self.pad_token_id) - 1

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from polybake.baking.sources.checkpoint import architecture_name
 from polybake.baking.sources.sentence_transformers.first_modules import FIRST
 from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.saved_modules import FOLLOWING
@@ -30,6 +31,9 @@ PACKAGES = (
 )
 #: Modules of models' own code that is known, by the name that they have there.
 _KNOWN_CODE = ("st_quantize.FlexibleQuantizer",)
+#: The same of an encoder that is known, by its architecture: it gives token embeddings as the
+#: library's own does, and its argument ``task`` is the setting ``adapter``.
+_KNOWN_ENCODERS = {"custom_st.Transformer": "xlm_roberta_flash"}
 _PLAIN = (*FIRST, *FOLLOWING, "MultiVectorMask")
 #: The module behind a CrossEncoder's language model.
 LOGIT_SCORE = "LogitScore"
@@ -94,7 +98,7 @@ def known_module(
         InputError: Its last name is not in ``known``, or it is not of sentence-transformers.
     """
     where, name = folder.path / "modules.json", kind.rsplit(".", 1)[-1]
-    if not kind.startswith(packages) and kind not in _KNOWN_CODE:
+    if not kind.startswith(packages) and not _is_known_code(folder, kind, path):
         raise InputError(
             f"{where}: module type {kind!r} is none of sentence-transformers, and no code of a "
             f"model is run; expected {' or '.join(f'{one}…' for one in PACKAGES)}, or {OWN_STEPS}"
@@ -104,3 +108,9 @@ def known_module(
             f"{where}: unknown module type {kind!r}; known are: {', '.join(known)}; {OWN_STEPS}"
         )
     return Module(name, path)
+
+
+def _is_known_code(folder: ModelFolder, kind: str, path: str) -> bool:
+    encoder = _KNOWN_ENCODERS.get(kind)
+    known = encoder is not None and architecture_name(folder.inner(path)) == encoder
+    return known or kind in _KNOWN_CODE

@@ -114,6 +114,11 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
             f"{folder.path}: PyTorch runs the model's class as it is; leave out attention = "
             f'"{folder.attention}", or encoder = "torch"'
         )
+    if folder.adapter is not None:
+        raise InputError(
+            f"{folder.path}: PyTorch runs the model's class as it is; leave out adapter = "
+            f'"{folder.adapter}", or encoder = "torch"'
+        )
     remedy = "no code of a model is run; export it yourself and give the .onnx file"
     name = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy).model_type
     found = {name: folder.file(name) for name in _FILES}
