@@ -51,6 +51,8 @@ def _bert_layers(config: Config) -> Sizes:
 def _bert(config: Config) -> Sizes:
     if config.get("position_embedding_type") == "alibi":
         return _jina(config)
+    if config.get("position_embedding_type") == "rotary":
+        return _flash(config)
     return _tables(config, config["hidden_size"]) | _bert_layers(config)
 
 
@@ -71,6 +73,29 @@ def _jina(config: Config) -> Sizes:
         norms += ("layer_norm_1", "layer_norm_2")
         for one in norms if code else ("mlp.layernorm",):
             sizes |= norm(f"{layer}.{one}", size)
+    return sizes
+
+
+def _flash(config: Config) -> Sizes:
+    size, wide = config["hidden_size"], config["intermediate_size"]
+    tables = ("embeddings.word_embeddings", "embeddings.token_type_embeddings")
+    weights = {tables[0]: (config["vocab_size"], size), tables[1]: (1, size)}
+    sizes = norm("emb_ln", size)
+    for number in range(config["num_hidden_layers"]):
+        layer = f"encoder.layers.{number}"
+        weights[f"{layer}.mixer.Wqkv"] = (3 * size, size)
+        weights[f"{layer}.mixer.out_proj"] = (size, size)
+        weights[f"{layer}.mlp.fc1"], weights[f"{layer}.mlp.fc2"] = (wide, size), (size, wide)
+        sizes |= norm(f"{layer}.norm1", size) | norm(f"{layer}.norm2", size)
+    weights["pooler.dense"] = (size, size)
+    count, rank = len(config["lora_adaptations"]), config["lora_rank"]
+    for name, (outputs, inputs) in weights.items():
+        parts = f"{name}.parametrizations.weight"
+        table = name in tables
+        sizes[f"{parts}.original"] = (outputs, inputs)
+        sizes[f"{parts}.0.lora_A"] = (count, *((outputs, rank) if table else (rank, inputs)))
+        sizes[f"{parts}.0.lora_B"] = (count, *((rank, inputs) if table else (outputs, rank)))
+        sizes |= {} if table else {f"{name}.bias": (outputs,)}
     return sizes
 
 

@@ -36,6 +36,18 @@ def test_code_that_is_known(tmp_path: Path) -> None:
     assert found == [Module("FlexibleQuantizer", "1_Pooling")]
 
 
+def test_code_of_a_known_encoder(tmp_path: Path) -> None:
+    """Only before the weights that its code is known for; others name their modules alike."""
+    inner = tmp_path / "1_Pooling"
+    inner.mkdir()
+    config = {"model_type": "xlm-roberta", "position_embedding_type": "rotary"}
+    write_json(inner / "config.json", config)
+    assert read(tmp_path, "custom_st.Transformer") == [Module("Transformer", "1_Pooling")]
+    write_json(inner / "config.json", {"model_type": "xlm-roberta"})
+    with pytest.raises(InputError, match=r"'custom_st\.Transformer' is none of"):
+        read(tmp_path, "custom_st.Transformer")
+
+
 @pytest.mark.parametrize(
     "kind",
     [
