@@ -45,6 +45,7 @@ def test_baked_model_agrees(name: str, side: str, tmp_path: Path, proven: Proven
         ("qwen2", qwen2_tokenizer),
         ("qwen3", qwen2_tokenizer),
         ("mistral", mistral_tokenizer),
+        ("gemma", gemma_tokenizer),
         ("gemma3_text, both ways", gemma_tokenizer),
     ],
 )

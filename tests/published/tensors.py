@@ -322,7 +322,7 @@ def _nothing_known(_: Config) -> Sizes:
 
 _ENCODERS: dict[str, Callable[[Config], Sizes]] = {
     **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), _bert),
-    **dict.fromkeys(("qwen2", "qwen3", "mistral", "gemma3_text", "eurobert"), _decoder),
+    **dict.fromkeys(("qwen2", "qwen3", "mistral", "gemma", "gemma3_text", "eurobert"), _decoder),
     **dict.fromkeys(("llama", "llama_bidirec", "bidirectional_pplx_qwen3"), _decoder),
     **dict.fromkeys(("new", "gte"), _new),
     "albert": _albert,

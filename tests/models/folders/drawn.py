@@ -72,6 +72,7 @@ DRAWN: dict[str, dict[str, Any]] = {
     },
     "electra": CONFIG | SIZES | {"embedding_size": 160},
     "eurobert": TURNED,
+    "gemma": GROUPED | {"head_dim": 64},
     "gemma3_text": SIZES
     | {
         "num_key_value_heads": 2,

@@ -119,6 +119,24 @@ KINDS = {
         "mean",
         {"layer_types": ["full_attention", "sliding_attention"] * 2},
     ),
+    "gemma": Kind("Gemma", GROUPED | {"rope_parameters": one(50.0), "head_dim": 10}, "lasttoken"),
+    "gemma, biases, both ways, of transformers 4": Kind(
+        "Gemma",
+        GROUPED
+        | {
+            "rope_parameters": one(50.0),
+            "head_dim": 10,
+            "attention_bias": True,
+            "use_bidirectional_attention": True,
+        },
+        "mean",
+        {
+            "hidden_act": "gelu",
+            "hidden_activation": None,
+            "rope_parameters": None,
+            "rope_theta": 50.0,
+        },
+    ),
     "gemma3_text, both ways": Kind("Gemma3Text", GEMMA | {"use_bidirectional_attention": True}),
     "gemma3_text, causal": Kind("Gemma3Text", GEMMA, "lasttoken"),
     "gemma3_text, of transformers 4": Kind(

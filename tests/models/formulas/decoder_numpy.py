@@ -1,4 +1,4 @@
-"""The decoder that Qwen2, Qwen3 and Mistral share, in NumPy."""
+"""The decoder that Qwen2, Qwen3, Mistral and Gemma share, in NumPy."""
 
 from __future__ import annotations
 
@@ -63,15 +63,22 @@ def decoder(
     size: int,
     visible: Sequence[Callable[[int], Allowed]],
     frequencies: Floats | None = None,
+    *,
+    activation: Callable[[Floats], Floats] = silu,
+    scale: float = 1.0,
+    one: float = 0.0,
 ) -> Callable[[Weights, NDArray[np.int64]], Floats]:
-    """The forward pass; ``visible`` gives each layer's attended tokens for a length."""
+    """The forward pass; ``visible`` gives each layer's attended tokens for a length.
+
+    Tokens are multiplied by ``scale``, and ``one`` is added to the weights of norms.
+    """
     turn = partial(turned, theta=THETA, frequencies=frequencies)
 
     def forward(w: Weights, ids: NDArray[np.int64]) -> Floats:
-        x = w["embed_tokens.weight"][ids]
+        x = w["embed_tokens.weight"][ids] * scale
         for number, allowed in enumerate(visible):
             layer = f"layers.{number}"
-            normed = rms_norm(x, w[f"{layer}.input_layernorm.weight"])
+            normed = rms_norm(x, one + w[f"{layer}.input_layernorm.weight"])
             query, key, value = (
                 heads_of(linear(normed, w, f"{layer}.self_attn.{p}_proj"), size) for p in "qkv"
             )
@@ -80,10 +87,10 @@ def decoder(
                 key = rms_norm(key, w[f"{layer}.self_attn.k_norm.weight"])
             attended = mixed(turn(query), turn(key), value, allowed(len(ids)))
             x = x + linear(attended, w, f"{layer}.self_attn.o_proj")
-            normed = rms_norm(x, w[f"{layer}.post_attention_layernorm.weight"])
-            gate = silu(linear(normed, w, f"{layer}.mlp.gate_proj"))
+            normed = rms_norm(x, one + w[f"{layer}.post_attention_layernorm.weight"])
+            gate = activation(linear(normed, w, f"{layer}.mlp.gate_proj"))
             up = linear(normed, w, f"{layer}.mlp.up_proj")
             x = x + linear(gate * up, w, f"{layer}.mlp.down_proj")
-        return rms_norm(x, w["norm.weight"])
+        return rms_norm(x, one + w["norm.weight"])
 
     return forward

@@ -10,6 +10,7 @@ from polybake.baking.encoders.deberta_v1 import DebertaV1
 from polybake.baking.encoders.distilbert import DistilBert
 from polybake.baking.encoders.electra import Electra
 from polybake.baking.encoders.eurobert import EuroBert
+from polybake.baking.encoders.gemma import Gemma
 from polybake.baking.encoders.gemma3 import Gemma3
 from polybake.baking.encoders.gpt2 import Gpt2
 from polybake.baking.encoders.gte import Gte, New
@@ -39,6 +40,7 @@ ENCODERS: dict[str, type[Architecture]] = {
     "distilbert": DistilBert,
     "electra": Electra,
     "eurobert": EuroBert,
+    "gemma": Gemma,
     "gemma3_text": Gemma3,
     "gpt2": Gpt2,
     "gte": Gte,

@@ -1,7 +1,7 @@
-"""The decoder that Llama, Mistral, Qwen2, Qwen3 and Gemma 3 are variants of.
+"""The decoder that Llama, Mistral, Qwen2, Qwen3, Gemma and Gemma 3 are variants of.
 
-Source: transformers ``LlamaModel``, ``MistralModel``, ``Qwen2Model`` and ``Qwen3Model``, in
-evaluation.
+Source: transformers ``LlamaModel``, ``MistralModel``, ``Qwen2Model``, ``Qwen3Model`` and
+``GemmaModel``, in evaluation.
 """
 
 from collections.abc import Mapping
@@ -61,6 +61,22 @@ class GroupedConfig(RotaryConfig):
         return self
 
 
+class BiasedConfig(GroupedConfig):
+    """All four layers of attention have biases, or none."""
+
+    attention_bias: bool = False
+
+    @property
+    def input_bias(self) -> bool:
+        """Whether queries, keys and values have a bias."""
+        return self.attention_bias
+
+    @property
+    def output_bias(self) -> bool:
+        """Whether the mixed values' layer has a bias."""
+        return self.attention_bias
+
+
 def every_head_has_its_own(given: Any) -> Any:
     """As many keys and values as queries, transformers' default of some families."""
     heads = given.get("num_attention_heads") if isinstance(given, Mapping) else None
@@ -72,6 +88,10 @@ def every_head_has_its_own(given: Any) -> Any:
 class LayersConfig(OneThetaConfig, GroupedConfig):
     """The configuration of a decoder's layers, whatever their tokens attend to."""
 
+    #: The table of tokens, and the normalisation before each block and behind the last layer.
+    embedding: ClassVar[type[Embedding]] = Embedding
+    norm: ClassVar[type[RMSNorm]] = RMSNorm
+
     hidden_act: HiddenAct = "silu"
 
     def attention_windows(self) -> list[AttentionWindow]:
@@ -80,10 +100,10 @@ class LayersConfig(OneThetaConfig, GroupedConfig):
 
 
 class DecoderConfig(LayersConfig):
-    """The common configuration of Qwen2, Qwen3, Mistral and Llama."""
+    """The common configuration of Qwen2, Qwen3, Mistral, Llama and Gemma."""
 
     is_causal: bool = True  # type: ignore[assignment] # computed, where others refuse it
-    #: Not read by transformers, but by the code of models that were trained so.
+    #: Read by transformers for Gemma alone, else by the code of models that were trained so.
     use_bidirectional_attention: bool | None = None
     hints: ClassVar[Mapping[str, str]] = {"auto_map": _OWN_CODE}
     #: Whether the ``model_type`` itself says that tokens attend to both sides.
@@ -189,9 +209,9 @@ class Layer(nn.Module):
     def __init__(self, config: LayersConfig) -> None:
         super().__init__()
         size, epsilon = config.hidden_size, config.rms_norm_eps
-        self.input_layernorm = RMSNorm(size, epsilon)
+        self.input_layernorm = config.norm(size, epsilon)
         self.self_attn = GroupedAttention(config)
-        self.post_attention_layernorm = RMSNorm(size, epsilon)
+        self.post_attention_layernorm = config.norm(size, epsilon)
         self.mlp = GatedMLP(size, config.intermediate_size, config.hidden_act)
 
     def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
@@ -201,7 +221,7 @@ class Layer(nn.Module):
 
 
 class Decoder(Architecture):
-    """Llama, Mistral, Qwen2 or Qwen3, as the configuration says, without a head."""
+    """Llama, Mistral, Qwen2, Qwen3 or Gemma, as the configuration says, without a head."""
 
     prefix: ClassVar[str] = "model."
     ignored: ClassVar[tuple[str, ...]] = ("lm_head.", "score.", "qa_outputs.")
@@ -209,9 +229,9 @@ class Decoder(Architecture):
     def __init__(self, config: LayersConfig) -> None:
         super().__init__(config)
         self.config = config
-        self.embed_tokens = Embedding(config.vocab_size, config.hidden_size)
+        self.embed_tokens = config.embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
-        self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
+        self.norm = config.norm(config.hidden_size, config.rms_norm_eps)
 
     def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""

@@ -9,11 +9,16 @@ from typing import ClassVar, Literal
 from pydantic import model_validator
 
 from polybake.baking.encoders.architecture import Epsilon
-from polybake.baking.encoders.decoder import Decoder, LayersConfig, every_head_has_its_own
+from polybake.baking.encoders.decoder import (
+    BiasedConfig,
+    Decoder,
+    LayersConfig,
+    every_head_has_its_own,
+)
 from polybake.baking.encoders.passed_over import PASSED_OVER
 
 
-class EuroBertConfig(LayersConfig):
+class EuroBertConfig(LayersConfig, BiasedConfig):
     """EuroBERT's configuration."""
 
     own_code: ClassVar[str | None] = "EuroBert"
@@ -24,20 +29,9 @@ class EuroBertConfig(LayersConfig):
     }
 
     rms_norm_eps: Epsilon = 1e-5
-    attention_bias: bool = False
     mlp_bias: Literal[False] = False
 
     _every_head_has_its_own = model_validator(mode="before")(every_head_has_its_own)
-
-    @property
-    def input_bias(self) -> bool:
-        """Whether queries, keys and values have a bias."""
-        return self.attention_bias
-
-    @property
-    def output_bias(self) -> bool:
-        """Whether the mixed values' layer has a bias."""
-        return self.attention_bias
 
 
 class EuroBert(Decoder):

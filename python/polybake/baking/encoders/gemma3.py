@@ -11,32 +11,23 @@ from onnxscript import OpBuilder, ir, nn
 from pydantic import Field
 
 from polybake.baking.encoders.architecture import Architecture, HiddenAct, Size
-from polybake.baking.encoders.decoder import GroupedAttention, GroupedConfig
+from polybake.baking.encoders.decoder import BiasedConfig, GroupedAttention
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.rotary_config import LayerType, Theta, TwoThetasConfig
 from polybake.baking.layers.attention_window import AttentionWindow, window_bias
-from polybake.baking.layers.embedding import Embedding
+from polybake.baking.layers.embedding import ScaledEmbedding
 from polybake.baking.layers.gated_mlp import GatedMLP
-from polybake.baking.layers.rms_norm import RMSNorm
+from polybake.baking.layers.rms_norm import OneBasedRMSNorm, RMSNorm
 from polybake.baking.layers.rotary import Rotation, frequencies, rotation
 
 
-class OneBasedRMSNorm(RMSNorm):
-    """Scales with ``1 + weight``."""
-
-    def scale(self, op: OpBuilder) -> ir.Value:
-        """Return the factor of the normalised values, float32 ``[size]``."""
-        return op.Add(self.weight, 1.0)
-
-
-class Gemma3Config(GroupedConfig, TwoThetasConfig):
+class Gemma3Config(BiasedConfig, TwoThetasConfig):
     """The text model's configuration."""
 
     head_norm: ClassVar[type[RMSNorm] | None] = OneBasedRMSNorm
 
     head_dim: Size | None = 256
     hidden_activation: HiddenAct = "gelu_pytorch_tanh"
-    attention_bias: bool = False
     query_pre_attn_scalar: float = Field(default=256, gt=0, allow_inf_nan=False)
     attn_logit_softcapping: None = None
     use_bidirectional_attention: bool | None = False
@@ -49,16 +40,6 @@ class Gemma3Config(GroupedConfig, TwoThetasConfig):
     passed_over: ClassVar[Collection[str]] = PASSED_OVER | {
         *("final_logit_softcapping", "_sliding_window_pattern"),
     }
-
-    @property
-    def input_bias(self) -> bool:
-        """Whether queries, keys and values have a bias."""
-        return self.attention_bias
-
-    @property
-    def output_bias(self) -> bool:
-        """Whether the mixed values' layer has a bias."""
-        return self.attention_bias
 
     @property
     def scale(self) -> float:
@@ -122,7 +103,7 @@ class Gemma3(Architecture):
     def __init__(self, config: Gemma3Config) -> None:
         super().__init__(config)
         self.config = config
-        self.embed_tokens = Embedding(config.vocab_size, config.hidden_size)
+        self.embed_tokens = ScaledEmbedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
         self.norm = OneBasedRMSNorm(config.hidden_size, config.rms_norm_eps)
 
@@ -137,7 +118,7 @@ class Gemma3(Architecture):
             kind: rotation(op, input_ids, frequencies(config.head_size, theta))
             for kind, theta in config.thetas().items()
         }
-        x = op.Mul(self.embed_tokens(op, input_ids), math.sqrt(config.hidden_size))
+        x = self.embed_tokens(op, input_ids)
         for layer, kind in zip(self.layers, config.types(), strict=True):
             x = layer(op, x, rotations[kind], biases[kind])
         return self.norm(op, x)

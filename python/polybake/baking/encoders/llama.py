@@ -8,7 +8,12 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from polybake.baking.encoders.decoder import Decoder, DecoderConfig, every_head_has_its_own
+from polybake.baking.encoders.decoder import (
+    BiasedConfig,
+    Decoder,
+    DecoderConfig,
+    every_head_has_its_own,
+)
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.rotary_config import Factor, Rope
 from polybake.baking.layers.rotary import stretched
@@ -40,25 +45,14 @@ class LlamaRope(Rope):
         return self
 
 
-class LlamaConfig(DecoderConfig):
+class LlamaConfig(DecoderConfig, BiasedConfig):
     """Llama's configuration."""
 
-    attention_bias: bool = False
     mlp_bias: Literal[False] = False
     rope_parameters: LlamaRope | None = None
     rope_scaling: LlamaRope | None = None
 
     _every_head_has_its_own = model_validator(mode="before")(every_head_has_its_own)
-
-    @property
-    def input_bias(self) -> bool:
-        """Whether queries, keys and values have a bias."""
-        return self.attention_bias
-
-    @property
-    def output_bias(self) -> bool:
-        """Whether the mixed values' layer has a bias."""
-        return self.attention_bias
 
     def frequencies(self) -> list[float]:
         """Radians per position of each pair."""

@@ -1,5 +1,7 @@
 """Tables of rows, with the parameter names that PyTorch gives them."""
 
+import math
+
 from onnxscript import OpBuilder, ir, nn
 
 
@@ -14,6 +16,17 @@ class Embedding(nn.Module):
     def forward(self, op: OpBuilder, ids: ir.Value) -> ir.Value:
         """Look up int64 ``[...]`` and give float32 ``[..., size]``."""
         return op.Gather(self.weight, ids)
+
+
+class ScaledEmbedding(Embedding):
+    """A table whose rows are multiplied by the root of their size.
+
+    Source: transformers ``GemmaTextScaledWordEmbedding``.
+    """
+
+    def forward(self, op: OpBuilder, ids: ir.Value) -> ir.Value:
+        """Look up int64 ``[...]`` and give float32 ``[..., size]``."""
+        return op.Mul(super().forward(op, ids), math.sqrt(self.size))
 
 
 class PositionEmbedding(Embedding):

@@ -22,3 +22,14 @@ class RMSNorm(nn.Module):
     def scale(self, op: OpBuilder) -> ir.Value:  # noqa: ARG002 - what subclasses take
         """Return the factor of the normalised values, float32 ``[size]``."""
         return self.weight
+
+
+class OneBasedRMSNorm(RMSNorm):
+    """Scales with ``1 + weight``.
+
+    Source: transformers ``GemmaRMSNorm``.
+    """
+
+    def scale(self, op: OpBuilder) -> ir.Value:
+        """Return the factor of the normalised values, float32 ``[size]``."""
+        return op.Add(self.weight, 1.0)
