@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 import polybake
-from models.folders.causal import TEMPLATE, write_language_model, write_logit_score
+from models.folders.causal import (
+    TEMPLATE,
+    gemma_tokenizer,
+    write_language_model,
+    write_logit_score,
+)
 from models.folders.tiny_folders import change_json
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
@@ -229,3 +234,61 @@ def authors_library(folder: Path, most: int) -> tuple[Scorer, int]:
         return rows, (logits[:, yes] - logits[:, no]).tolist()
 
     return score, len(prefix + line + task + suffix)
+
+
+@pytest.mark.parametrize("query", [None, 30])
+def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: Proven) -> None:
+    """A logit behind the question; the passage has what the query leaves it. Scores are raw."""
+    cached = tmp_path / "models--BAAI--bge-reranker-v2-gemma" / "snapshots" / ("a" * 40)
+    folder = write_language_model(cached, "gemma", gemma_tokenizer(), max_position_embeddings=2000)
+    change_json(folder / "tokenizer_config.json", bos_token="<bos>", model_max_length=2000)
+    changes: dict[str, Any] = {}
+    score, beside = bges_model_card(folder, 1024 if query is None else 40)
+    if query is not None:
+        asked = open_source(folder).rerank
+        assert asked is not None
+        assert asked.max_length == 1024 + beside
+        short = {"query_tokens": query, "max_length": 40 + beside}
+        changes = {"rerank": asked.model_dump() | short, "steps": [{"step": "head"}]}
+    polybake.bake(folder, tmp_path / "tiny.onnx", task="rerank", name="tiny-causal", **changes)
+    found = agreement_with(score, tmp_path / "tiny.onnx")
+    named = "gemma causal reranker, model card" + (", cut" if query is not None else "")
+    proven(named, found, source="Hugging Face folder", kept=query is not None)
+
+
+def bges_model_card(folder: Path, most: int) -> tuple[Scorer, int]:
+    """Return bge-reranker-v2-gemma's scores, and the tokens behind a passage.
+
+    Source: its model card, ``get_inputs``; FlagEmbedding ``BaseLLMReranker`` does the same with
+    room for the first line beside ``most``.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+
+    def ids_of(text: str, **options: Any) -> list[int]:
+        found: list[int] = tokenizer(text, add_special_tokens=False, **options)["input_ids"]
+        return found
+
+    yes, line = ids_of("Yes")[0], ids_of("\n")
+    question = ids_of(
+        "Given a query A and a passage B, determine whether the passage contains an answer to the "
+        "query by providing a prediction of either 'Yes' or 'No'."
+    )
+
+    def row(query: str, passage: str) -> list[int]:
+        asked = ids_of(f"A: {query}", max_length=most * 3 // 4, truncation=True)
+        first = [tokenizer.bos_token_id, *asked]
+        second = line + ids_of(f"B: {passage}", max_length=most, truncation=True)
+        return first + second[: most - len(first)] + line + question
+
+    def score(pairs: Sequence[tuple[str, str]]) -> tuple[list[list[int]], list[float]]:
+        rows = [row(*pair) for pair in pairs]
+        # Each alone: padding turns its tokens by larger angles, which float32 rounds.
+        with torch.no_grad():
+            logits = [model(input_ids=torch.tensor([ids])).logits[0, -1] for ids in rows]
+        return rows, [float(one[yes]) for one in logits]
+
+    return score, len(line + question)

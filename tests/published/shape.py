@@ -109,8 +109,8 @@ class Shape(BaseModel, extra="forbid"):
         return self
 
     def write(self, folder: Path) -> Path:
-        """Write it below ``folder``, under the repository's name, and return it."""
-        place = folder / self.repository.replace("/", "--")
+        """Write it below ``folder`` as the hub's cache does, and return it."""
+        place = folder / f"models--{self.repository.replace('/', '--')}" / "snapshots" / ("a" * 40)
         place.mkdir(parents=True)
         made = KINDS[self.tokenizer]() if self.tokenizer else None
         rows = made.get_vocab_size() if made is not None else _ROWS
@@ -200,7 +200,7 @@ def _random(
     folder: Path, sizes: Mapping[str, tuple[int, ...]], rows: int
 ) -> dict[str, NDArray[np.generic]]:
     """Weights with a standard deviation of 0.2."""
-    random = np.random.default_rng(zlib.crc32(str(folder.name).encode()))
+    random = np.random.default_rng(zlib.crc32(str(folder.parts[-3:]).encode()))
     arrays: dict[str, NDArray[np.generic]] = {}
     for name, size in sizes.items():
         shape = tuple(one or rows for one in size)

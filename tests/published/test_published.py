@@ -23,7 +23,7 @@ def test_end(shape: Shape, tmp_path: Path, record_property: Callable[[str, objec
     found = end_of(folder, shape.table)
     if "pickle" in shape.table:
         assert "has no model.safetensors" in end_of(folder, {}).message
-    message = found.message.replace(f"{tmp_path}/", "")
+    message = found.message.replace(str(folder), shape.repository.replace("/", "--"))
     record_property("shape", [shape.repository, found.task, found.dimension, message])
     record_property("models", 1 + len(shape.also))
     record_property("published", [list(row) for row in rows_of(shape, found, message)])

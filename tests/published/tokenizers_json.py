@@ -15,6 +15,7 @@ from tokenizers import (
     processors,
 )
 
+from models.folders.causal import gemma_tokenizer
 from models.folders.clip import MERGES as CLIP_MERGES
 from models.folders.clip import clip_vocabulary
 from models.folders.rotary import pieces_and_bytes
@@ -213,6 +214,7 @@ KINDS: dict[str, Callable[[], Tokenizer]] = {
     "colbert": lambda: wordpiece(COLBERT),
     "deberta": deberta,
     "gemma": gemma,
+    "gemma of words": gemma_tokenizer,
     "llama": llama,
     "llama 3": llama_3,
     "modernbert": modernbert,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import polybake
-from models.folders.causal import TEMPLATE, qwen_tokenizer, write_language_model
+from models.folders.causal import TEMPLATE, gemma_tokenizer, qwen_tokenizer, write_language_model
 from models.folders.tiny_folders import change_json
 from polybake.baking.sources import open_source
 from polybake.cli.init import settings_text
@@ -112,6 +112,20 @@ def test_authors_ways_are_known_and_written(tmp_path: Path) -> None:
     assert config.rerank == source.rerank
     assert config.model.task == "rerank"
     assert config.steps == ({"step": "head"},)
+
+
+def test_bges_passage_has_what_the_query_leaves(tmp_path: Path) -> None:
+    """Of 1024 tokens, which the line and the question behind the passage are no part of."""
+    cached = tmp_path / "models--BAAI--bge-reranker-v2-gemma" / "snapshots" / ("a" * 40)
+    made = gemma_tokenizer()
+    source = open_source(write_language_model(cached, "gemma", made, max_position_embeddings=9000))
+    assert source.rerank is not None
+    behind = "\n", source.rerank.prompt[-1]
+    beside = sum(len(made.encode(part, add_special_tokens=False).ids) for part in behind)
+    assert source.rerank.max_length == 1024 + beside
+    assert source.rerank.query_tokens == 768
+    assert source.head is not None
+    assert source.head.relevance == "identity"
 
 
 def test_a_repository_without_modules_is_known_by_its_name(tmp_path: Path) -> None:

@@ -6,9 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from safetensors.numpy import save_file
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 
 from models.folders.drawn import drawn_weights
+from models.folders.rotary import pieces_and_bytes
 from models.folders.saved import MERGES, byte_vocabulary
 from models.folders.tiny_folders import write_json
 
@@ -16,6 +26,7 @@ TRANSFORMER = "sentence_transformers.base.modules.transformer.Transformer"
 LOGIT_SCORE = "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"
 
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+GEMMA_SPECIAL = ("<pad>", "<eos>", "<bos>", "<unk>")
 #: Further tokens, which templates write and texts may spell.
 ADDED = ("<think>", "</think>")
 #: What joins the last character of a text and the line break behind it, as in Qwen's vocabulary.
@@ -73,6 +84,22 @@ def qwen_tokenizer() -> Tokenizer:
     return made
 
 
+def gemma_tokenizer() -> Tokenizer:
+    """Pieces and bytes behind ``<bos>``, of which some letters and line breaks join."""
+    merges = [("e", "s"), ("Y", "es"), ("\u2581", "t"), ("\n", "\n")]
+    vocabulary = pieces_and_bytes(*GEMMA_SPECIAL)
+    for token in ("Y", "\n", *map("".join, merges)):
+        vocabulary[token] = len(vocabulary)
+    made = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>", byte_fallback=True))
+    made.normalizer = normalizers.Replace(" ", "\u2581")
+    made.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    made.add_special_tokens(list(GEMMA_SPECIAL))
+    made.post_processor = processors.TemplateProcessing(
+        single="<bos> $A", pair="<bos> $A <bos> $B", special_tokens=[("<bos>", 2)]
+    )
+    return made
+
+
 def write_language_model(
     folder: Path, kind: str = "qwen3", tokenizer: Tokenizer | None = None, **changes: object
 ) -> Path:
@@ -82,11 +109,12 @@ def write_language_model(
     made.save(str(folder / "tokenizer.json"))
     config = _SIZES | {"vocab_size": made.get_vocab_size(), "model_type": kind}
     config |= {"architectures": [f"{kind.title()}ForCausalLM"]}
-    config |= {"head_dim": 10} if kind == "qwen3" else {}
+    config |= {"head_dim": 10} if kind in ("gemma", "qwen3") else {}
     config |= changes
     write_json(folder / "config.json", config)
-    tokens = {"pad_token": SPECIAL[0], "eos_token": SPECIAL[2]}
-    written = {"tokenizer_class": "Qwen2Tokenizer", "model_max_length": 200, **tokens}
+    pad, eos = GEMMA_SPECIAL[:2] if kind == "gemma" else (SPECIAL[0], SPECIAL[2])
+    written: dict[str, Any] = {"pad_token": pad, "eos_token": eos, "model_max_length": 200}
+    written["tokenizer_class"] = "GemmaTokenizer" if kind == "gemma" else "Qwen2Tokenizer"
     write_json(folder / "tokenizer_config.json", written)
     weights = drawn_weights(kind, config)
     save_file({f"model.{name}": one for name, one in weights.items()}, folder / "model.safetensors")

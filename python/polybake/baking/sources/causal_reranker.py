@@ -30,6 +30,10 @@ _EXPERT = (
     "each query-document pair, carefully analyze the semantic relationship between them, then "
     "provide your binary relevance judgment (0 for not relevant, 1 for relevant)."
 )
+_ANSWERS = (
+    "Given a query A and a passage B, determine whether the passage contains an answer to the "
+    "query by providing a prediction of either 'Yes' or 'No'."
+)
 
 #: The places of the two texts in a prompt.
 _TEXT = re.compile(r"\{(query|document)\}")
@@ -86,8 +90,21 @@ _MXBAI = _Published(
     length=8192,
     beside=(0, 4, 5, 6),
 )
+#: Source: the model card of bge-reranker-v2-gemma, ``get_inputs``. FlagEmbedding, whose default is
+#: shorter, does not count the line before the passage either.
+_BGE = _Published(
+    RerankTable(
+        prompt=("<bos>", "A: {query}", "\n", "B: {document}", "\n", _ANSWERS),
+        true="Yes",
+        query_tokens=1024 * 3 // 4,
+    ),
+    relevance="identity",
+    length=1024,
+    beside=(4, 5),
+)
 
 _PUBLISHED = {
+    "BAAI/bge-reranker-v2-gemma": _BGE,
     **{f"Qwen/Qwen3-Reranker-{size}": _QWEN3 for size in ("0.6B", "4B", "8B")},
     **{f"mixedbread-ai/mxbai-rerank-{size}-v2": _MXBAI for size in ("base", "large")},
 }

@@ -23,7 +23,10 @@ from polybake.runtime.tokenization.model_config import ModelConfig
 _TABLE, _OWN = "embed_tokens.weight", "lm_head.weight"
 
 #: The families, and whether their heads are their tables if config.json does not say.
-_TIED = {"gemma3_text": True, "mistral": False, "qwen2": False, "qwen3": False}
+_TIED = {
+    **dict.fromkeys(("gemma", "gemma3_text"), True),
+    **dict.fromkeys(("mistral", "qwen2", "qwen3"), False),
+}
 
 
 class _Config(JsonModel):
