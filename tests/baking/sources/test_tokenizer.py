@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from models.folders.old_tokenizers import write_old
-from models.folders.tiny_folders import write_tokenizer
+from models.folders.tiny_folders import write_json, write_tokenizer
 from polybake.baking.sources.tokenizer import open_tokenizer, with_tokenizer
 from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
 
 
 def test_older_files_give_what_their_tokenizer_json_gives(tmp_path: Path) -> None:
@@ -28,6 +31,20 @@ def test_older_files_give_what_their_tokenizer_json_gives(tmp_path: Path) -> Non
 def test_a_class_s_own_padding_is_known(tmp_path: Path) -> None:
     """No file names it."""
     assert open_tokenizer(ModelFolder.at(write_old(tmp_path, "XLMRobertaTokenizer"))).pad_id == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("SiglipTokenizer", "bert"), (None, "siglip"), (None, "siglip_text_model")]
+)
+def test_a_tokenizer_json_of_other_ids_is_refused(
+    name: str | None, kind: str, tmp_path: Path
+) -> None:
+    """One that is published beside a class whose texts SentencePiece normalises."""
+    write_tokenizer(tmp_path)
+    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": name})
+    write_json(tmp_path / "config.json", {"model_type": kind})
+    with pytest.raises(InputError, match="SiglipTokenizer, is Python code of transformers that no"):
+        open_tokenizer(ModelFolder.at(tmp_path))
 
 
 def test_the_folder_with_a_tokenizer_is_found(tmp_path: Path) -> None:

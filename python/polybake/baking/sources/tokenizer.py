@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from polybake.baking.sources.tokenizer_files.classes import FILES
-from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenizer
+from polybake.baking.sources.tokenizer_files.made_tokenizer import (
+    check_tokenizer_json,
+    make_tokenizer,
+)
 from polybake.base.files.model_folder import ModelFolder
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
 
@@ -16,9 +19,13 @@ def open_tokenizer(
     """Bake the tokenizer of a model's folder, as `bake_tokenizer` does.
 
     Raises:
-        InputError: As in `bake_tokenizer` and `make_tokenizer`.
+        InputError: As in `bake_tokenizer`, `make_tokenizer` and `check_tokenizer_json`.
     """
-    made = None if folder.file(_FILE) is not None else make_tokenizer(folder)
+    made = None
+    if folder.file(_FILE) is None:
+        made = make_tokenizer(folder)
+    else:
+        check_tokenizer_json(folder)
     return bake_tokenizer(
         folder,
         made=None if made is None else made.data,

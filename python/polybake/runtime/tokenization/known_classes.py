@@ -24,6 +24,7 @@ _OF_MODELS = {
         ("MPNetTokenizer", "mpnet"),
         ("Qwen2Tokenizer", "qwen2 qwen3"),
         ("RobertaTokenizer", "bart data2vec-text ibert longformer roberta roberta-prelayernorm"),
+        ("SiglipTokenizer", "siglip siglip_text_model"),
         ("T5Tokenizer", "mt5 t5"),
         ("XLMRobertaTokenizer", "gte jina_embeddings_v3 xlm-roberta xmod"),
     )

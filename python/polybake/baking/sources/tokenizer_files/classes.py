@@ -77,6 +77,9 @@ _PYTHON_ALONE = (
     "Luke M2M100 Marian MyT5 Perceiver Phobert ProphetNet RoCBert RoFormer Siglip Tapas XLM"
 )
 PYTHON_ALONE = frozenset(f"{name}Tokenizer" for name in _PYTHON_ALONE.split())
+#: Those of them that are published with a tokenizer.json, which gives other ids: SigLIP's texts are
+#: normalised by SentencePiece, which composes what ``tokenizers`` leaves apart or drops.
+OTHER_IDS = frozenset({"SiglipTokenizer"})
 
 #: The names of all files that a tokenizer is made of.
 FILES = tuple(dict.fromkeys(name for made in CLASSES.values() for name in made.files))

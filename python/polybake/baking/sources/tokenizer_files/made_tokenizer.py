@@ -1,9 +1,15 @@
 """The tokenizer.json of a folder that has none."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from polybake.baking.sources.tokenizer_files.asked import Asked
-from polybake.baking.sources.tokenizer_files.classes import CLASSES, FILES, PYTHON_ALONE
+from polybake.baking.sources.tokenizer_files.classes import (
+    CLASSES,
+    FILES,
+    OTHER_IDS,
+    PYTHON_ALONE,
+)
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
@@ -36,6 +42,15 @@ class MadeTokenizer:
     note: str
 
 
+def check_tokenizer_json(folder: ModelFolder) -> None:
+    """Check that a folder's tokenizer.json may stand in for the class of its tokenizer.
+
+    Raises:
+        InputError: It is known to give other ids.
+    """
+    _class(folder, OTHER_IDS)
+
+
 def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
     """Make it of the files from which transformers 5 makes the folder's tokenizer.
 
@@ -44,13 +59,7 @@ def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
             it does, or a file is missing, damaged, or contradicts the settings.
     """
     # The class is asked first: such a tokenizer has keys that no other has.
-    declared = TokenizerConfig(tokenizer_class=folder.read(_CONFIG, _Declared).tokenizer_class)
-    name = class_of(declared, folder.read("config.json", ModelConfig))
-    if name in PYTHON_ALONE:
-        raise InputError(
-            f"{folder.path}: its tokenizer, {name}, is Python code of transformers that no "
-            "tokenizer.json stands in for; take a model with another tokenizer"
-        )
+    name = _class(folder, PYTHON_ALONE)
     found = [file for file in FILES if folder.file(file) is not None]
     kind = CLASSES.get(name)
     if kind is None:
@@ -81,3 +90,19 @@ def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
         made.enable_padding(pad_token=pad.content, pad_id=made.token_to_id(pad.content))
     note = f"has no tokenizer.json; it was made of {' and '.join(kind.files)}, as {name} makes it"
     return MadeTokenizer(TokenizerJson.model_validate_json(made.to_str()), f"{folder.path} {note}")
+
+
+def _class(folder: ModelFolder, refused: Collection[str]) -> str:
+    """The class of the folder's tokenizer.
+
+    Raises:
+        InputError: It is one of ``refused``.
+    """
+    declared = TokenizerConfig(tokenizer_class=folder.read(_CONFIG, _Declared).tokenizer_class)
+    name = class_of(declared, folder.read("config.json", ModelConfig))
+    if name in refused:
+        raise InputError(
+            f"{folder.path}: its tokenizer, {name}, is Python code of transformers that no "
+            "tokenizer.json stands in for; take a model with another tokenizer"
+        )
+    return name
