@@ -69,6 +69,7 @@ def _render(template: str, conversations: Sequence[Conversation], more: Any) -> 
         value, **({"ensure_ascii": False} | options)
     )
     jinja.globals["raise_exception"] = _fail
+    jinja.globals["strftime_now"] = lambda _: _fail("it writes the day on which it is rendered")
     made = jinja.from_string(template)
     texts, left = [], _LARGEST
     for messages in conversations:

@@ -5,17 +5,13 @@ the document alone, each with as much around it as may share a token with it. So
 where that changes no id: at special tokens, else where trying shows it.
 """
 
-import json
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
-
-from tokenizers import Tokenizer
 
 from polybake.base.modelfile.manifest import Pair, Piece
 from polybake.errors import InputError
+from polybake.runtime.tokenization.bare_tokenizer import BareTokenizer
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 #: The places of the two texts of a pair.
@@ -23,17 +19,6 @@ QUERY, DOCUMENT = 0, 1
 
 #: A text that is tokenised by itself: what its authors wrote, and the places of a pair's texts.
 Part = tuple[str | int, ...]
-
-#: Ends and beginnings of texts that tokenizers join with what stands beside them, or do not.
-_EDGES = (
-    *("", " ", "  ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "\u3000", "\0", "\u200d", "\ufeff"),
-    *("a", "Z", "the", " the", "the ", "1", "12", ".", ".\n", ".\n\n", ". ", "?", "!", ",", ";"),
-    *("'", "'s", '"', "(", ")", "<", ">", "</", "|", "<|", "|>", "-", "--", "_", "\\", "/", "#"),
-    *("=", ":", ": ", "::", "\u0301", "e\u0301", "\u00e9", "\u4e2d", "\u3002", "\u0e01", "\u0645"),
-    *("\U0001f600", "\U0001f468\u200d\U0001f469", "\u2581", "\u0120", "<s>", "</s>", "<pad>"),
-)
-#: Further texts that are drawn of these, and the most edges in one.
-_DRAWN, _EDGES_EACH = 1_000, 3
 
 
 @dataclass(frozen=True)
@@ -60,11 +45,6 @@ class PairPrompt:
             InputError: The prompt does not hold both texts in their order, cannot be parted so that
                 no id changes, or leaves no room for texts.
         """
-        if baked.cut_side == "left":
-            raise InputError(
-                "the tokenizer cuts the beginning of long texts, and so the prompt; expected "
-                'truncation_side = "right" in tokenizer_config.json; correct it there'
-            )
         texts = [one for part in self.parts for one in part if isinstance(one, int)]
         if texts != [QUERY, DOCUMENT]:
             names = ", ".join(("query", "document")[text] for text in texts) or "no text"
@@ -72,7 +52,7 @@ class PairPrompt:
                 f"the prompt of a pair holds {names}; expected the query and the document, each "
                 "once and in this order"
             )
-        tokenizer = _Bare(baked)
+        tokenizer = BareTokenizer(baked)
         pieces = tuple(piece for part in self.parts for piece in self._pieces(part, tokenizer))
         pair = Pair(pieces=pieces, truncate="only_second")
         most = self._most(baked)
@@ -89,12 +69,12 @@ class PairPrompt:
         Args:
             baked: The model's tokenizer.
         """
-        return partial(self._ids, _Bare(baked), self._most(baked))
+        return partial(self._ids, BareTokenizer(baked), self._most(baked))
 
     def _most(self, baked: BakedTokenizer) -> int:
         return min(self.max_length or baked.max_length, baked.max_length)
 
-    def _ids(self, tokenizer: "_Bare", most: int, texts: Sequence[str]) -> list[int]:
+    def _ids(self, tokenizer: BareTokenizer, most: int, texts: Sequence[str]) -> list[int]:
         found: list[int] = []
         end = 0
         for part in self.parts:
@@ -111,7 +91,7 @@ class PairPrompt:
             found += ids[kept:]
         return [*found[:end][: most - len(found[end:])], *found[end:]]
 
-    def _pieces(self, part: Part, tokenizer: "_Bare") -> Iterator[Piece]:
+    def _pieces(self, part: Part, tokenizer: BareTokenizer) -> Iterator[Piece]:
         """Part a text into constant ids, and the pair's texts with what is tokenised with them."""
         texts = [one for one in part if isinstance(one, int)]
         if not texts:
@@ -146,82 +126,3 @@ def _gaps(part: Part) -> list[str]:
         else:
             gaps.append("")
     return gaps
-
-
-class _Bare:
-    """A tokenizer without special tokens of its own and without a limit."""
-
-    def __init__(self, baked: BakedTokenizer) -> None:
-        self.json = baked.with_parts(truncation=None, post_processor=None).json
-        self._tokenizer = Tokenizer.from_str(self.json)
-        added = json.loads(self.json)["added_tokens"]
-        self._special = [one["content"] for one in added if one["content"]]
-
-    def ids(self, text: str) -> list[int]:
-        """The ids of a text."""
-        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return found
-
-    def each(self, texts: Iterable[str]) -> list[list[int]]:
-        """The ids of each text."""
-        found = self._tokenizer.encode_batch_fast([*texts], add_special_tokens=False)
-        return [one.ids for one in found]
-
-    def constant(self, text: str) -> Iterator[Piece]:
-        """The pieces of what is the same in every pair."""
-        return (Piece(id=one, type_id=0) for one in self.ids(text))
-
-    def special_ends(self, text: str) -> int:
-        """Where the last special token of a text ends; 0 without one."""
-        found = (text.rfind(one) + len(one) for one in self._special if one in text)
-        return max(found, default=0)
-
-    def special_begins(self, text: str) -> int | None:
-        """Where the first special token of a text begins; None without one."""
-        return min((text.find(one) for one in self._special if one in text), default=None)
-
-    def cuts(self, before: str, gap: str, *, ends: bool) -> tuple[int, int]:
-        """Where what stands behind a text is parted from it, and from the next text.
-
-        Args:
-            before: What is tokenised with the text.
-            gap: What stands behind it.
-            ends: Whether no other text stands behind that. A text that is cut must lose nothing
-                of the prompt, so it is parted at once.
-
-        Raises:
-            InputError: It cannot be parted there, or nowhere.
-        """
-        if not gap and ends:
-            return 0, 0
-        begins = self.special_begins(gap)
-        if ends:
-            places = [(0, len(gap))]
-        elif begins is not None:
-            places = [(begins, self.special_ends(gap))]
-        else:
-            places = [(place, place) for place in range(len(gap) + 1)]
-        tried = [*product(_EDGES, ("",) if ends else _EDGES), *_drawn(ends=ends)]
-        firsts, others = (list(dict.fromkeys(texts)) for texts in zip(*tried, strict=True))
-        whole = self.each(f"{before}{one}{gap}{other}" for one, other in tried)
-        for first, second in places:
-            before_gap = self.each(before + one + gap[:first] for one in firsts)
-            left = dict(zip(firsts, before_gap, strict=True))
-            right = dict(zip(others, self.each(gap[second:] + one for one in others), strict=True))
-            between = self.ids(gap[first:second])
-            if whole == [left[one] + between + right[other] for one, other in tried]:
-                return first, second
-        raise InputError(
-            f"the prompt's {gap[:40]!r} shares tokens with the text before it, and cannot be "
-            "tokenised by itself; expected a special token there, or a part of its own"
-        )
-
-
-def _drawn(*, ends: bool) -> Iterator[tuple[str, str]]:
-    """Yield pairs of texts of several edges each, always the same; the second may be empty."""
-    draw = random.Random(0)  # noqa: S311 - no secret
-    for _ in range(_DRAWN):
-        one, other = (
-            "".join(draw.choices(_EDGES, k=draw.randint(1, _EDGES_EACH))) for _ in range(2)
-        )
-        yield one, "" if ends else other

@@ -4,7 +4,7 @@ Source: ``tokenization_qwen.Qwen2TokenizerFast.update_post_processor`` of gte-Qw
 """
 
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
-from polybake.runtime.tokenization.tokenizer_json import TokenizerJson
+from polybake.runtime.tokenization.tokenizer_json import TokenizerJson, tokens_behind
 
 
 def with_end(config: TokenizerConfig, data: TokenizerJson) -> TokenizerJson:
@@ -24,12 +24,4 @@ def with_end(config: TokenizerConfig, data: TokenizerJson) -> TokenizerJson:
         raise config.refused(
             key, expected, "correct it, or leave auto_map out to end texts as tokenizer.json does"
         )
-    text, other = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
-    last = {"SpecialToken": {"id": end, "type_id": 0}}
-    template = {
-        "type": "TemplateProcessing",
-        "single": [text, last],
-        "pair": [text, last, other, last],
-        "special_tokens": {end: {"id": end, "ids": [known[end]], "tokens": [end]}},
-    }
-    return data.model_copy(update={"post_processor": template})
+    return data.model_copy(update={"post_processor": tokens_behind([(end, known[end])])})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -138,3 +139,15 @@ def truncation(max_length: int, side: Side = "right") -> Truncation:
         strategy="LongestFirst",
         stride=0,
     )
+
+
+def tokens_behind(tokens: Sequence[tuple[Any, Any]]) -> dict[str, object]:
+    """Return the post-processor that puts these tokens, with their ids, behind each text."""
+    text, other = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
+    behind = [{"SpecialToken": {"id": token, "type_id": 0}} for token, _ in tokens]
+    return {
+        "type": "TemplateProcessing",
+        "single": [text, *behind],
+        "pair": [text, *behind, other, *behind],
+        "special_tokens": {key: {"id": key, "ids": [one], "tokens": [key]} for key, one in tokens},
+    }
