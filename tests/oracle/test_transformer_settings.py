@@ -54,15 +54,26 @@ def renders(folder: Path) -> bool:
     "name", ["tokenizer_config.json", "chat_template.jinja", "additional_chat_templates/rag.jinja"]
 )
 def test_refuses_where_the_library_renders(name: str, tmp_path: Path) -> None:
-    """A folder without modules.json whose texts pass a template is refused, also once saved."""
+    """A folder without modules.json, and what it is saved as where the library ends cut texts."""
     folder = write_bert(tmp_path / "m")
     add_template(folder, name)
     saved = tmp_path / "saved"
     SentenceTransformer(str(folder), device="cpu", local_files_only=True).save(str(saved))
-    for each, shown in ((folder, "chat_template"), (saved, r"modality_config\.message")):
+    lacks = "has no chat template" if "rag" in name else "one token for the ends of 0 and 4"
+    for each, shown in ((folder, "chat_template"), (saved, lacks)):
         assert renders(each)
         with pytest.raises(InputError, match=shown):
             open_source(each)
+
+
+def test_unknown_digits_end_cut_texts(tmp_path: Path) -> None:
+    """The library writes what its fillers end with over a text's last token: no digit is known."""
+    folder = write_bert(tmp_path / "m")
+    add_template(folder, "chat_template.jinja")
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    short, cut = (model.preprocess(["a " * count])["input_ids"][0] for count in (3, 99))
+    assert (short[-1] == model.tokenizer.unk_token_id, len(cut)) == (False, 32)
+    assert cut[-1] == model.tokenizer.unk_token_id
 
 
 def test_a_template_of_other_processors(tmp_path: Path) -> None:

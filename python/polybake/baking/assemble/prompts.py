@@ -40,9 +40,16 @@ def bake_prompts(
         default: The prompt for calls that name none.
 
     Raises:
-        InputError: A prompt has no name, the default is unknown, or calls without a prompt would
-            take its route, where sentence-transformers takes the default route.
+        InputError: A prompt has no name or replaces a template's, the default is unknown, or calls
+            without a prompt would take its route, where sentence-transformers takes another.
     """
+    if source.rendered and texts is not None:
+        if texts != source.prompts:
+            raise InputError(
+                "prompts: the model's chat template writes them; leave prompts out, and change "
+                "those of config_sentence_transformers.json"
+            )
+        texts = None
     found = dict(source.prompts if texts is None else texts)
     if "" in found:
         raise InputError(

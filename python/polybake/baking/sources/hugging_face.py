@@ -47,7 +47,7 @@ def _check_no_chat_template(folder: ModelFolder) -> None:
     else:
         return
     raise InputError(
-        f"{folder.path}: {found}, through which sentence-transformers renders every text, and "
-        "templates are not baked; remove it to embed texts as they are, or say in [rerank] how a "
-        "language model that scores pairs is asked"
+        f"{folder.path}: {found}, through which sentence-transformers renders every text; bake "
+        "what SentenceTransformer(FOLDER).save_pretrained(NEW) saves, remove it to embed texts as "
+        "they are, or say in [rerank] how a language model that scores pairs is asked"
     )

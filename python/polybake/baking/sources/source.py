@@ -147,6 +147,7 @@ class Source:
         recipe: The steps that the folder lists, as in polybake.toml; empty if it lists none.
         assumed: The steps that sentence-transformers takes if the source lists none.
         prompts: Prompt texts by name.
+        rendered: Whether a chat template wrote the prompts, without which no text is embedded.
         pooled: The same encoder with another output, if it has one that needs no pooling: a pooled
             output, or a head's.
         head: The head behind the encoder, if the model was trained for a task.
@@ -164,6 +165,7 @@ class Source:
     assumed: Recipe = ()
     prompts: Mapping[str, str] = field(default_factory=dict)
     default_prompt: str | None = None
+    rendered: bool = False
     similarity: Similarity = "cosine"
     pooled: Encoder | None = None
     head: TaskHead | None = None

@@ -11,10 +11,8 @@ from polybake.baking.sources.kind import SETTINGS
 from polybake.baking.sources.sentence_transformers.logit_score import open_logit_score
 from polybake.baking.sources.sentence_transformers.module import LOGIT_SCORE
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
-from polybake.baking.sources.sentence_transformers.transformer import (
-    CrossEncoderSettings,
-    open_transformer,
-)
+from polybake.baking.sources.sentence_transformers.transformer import open_transformer
+from polybake.baking.sources.sentence_transformers.transformer_settings import CrossEncoderSettings
 from polybake.baking.sources.source import OpenEncoder, Source
 from polybake.baking.sources.torch_classes import activation_of
 from polybake.base.files.known_keys import KnownKeys

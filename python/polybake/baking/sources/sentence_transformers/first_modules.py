@@ -11,11 +11,10 @@ from polybake.baking.sources.sentence_transformers.sparse_static_embedding impor
     open_sparse_static_embedding,
     sparse_static_embedding_beside,
 )
-from polybake.baking.sources.sentence_transformers.transformer import (
+from polybake.baking.sources.sentence_transformers.transformer import is_masked_lm, open_transformer
+from polybake.baking.sources.sentence_transformers.transformer_settings import (
     ClipSettings,
     MaskedLMSettings,
-    is_masked_lm,
-    open_transformer,
 )
 from polybake.baking.sources.sentence_transformers.word_modules import (
     open_bag_of_words,

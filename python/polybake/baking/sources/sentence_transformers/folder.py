@@ -10,6 +10,7 @@ from polybake.baking.sources.sentence_transformers.encoder_per_route import (
     same_tokenizer,
 )
 from polybake.baking.sources.sentence_transformers.first_modules import FIRST, RUN_HEAD
+from polybake.baking.sources.sentence_transformers.messages import open_messages
 from polybake.baking.sources.sentence_transformers.model_settings import read_model_settings
 from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
@@ -20,6 +21,7 @@ from polybake.baking.sources.sentence_transformers.route_limits import (
     read_limits,
     route_of_limits,
 )
+from polybake.baking.sources.sentence_transformers.transformer import takes_messages
 from polybake.baking.sources.source import Encoder, OpenEncoder, Recipe, Source, TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
@@ -43,7 +45,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         InputError: a module or setting is unknown or not supported, or something is missing.
     """
     settings = read_model_settings(folder)
-    prompts = settings.prompts or {}
+    prompts, default = settings.prompts or {}, settings.default_prompt_name
     modules = read_modules(folder, prompts)
     for module in modules:  # sentence-transformers has the prompts query and document by itself
         if module.router is not None:
@@ -52,6 +54,7 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
     encoder: Encoder
     cut: Recipe = ()
     special = (0, 0)
+    messages = False
     if first.router is not None:
         encoder, tokenizer = _open_routes(folder, first.router.routes, open_encoder)
         special = tokenizer.special_tokens
@@ -60,12 +63,18 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
         if first.kind not in FIRST:
             raise _begins(folder, f"begins with {first.kind}", FIRST)
         known, body = FIRST[first.kind], folder.inner(first.path)
-        encoder, tokenizer = known.open(body, open_encoder)
-        if first.kind in _ENCODERS:
+        routed = any(module.router is not None for module in modules)
+        messages = first.kind == "Transformer" and not routed and takes_messages(body)
+        if messages:
+            opened = open_messages(body, open_encoder, prompts, default)
+            encoder, tokenizer, prompts, default = opened
+        else:
+            encoder, tokenizer = known.open(body, open_encoder)
+        if first.kind in _ENCODERS and not messages:
             limits, tokenizer = read_limits(body, tokenizer)
             if limits is not None:
                 encoder = cut_by_route(body, encoder, tokenizer, limits)
-                if any(module.router is not None for module in modules):
+                if routed:
                     raise InputError(f"{body.path}: {NOT_IN_ROUTERS}")
                 cut, prompts = route_of_limits(limits, prompts)
         if (
@@ -75,17 +84,17 @@ def open_sentence_transformers(folder: ModelFolder, open_encoder: OpenEncoder) -
             # Source: WeightedLayerPooling.forward, which then does nothing.
             others = [module for module in others if module.kind != "WeightedLayerPooling"]
         begins = [first]
+    steps = module_recipe(folder, [first, *others], begins=True, special_tokens=special)
+    if messages:  # the library does not count a prompt's tokens then
+        steps = tuple({key: one[key] for key in one if key != "include_prompt"} for one in steps)
     return Source(
         encoder=encoder,
         tokenizer=tokenizer,
         folder=folder,
-        recipe=(
-            *cut,
-            *module_recipe(folder, [first, *others], begins=True, special_tokens=special),
-            *settings.recipe,
-        ),
+        recipe=(*cut, *steps, *settings.recipe),
         prompts=prompts,
-        default_prompt=settings.default_prompt_name,
+        default_prompt=default,
+        rendered=messages,
         similarity=settings.similarity,
         head=_head(folder, begins) or _layers_beside(folder, begins, tokenizer),
         saved_as=settings.model_type,

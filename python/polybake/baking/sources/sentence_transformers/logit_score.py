@@ -11,24 +11,25 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from polybake.baking.sources.heads.causal_lm import causal_lm
 from polybake.baking.sources.heads.sequence_classification import HeadConfig
 from polybake.baking.sources.kind import SETTINGS
-from polybake.baking.sources.sentence_transformers.module import Module
-from polybake.baking.sources.sentence_transformers.pair_template import (
+from polybake.baking.sources.sentence_transformers.message_template import (
     chat_template,
-    pair_template,
+    message_template,
 )
+from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.transformer import (
-    CausalLMSettings,
-    MessageMethod,
     open_transformer,
     read_transformer_settings,
+)
+from polybake.baking.sources.sentence_transformers.transformer_settings import (
+    CausalLMSettings,
+    MessageMethod,
 )
 from polybake.baking.sources.source import OpenEncoder, Source
 from polybake.baking.sources.torch_classes import activation_of
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
-from polybake.errors import InputError
-from polybake.runtime.tokenization.pair_prompt import PairPrompt
+from polybake.runtime.tokenization.pair_prompt import DOCUMENT, QUERY, PairPrompt
 
 _Id = Annotated[int, Field(ge=0)]
 
@@ -90,16 +91,10 @@ def _prompt(body: ModelFolder, system: str | None) -> PairPrompt | None:
     """Return the prompt that the chat template makes; None if pairs are joined without one."""
     settings = read_transformer_settings(body, CausalLMSettings)
     given = settings.modality_config
-    template = chat_template(body)
-    message = given.message if given is not None else template and MessageMethod.model_construct()
+    message = MessageMethod() if given is None and chat_template(body) else given and given.message
     if not message:
         return None
-    if template is None:
-        raise InputError(
-            f"{body.path}: has no chat template, and its settings say that pairs go through one; "
-            "download chat_template.jinja too, or save the model again"
-        )
-    variables = (
-        {} if settings.processing_kwargs is None else settings.processing_kwargs.chat_template
+    before, between, behind = message_template(
+        body, ("query", "document"), system, message.format, settings.variables
     )
-    return pair_template(body, template, message=message.format, system=system, variables=variables)
+    return PairPrompt(((before, QUERY, between, DOCUMENT, behind),))

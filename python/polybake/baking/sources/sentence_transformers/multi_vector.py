@@ -12,10 +12,12 @@ from polybake.baking.sources.sentence_transformers.module_recipe import module_r
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
 from polybake.baking.sources.sentence_transformers.transformer import (
-    MultiVectorSettings,
-    QueryExpansion,
     open_transformer,
     read_transformer_settings,
+)
+from polybake.baking.sources.sentence_transformers.transformer_settings import (
+    MultiVectorSettings,
+    QueryExpansion,
 )
 from polybake.baking.sources.source import OpenEncoder, Source
 from polybake.base.files.known_keys import KnownKeys

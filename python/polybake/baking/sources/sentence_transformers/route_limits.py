@@ -10,10 +10,12 @@ from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.sources.sentence_transformers.router_config import ALIASES
 from polybake.baking.sources.sentence_transformers.transformer import (
-    MaskedLMSettings,
-    TransformerSettings,
     is_masked_lm,
     read_transformer_settings,
+)
+from polybake.baking.sources.sentence_transformers.transformer_settings import (
+    MaskedLMSettings,
+    TransformerSettings,
 )
 from polybake.baking.sources.source import Encoder, Recipe
 from polybake.baking.sources.tokenizer import open_tokenizer

@@ -14,7 +14,7 @@ from polybake.baking.sources.checkpoint import (
 )
 from polybake.baking.sources.heads.layers import Layers
 from polybake.baking.sources.sentence_transformers.token_vectors import TokenVectors
-from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
+from polybake.baking.sources.sentence_transformers.transformer_settings import QueryExpansion
 from polybake.baking.sources.source import OpenEncoder, Source, TaskHead
 from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.baking.steps import Step

@@ -8,7 +8,7 @@ from polybake.baking.sources.expanded_encoder import ExpandedEncoder
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.sources.kind import SAVED_AS
 from polybake.baking.sources.sentence_transformers.route_limits import special_tokens_behind
-from polybake.baking.sources.sentence_transformers.transformer import QueryExpansion
+from polybake.baking.sources.sentence_transformers.transformer_settings import QueryExpansion
 from polybake.baking.sources.source import Encoder, Recipe, Source, TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError

@@ -1,0 +1,120 @@
+"""What a chat template writes around texts, each of them a message of a role.
+
+Source: sentence-transformers ``InputFormatter`` and ``Transformer.preprocess``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.printable import printable
+from polybake.errors import InputError
+from polybake.runtime.tokenization.chat_template import rendered
+from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
+
+#: How a message holds its text; ``auto`` is found in the template.
+Format = Literal["flat", "structured", "auto"]
+
+_FILE = "chat_template.jinja"
+_LARGEST = 1 << 18
+
+#: What sentence-transformers looks for. Source: ``InputFormatter._infer_format``.
+_STRUCTURED = ("content[0]", ".type", "'type'", '"type"', "item.type", "message.content[")
+
+#: Texts that no template writes, then others that a template could change.
+_TRIED = (
+    *("qZ7xQ", "dW4vJ", "", "", " ", "\n", " a ", "\n\nb\n", "\ta\r\n", "\u00a0b\u3000"),
+    *("A<b>&'\"", "{{ x }}", "1", "None", "None", "0", "\0\u200d", "\u00e9e\u0301\U0001f600"),
+    *("a" * 3000, "b" * 3000, "<|im_end|>", "<think>a</think>", "http://a.b/c.png", "c.jpg"),
+    *("[a]", '{"b": 1}'),
+)
+
+
+def chat_template(folder: ModelFolder) -> str | None:
+    """Return the chat template of a tokenizer; None without one.
+
+    Raises:
+        InputError: It is larger than any template, or there are several and none is the default.
+
+    Source: transformers ``PreTrainedTokenizerBase.from_pretrained``.
+    """
+    path = folder.file(_FILE)
+    given: object = TokenizerConfig.of(folder).chat_template
+    if path is not None:
+        with path.open("rb") as file:
+            given = file.read(_LARGEST + 1).decode(errors="replace")
+    elif isinstance(given, list):
+        named = {one.get("name"): one.get("template") for one in given if isinstance(one, dict)}
+        given = named.get("default", given)
+    if given is not None and not (isinstance(given, str) and len(given) <= _LARGEST):
+        raise InputError(
+            f"{folder.path}: has no chat template of at most {_LARGEST} characters that is the "
+            f"default; save one as {_FILE}"
+        )
+    return given
+
+
+def message_template(
+    folder: ModelFolder,
+    roles: Sequence[str],
+    system: str | None,
+    message: Format,
+    variables: Mapping[str, object],
+) -> tuple[str, ...]:
+    """Return what a chat template writes before, between and behind texts.
+
+    Args:
+        folder: The tokenizer's folder.
+        roles: The role of each text's message.
+        system: The text of the system's message before them, if there is one.
+        message: How messages hold their texts.
+        variables: Further variables of the template.
+
+    Raises:
+        InputError: There is no template, it fails, or it writes other texts than it is given, or
+            not each once.
+    """
+    template = chat_template(folder)
+    if template is None:
+        raise InputError(
+            f"{folder.path}: has no chat template, and its settings say that texts go through one; "
+            f"download {_FILE} too, or save the model again"
+        )
+    lists = any(one in template for one in _STRUCTURED)
+    structured = message == "structured" or (message == "auto" and lists)
+    tokens = {key: token.content for key, token in TokenizerConfig.of(folder).special_tokens}
+    given = {"tools": None, "documents": None, "add_generation_prompt": False}
+    number = len(roles)
+    tried = [_TRIED[place : place + number] for place in range(0, len(_TRIED), number)]
+    before = [] if system is None else [("system", system)]
+    conversations = [
+        [
+            {"role": role, "content": [{"type": "text", "text": text}] if structured else text}
+            for role, text in [*before, *zip(roles, texts, strict=True)]
+        ]
+        for texts in tried
+    ]
+    try:
+        made = rendered(template, conversations, {**tokens, **given, **variables})
+    except ValueError as error:
+        raise InputError(
+            f"{folder.path}: its chat template cannot be rendered ({printable(str(error))}); "
+            f"expected one of messages of the roles {' and '.join(roles)}, as "
+            "sentence-transformers writes them; save such a template"
+        ) from error
+    parts = re.split(f"({'|'.join(tried[0])})", made[0])
+    gaps = parts[::2]
+    if parts[1::2] != [*tried[0]]:
+        raise InputError(
+            f"{folder.path}: its chat template does not write the messages of the roles "
+            f"{' and '.join(roles)}, each once and in this order; save a template that does"
+        )
+    for texts, text in zip(tried, made, strict=True):
+        if text != gaps[0] + "".join(map("".join, zip(texts, gaps[1:], strict=True))):
+            raise InputError(
+                f"{folder.path}: its chat template changes texts such as "
+                f"{' and '.join(repr(one[:20]) for one in texts)}, which no client does; save "
+                "one that writes them as they are"
+            )
+    return tuple(gaps)
