@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from models.folders.messages import CHATML, STRUCTURED, write_messages
-from models.folders.tiny_folders import change_json
+from models.folders.causal import TRANSFORMER
+from models.folders.messages import CHATML, POOLING, STRUCTURED, write_messages
+from models.folders.tiny_folders import change_json, write_json, write_router
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
@@ -15,6 +16,8 @@ from polybake.errors import InputError
 OWN = "<|im_start|>system\nYou embed.<|im_end|>\n<|im_start|>user\n"
 WEB = "<|im_start|>system\nFind the pages.<|im_end|>\n<|im_start|>user\n"
 PROMPTS = {"web": "Find the pages.", "query": ""}
+ROUTER = "sentence_transformers.base.modules.router.Router"
+NORMALIZE = "sentence_transformers.sentence_transformer.modules.normalize.Normalize"
 TASK = "{% if task == 'query' %}<|endoftext|>{% endif %}"
 
 
@@ -68,7 +71,7 @@ def test_a_prompt_is_counted(tmp_path: Path) -> None:
     [
         (None, "has no chat template, and its settings say that texts go through one"),
         (CHATML.replace(".content", ".content | trim"), "changes texts such as ' ', which"),
-        (CHATML + TASK, "reads task, which sentence-transformers sets in encode_query and"),
+        (CHATML + TASK, "reads task, which only encode_query and encode_doc"),
         (CHATML + "{{ messages | length }}", "'.*1' behind a text with .* '.*2' with another"),
         (CHATML.replace("'<|im_end|>' +", ""), "shares tokens with the text before it"),
         ("{{ strftime_now('%Y') }}", "writes the day on which it is rendered"),
@@ -91,8 +94,20 @@ def test_a_template_may_read_what_the_settings_say(tmp_path: Path) -> None:
 
 def test_a_prompt_of_the_same_name(tmp_path: Path) -> None:
     """Calls that name none have none of the system's messages."""
-    with pytest.raises(InputError, match="has a prompt 'message', which is the name of"):
+    with pytest.raises(InputError, match="has a prompt 'message', the name of that of calls"):
         open_source(write_messages(tmp_path, prompts={"message": "a"}))
+
+
+def test_a_router_behind_messages_is_refused(tmp_path: Path) -> None:
+    """Its routes are tasks, which a template may read."""
+    folder = write_messages(tmp_path)
+    types = {"": TRANSFORMER, "1_Pooling": POOLING, "2_Normalize": NORMALIZE}
+    routes = {"query": ["", "1_Pooling"], "document": ["", "1_Pooling", "2_Normalize"]}
+    write_router(folder, routes, types, default_route="document")
+    router = {"idx": 0, "name": "0", "path": "", "type": ROUTER}
+    write_json(folder / "modules.json", [router])
+    with pytest.raises(InputError, match=r"modality_config\.message: Input should be null"):
+        open_source(folder)
 
 
 def test_own_prompts_are_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from polybake.baking.sources.heads.causal_lm import causal_lm
 from polybake.baking.sources.heads.sequence_classification import HeadConfig
 from polybake.baking.sources.kind import SETTINGS
 from polybake.baking.sources.sentence_transformers.message_template import (
+    Format,
     chat_template,
     message_template,
 )
@@ -20,10 +21,7 @@ from polybake.baking.sources.sentence_transformers.transformer import (
     open_transformer,
     read_transformer_settings,
 )
-from polybake.baking.sources.sentence_transformers.transformer_settings import (
-    CausalLMSettings,
-    MessageMethod,
-)
+from polybake.baking.sources.sentence_transformers.transformer_settings import CausalLMSettings
 from polybake.baking.sources.source import OpenEncoder, Source
 from polybake.baking.sources.torch_classes import activation_of
 from polybake.base.files.known_keys import KnownKeys
@@ -91,10 +89,12 @@ def _prompt(body: ModelFolder, system: str | None) -> PairPrompt | None:
     """Return the prompt that the chat template makes; None if pairs are joined without one."""
     settings = read_transformer_settings(body, CausalLMSettings)
     given = settings.modality_config
-    message = MessageMethod() if given is None and chat_template(body) else given and given.message
-    if not message:
+    message: Format | None = "auto" if given is None and chat_template(body) else None
+    if given is not None and given.message is not None:
+        message = given.message.format
+    if message is None:
         return None
     before, between, behind = message_template(
-        body, ("query", "document"), system, message.format, settings.variables
+        body, ("query", "document"), system, message, settings.variables
     )
     return PairPrompt(((before, QUERY, between, DOCUMENT, behind),))

@@ -104,17 +104,16 @@ def message_template(
             "sentence-transformers writes them; save such a template"
         ) from error
     parts = re.split(f"({'|'.join(tried[0])})", made[0])
-    gaps = parts[::2]
     if parts[1::2] != [*tried[0]]:
         raise InputError(
             f"{folder.path}: its chat template does not write the messages of the roles "
             f"{' and '.join(roles)}, each once and in this order; save a template that does"
         )
     for texts, text in zip(tried, made, strict=True):
-        if text != gaps[0] + "".join(map("".join, zip(texts, gaps[1:], strict=True))):
+        if text != parts[0] + "".join(map("".join, zip(texts, parts[2::2], strict=True))):
             raise InputError(
                 f"{folder.path}: its chat template changes texts such as "
                 f"{' and '.join(repr(one[:20]) for one in texts)}, which no client does; save "
                 "one that writes them as they are"
             )
-    return tuple(gaps)
+    return tuple(parts[::2])

@@ -7,7 +7,10 @@ Source: sentence-transformers ``Transformer.preprocess``.
 
 from collections.abc import Mapping
 
-from polybake.baking.sources.sentence_transformers.message_template import message_template
+from polybake.baking.sources.sentence_transformers.message_template import (
+    chat_template,
+    message_template,
+)
 from polybake.baking.sources.sentence_transformers.transformer import (
     open_transformer,
     read_transformer_settings,
@@ -42,8 +45,8 @@ def open_messages(
         default = _PLAIN
         if systems.setdefault(_PLAIN, ""):
             raise InputError(
-                f"{body.path}: has a prompt {_PLAIN!r}, as calls without a prompt name theirs; "
-                "rename it, or make it default_prompt_name"
+                f"{body.path}: has a prompt {_PLAIN!r}, the name of that of calls that name "
+                "none; rename it, or make it default_prompt_name"
             )
     around = {system: _around(body, system) for system in {*systems.values()}}
     written = {name: around[system][0] for name, system in systems.items()}
@@ -60,10 +63,11 @@ def open_messages(
 def _around(body: ModelFolder, system: str) -> tuple[str, ...]:
     """Return what the template writes before a text and behind it."""
     settings = read_transformer_settings(body, MessageSettings)
+    tasks = _TASKS if "task" in (chat_template(body) or "") else _TASKS[:1]
     message = settings.modality_config.message.format
     found, *others = {
         message_template(body, ("user",), system or None, message, {**task, **settings.variables})
-        for task in _TASKS
+        for task in tasks
     }
     if others:
         raise InputError(

@@ -53,9 +53,7 @@ class _ClipMethod(JsonModel, extra="forbid"):
     method_output_name: Literal["pooler_output"] | None = None
 
 
-class MessageMethod(JsonModel, extra="forbid"):
-    """How messages reach the model, through its chat template."""
-
+class _MessageMethod(JsonModel, extra="forbid"):
     method: Literal["forward"] = "forward"
     method_output_name: Literal["last_hidden_state", "logits"] = "last_hidden_state"
     format: Format = "auto"
@@ -72,12 +70,12 @@ class _Messages(JsonModel, extra="forbid"):
     """Texts as messages; beside images a template is another file's, and tokenised otherwise."""
 
     text: object = None
-    message: MessageMethod = MessageMethod()
+    message: _MessageMethod = _MessageMethod()
 
 
 class _CausalModalities(JsonModel):
     text: _HeadMethod = _HeadMethod()
-    message: MessageMethod | None = None
+    message: _MessageMethod | None = None
 
 
 class _TextOptions(JsonModel, extra="forbid"):
