@@ -188,7 +188,8 @@ class RelativeStack(Stack):
         self.LayerNorm = (
             LayerNorm(config.hidden_size, config.layer_norm_eps) if normalised else None
         )
-        self.last = config.max_position_embeddings - 1
+        # From there on all distances share a row, so that a text may have any length.
+        self.last = max(config.max_position_embeddings - 1, config.furthest)
         self.buckets = log_buckets(
             self.last, buckets=config.position_buckets, furthest=config.furthest, span=config.span
         )

@@ -102,6 +102,7 @@ def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | 
         vectors, counts = _vectors(runner, rows, case.prompt, edges)
     found = decode_vectors(vectors)
     split = [unpacked(row, contract.vocab_size) for row in rows]
+    answer = call and task.answer(Found(found, call, known, counts, rows, further))
     given = [found, *(one for parts in further.values() for one in parts)]
     if not all(rows) and not all(np.isfinite(one).all() for one in given):
         return None
@@ -116,8 +117,8 @@ def _golden_case(case: CaseText, runner: Runner, edges: Edges | None) -> Case | 
         embeddings=vectors,
         further={name: encode_vectors(np.concatenate(parts)) for name, parts in further.items()}
         or None,
-        call=call,
-        answer=call and task.answer(Found(found, call, known, counts, rows, further)),
+        call=None if answer is None else call,
+        answer=answer,
     )
 
 

@@ -16,7 +16,7 @@ from polybake.baking.encoders.architecture import Architecture, EncoderConfig
 from polybake.baking.encoders.decoder import DecoderConfig
 from polybake.baking.layers.network import check_every_parameter_is_placed
 from polybake.baking.layers.stored_tensor import stored_tensors
-from polybake.baking.layers.weights import load_weights
+from polybake.baking.layers.weights import Prefix, load_weights
 from polybake.baking.sources.built_encoder import BuiltEncoder
 from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
 from polybake.baking.sources.source import HeadKind
@@ -42,6 +42,8 @@ class Checkpoint(BuiltEncoder):
         typed: Whether it takes the types of tokens; else all tokens have type 0.
         ignored: Prefixes of the names of the weights of the checkpoint's head, beside those that
             the architecture ignores.
+        prefix: What stands before the names of the encoder's weights; None takes what transformers
+            puts there.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Checkpoint(BuiltEncoder):
     pairs_typed: bool = False
     typed: bool = False
     ignored: tuple[str, ...] = ()
+    prefix: Prefix | None = None
 
     @property
     def feeds(self) -> tuple[Feed, ...]:
@@ -78,7 +81,7 @@ class Checkpoint(BuiltEncoder):
         load_weights(
             encoder,
             self.files,
-            prefix=encoder.prefix,
+            prefix=encoder.prefix if self.prefix is None else self.prefix,
             ignored=ignored,
             arranged=encoder.arranged,
         )

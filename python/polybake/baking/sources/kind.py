@@ -3,6 +3,7 @@
 from typing import Literal
 
 from polybake.baking.sources.checkpoint import STANFORD_COLBERT
+from polybake.baking.sources.gliner import SETTINGS as GLINER_SETTINGS
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.errors import InputError
@@ -14,6 +15,7 @@ Kind = Literal[
     "multi_vector",
     "model2vec",
     "stanford_colbert",
+    "gliner",
     "hugging_face",
 ]
 
@@ -21,7 +23,6 @@ Kind = Literal[
 SETTINGS = "config_sentence_transformers.json"
 #: The class of a folder whose texts have a vector for each token.
 SAVED_AS = "MultiVectorEncoder"
-_GLINER = "gliner_config.json"
 
 
 class SavedBy(JsonModel):
@@ -43,11 +44,8 @@ def kind_of(folder: ModelFolder) -> Kind:
     Raises:
         InputError: It is no model that polybake bakes, or a file with settings cannot be read.
     """
-    if folder.file(_GLINER) is not None:
-        raise InputError(
-            f"{folder.path}: is a GLiNER model ({_GLINER}), which no task bakes; run it with the "
-            "package gliner, or give a model of token classification, for the task tag"
-        )
+    if folder.file(GLINER_SETTINGS) is not None:
+        return "gliner"
     if folder.file("modules.json") is not None:
         saved = folder.read(SETTINGS, SavedBy)
         if saved.model_type == "CrossEncoder":

@@ -55,10 +55,10 @@ class Lstm(Step):
         x, mask = state.x, state.attention_mask.astype(bool)
         states = np.zeros((*mask.shape, directions * self.hidden), x.dtype)
         for row, kept in enumerate(mask):
-            states[row, kept] = self._states(x[row, kept])
+            states[row, kept] = self.of_text(x[row, kept])
         return state.becomes(states)
 
-    def _states(self, x: Floats) -> Floats:
+    def of_text(self, x: Floats) -> Floats:
         """Map one text ``[tokens, inputs]`` to the last layer's states."""
         for layer in range(self.layers):
             states = [self._cells(x, f"l{layer}")]

@@ -13,6 +13,7 @@ from polybake.baking.tasks.tag import Tag
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.baking.tasks.text_words import known_of
 from polybake.baking.tasks.zero_shot import ZeroShot
+from polybake.baking.tasks.zero_shot_tag import ZeroShotTag
 from polybake.errors import InputError
 
 #: All tasks, in the order in which a source is matched; every source can embed.
@@ -24,6 +25,7 @@ TASKS: dict[str, Task] = {
         ClassifyPairs(),
         Classify(),
         Tag(),
+        ZeroShotTag(),
         Answer(),
         Sparse(),
         MultiVector(),
@@ -61,6 +63,7 @@ __all__ = [
     "Tag",
     "Task",
     "ZeroShot",
+    "ZeroShotTag",
     "known_of",
     "task_of",
 ]

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks.task import Known
 from polybake.base.modelfile.manifest import Contract
+from polybake.runtime.tokenization.label_prompt import labelled_words
 from polybake.runtime.tokenization.pairs import surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from polybake.runtime.tokenization.windows import windows
@@ -51,18 +52,21 @@ def word_settings(source: Source, special: int, *, finest: bool) -> dict[str, Js
 def known_of(contract: Contract, tokenizer: BakedTokenizer) -> Known:
     """Return what the clients of a contract know."""
     rule = cast(Rule, contract.settings.get("words", "gaps"))
-    leaves_room = partial(_leaves_room, contract, tokenizer)
     return Known(
-        contract.settings, tokenizer.token, partial(chunks, tokenizer, rule=rule), leaves_room
+        contract.settings,
+        tokenizer.token,
+        partial(chunks, tokenizer, rule=rule),
+        partial(_room_beside, contract, tokenizer),
+        partial(labelled_words, tokenizer),
     )
 
 
-def _leaves_room(contract: Contract, tokenizer: BakedTokenizer, text: str) -> bool:
+def _room_beside(contract: Contract, tokenizer: BakedTokenizer, text: str) -> int:
     pair = contract.pair
     if pair is None or pair.truncate != "only_second":
-        return True
+        return 1
     (ids,) = tokenizer.encode(surrounded(pair, (text, ""))[:1])
-    return len(ids[: pair.texts[0].limit]) < contract.max_length - pair.special
+    return contract.max_length - pair.special - len(ids[: pair.texts[0].limit])
 
 
 def room(settings: Mapping[str, JsonValue]) -> int:
