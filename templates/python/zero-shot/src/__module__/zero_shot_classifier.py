@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import checked_texts
-from .label_arguments import checked_flag, checked_labels, checked_template
+from .label_arguments import checked_flag, checked_template
+from .labels import checked_labels
 from .pair_model import PairModel
 from .top import checked_top
 
