@@ -26,6 +26,7 @@ from polybake.errors import InputError
         ({"config.json": {"model_type": "model2vec"}}, "model2vec"),
         ({"config.json": {"embedding_dtype": "float32"}}, "model2vec"),
         ({"config.json": {"architectures": ["HF_ColBERT"]}}, "stanford_colbert"),
+        ({"gliner_config.json": {}, "config.json": {}}, "gliner"),
         ({"config.json": {"architectures": []}}, "hugging_face"),
         ({"config.json": {"model_type": "bert"}}, "hugging_face"),
     ],
@@ -34,16 +35,9 @@ def test_the_kind_of_a_folder(tmp_path: Path, files: dict[str, object], kind: st
     assert kind_of(_folder(tmp_path, files)) == kind
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({}, "neither modules.json nor config.json"),
-        ({"gliner_config.json": {}, "config.json": {}}, "a GLiNER model"),
-    ],
-)
-def test_what_is_no_model_of_ours(tmp_path: Path, files: dict[str, object], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        kind_of(_folder(tmp_path, files))
+def test_what_is_no_model_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"neither modules\.json nor config\.json"):
+        kind_of(_folder(tmp_path, {}))
 
 
 def _folder(path: Path, files: dict[str, object]) -> ModelFolder:

@@ -40,14 +40,6 @@ def test_names_what_is_not_there(tmp_path: Path) -> None:
             open_source(tmp_path / name)
 
 
-def test_gliner_is_named(tmp_path: Path) -> None:
-    """Its folder has neither modules.json nor config.json, and no task of polybake takes it."""
-    (tmp_path / "gliner").mkdir()
-    (tmp_path / "gliner" / "gliner_config.json").write_text("{}")
-    with pytest.raises(InputError, match=r"gliner: is a GLiNER model.*gliner_config\.json"):
-        open_source(tmp_path / "gliner")
-
-
 def test_identifier_is_the_folder_or_the_hub_name(tmp_path: Path) -> None:
     """The manifest names a source by what does not depend on the machine."""
     snapshot = tmp_path / "models--owner--tiny-bert" / "snapshots" / "0a1b"

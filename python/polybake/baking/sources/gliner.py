@@ -175,13 +175,17 @@ def _steps(config: GlinerConfig, file: Path, label: int) -> list[Step]:
     Raises:
         InputError: One is missing or damaged, or there is another.
     """
-    head = {one.name: one for one in stored_tensors(file) if one.name.startswith(_HEAD)}
-    lstm = {name: one for name, one in head.items() if name.startswith(_LSTM)}
-    projected = f"{_PROJECTION}.weight" in head
+    found = {one.name for one in stored_tensors(file) if one.name.startswith(_HEAD)}
+    projection = [_PROJECTION] if f"{_PROJECTION}.weight" in found else []
     linear = [f"{name}.{place}" for name in _PAIRS.values() for place in (_FIRST, _SECOND)]
-    linear += [_PROJECTION] * projected
-    read = {f"{name}.{part}" for name in linear for part in ("weight", "bias")}
-    if unread := sorted(head.keys() - lstm.keys() - read):
+    lstm = [
+        f"{kind}_l{layer}{way}"
+        for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        for layer in range(config.num_rnn_layers)
+        for way in ("", "_reverse")
+    ]
+    read = {f"{name}.{part}" for name in (*linear, *projection) for part in ("weight", "bias")}
+    if unread := sorted(found - read - {_LSTM + name for name in lstm}):
         raise InputError(
             f"{file}: unexpected {', '.join(unread[:3])}; polybake bakes gliner's span models "
             "(span_mode markerV0) without further layers"
@@ -192,12 +196,12 @@ def _steps(config: GlinerConfig, file: Path, label: int) -> list[Step]:
         return layers.dense(f"{name}.{_FIRST}", "relu"), layers.dense(f"{name}.{_SECOND}")
 
     context = None
-    if config.num_rnn_layers > 0:
+    if lstm:
         context = Lstm(
             hidden=config.hidden_size // 2,
             layers=config.num_rnn_layers,
             bidirectional=True,
-            weights={name.removeprefix(_LSTM): one.lazy().numpy() for name, one in lstm.items()},
+            weights={name: layers.array(_LSTM + name) for name in lstm},
         )
     spans = LabelSpans(
         label=label,
@@ -205,4 +209,4 @@ def _steps(config: GlinerConfig, file: Path, label: int) -> list[Step]:
         context=context,
         **{name: pair(place) for name, place in _PAIRS.items()},
     )
-    return [*([layers.dense(_PROJECTION)] if projected else []), spans]
+    return [*map(layers.dense, projection), spans]

@@ -31,7 +31,7 @@ class Layers:
         Raises:
             InputError: The layer is missing or damaged, or its bias does not fit.
         """
-        weight, bias = self._read(f"{name}.weight"), self._find(f"{name}.bias")
+        weight, bias = self.array(f"{name}.weight"), self._find(f"{name}.bias")
         return Dense(weight=weight, bias=bias, activation=activation)
 
     def tied(self, table: str, bias: str) -> TiedDense:
@@ -40,7 +40,7 @@ class Layers:
         Raises:
             InputError: as `dense`.
         """
-        return TiedDense(weight=self._read(table), bias=self._find(bias), activation="identity")
+        return TiedDense(weight=self.array(table), bias=self._find(bias), activation="identity")
 
     def layer_norm(self, name: str, eps: float) -> LayerNorm:
         """A normalisation.
@@ -49,7 +49,7 @@ class Layers:
             InputError: as `dense`.
         """
         return LayerNorm(
-            weight=self._read(f"{name}.weight"), bias=self._find(f"{name}.bias"), eps=eps
+            weight=self.array(f"{name}.weight"), bias=self._find(f"{name}.bias"), eps=eps
         )
 
     def has(self, name: str) -> bool:
@@ -72,7 +72,12 @@ class Layers:
             )
         return stored.array()[[*places]].astype(np.float32)
 
-    def _read(self, name: str) -> NDArray[np.float32]:
+    def array(self, name: str) -> NDArray[np.float32]:
+        """Return the tensor of this name, as float32.
+
+        Raises:
+            InputError: It is missing or damaged.
+        """
         found = self._find(name)
         if found is None:
             raise self._missing(name)
