@@ -74,7 +74,7 @@ def test_an_older_folder_lacks_its_encoder_and_tokens(tmp_path: Path) -> None:
         ({"encoder_config": {"model_type": "bert"}}, "is of 'bert', expected deberta-v2"),
         ({"encoder_config": {"model_type": "deberta-v2"}}, r"encoder_config\.\w+: is missing"),
         ({"num_rnn_layers": 0}, r"unexpected rnn\.lstm"),
-        ({"num_rnn_layers": 2}, "weight_hh_l1"),
+        ({"num_rnn_layers": 2}, "weight_ih_l1"),
     ],
 )
 def test_other_models_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -82,6 +82,12 @@ def test_other_models_are_refused(tmp_path: Path, changes: dict[str, Any], messa
     folder = write_gliner(tmp_path, **changes)
     with pytest.raises(InputError, match=message):
         _built(folder)
+
+
+def test_pytorch_exports_no_such_model(tmp_path: Path) -> None:
+    """The setting that asks for it is refused."""
+    with pytest.raises(InputError, match="has no encoder that PyTorch could export"):
+        open_source(write_gliner(tmp_path), "torch")
 
 
 def test_every_tensor_is_read(tmp_path: Path) -> None:

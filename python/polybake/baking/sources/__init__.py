@@ -118,6 +118,11 @@ def _open_folder(folder: ModelFolder, encoder: EncoderMaker, rerank: RerankTable
         source = open_causal_reranker(folder, open_encoder, rerank)
     else:
         source = _OPENERS[kind](folder, open_encoder)
+    if encoder == "torch" and not opened:
+        raise InputError(
+            f"{folder.path}: has no encoder that PyTorch could export; leave out encoder = "
+            f'"{encoder}"'
+        )
     if folder.attention is not None and not opened:
         raise InputError(f"{folder.path}: {_no_decoder(folder.attention)}")
     if folder.adapter is not None and not opened:

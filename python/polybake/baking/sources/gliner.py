@@ -128,7 +128,7 @@ def open_gliner(folder: ModelFolder) -> Source:
 def _encoder_settings(folder: ModelFolder, config: GlinerConfig) -> Any:
     """Return the configuration of the encoder, which older folders leave to another repository."""
     kind, place = ENCODERS[_ENCODER].Config, folder.path / SETTINGS
-    remedy = "export this model to ONNX with gliner, or choose another"
+    remedy = "run it with gliner, or choose a model of DeBERTa-v3"
     if config.encoder_config is None:
         if folder.file("config.json") is None:
             raise InputError(
