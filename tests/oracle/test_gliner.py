@@ -137,4 +137,4 @@ def test_agrees(named: str, settings: dict[str, Any], tmp_path: Path, proven: Pr
     expected = [*expected_cases(out, Library(folder))]
     assert sum(case.call is not None for case in expected) > 2
     found = agreement_of_pairs(out, expected)
-    proven(f"GLiNER, {named}", found, source=SOURCE, kept=not settings)
+    proven(f"deberta-v3 gliner, {named}", found, source=SOURCE, kept=not settings)

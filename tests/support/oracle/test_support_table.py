@@ -15,7 +15,7 @@ ROW = Row(
 )
 OTHER = ROW._replace(kind="albert")
 TASKS = (
-    "embed | classify | classify-pairs | rerank | zero-shot | tag | answer | sparse "
+    "embed | classify | classify-pairs | rerank | zero-shot | tag | zero-shot-tag | answer | sparse "
     "| multi-vector | hybrid"
 )
 
