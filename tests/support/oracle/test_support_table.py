@@ -15,8 +15,8 @@ ROW = Row(
 )
 OTHER = ROW._replace(kind="albert")
 TASKS = (
-    "embed | classify | classify-pairs | rerank | zero-shot | tag | zero-shot-tag | answer | sparse "
-    "| multi-vector | hybrid"
+    "embed | classify | classify-pairs | rerank | zero-shot | tag | zero-shot-tag | answer "
+    "| sparse | multi-vector | hybrid"
 )
 
 

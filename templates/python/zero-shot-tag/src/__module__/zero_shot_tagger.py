@@ -17,6 +17,9 @@ from .tokens import Pair, Tokens, Word, prompt_ids, room_beside, row_of, words_o
 
 _SETTINGS = CONTRACT["settings"]
 _MOST_WORDS: int = _SETTINGS["most_words"]
+#: Scores in memory at a time: 64 MiB.
+_SCORES = 2**24
+
 _MARKS: tuple[str, str] = _SETTINGS["before_label"], _SETTINGS["before_text"]
 
 #: Of a prompt and a text: a row for each word and label, the labels of the first word first. They
@@ -137,11 +140,15 @@ def _tagged(
         (text, words, windows_of([len(word.ids) for word in words], room))
         for text, words in zip(texts, words_of(session.tokenizer, texts), strict=True)
     ]
-    rows = [row_of(prompt, words[one.first : one.last]) for _, words, cut in found for one in cut]
-    scores = iter(session.vectors(rows, None))
-    for text, words, cut in found:
-        spans = [span for one in cut for span in _above(next(scores), one, labels, least)]
-        yield text, words, _best(spans, len(words))
+    parts = [(place, one) for place, (_, _, cut) in enumerate(found) for one in cut]
+    spans: list[list[_Placed]] = [[] for _ in found]
+    most = max(1, _SCORES // (_MOST_WORDS * labels * DIMENSION))
+    for group in (parts[start : start + most] for start in range(0, len(parts), most)):
+        rows = [row_of(prompt, found[place][1][one.first : one.last]) for place, one in group]
+        for (place, one), scores in zip(group, session.vectors(rows, None), strict=True):
+            spans[place] += _above(scores, one, labels, least)
+    for (text, words, _), own in zip(found, spans, strict=True):
+        yield text, words, _best(own, len(words))
 
 
 def _above(scores: SpanScores, window: Window, labels: int, least: float) -> Iterator[_Placed]:
