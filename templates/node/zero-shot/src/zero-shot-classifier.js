@@ -1,7 +1,8 @@
 /** Find which of any labels texts have: index.d.ts documents it. */
 
 import { checkedOptions, checkedTexts } from "./arguments.js";
-import { checkedLabels, checkedMultiLabel, checkedTemplate } from "./label-arguments.js";
+import { checkedMultiLabel, checkedTemplate } from "./label-arguments.js";
+import { checkedLabels } from "./labels.js";
 import { Thread } from "./model.js";
 import { PairModel } from "./pair-model.js";
 import { bestOf, checkedTop } from "./top.js";
