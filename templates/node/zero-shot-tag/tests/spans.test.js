@@ -47,6 +47,13 @@ test("two parts share twice as many words as a span has", () => {
   ]);
 });
 
+test("parts of few words share all but one, the first half of them from the earlier part", () => {
+  assert.deepEqual(partsOf([1, 1, 1, 1, 1], 4), [
+    { first: 0, last: 4, begin: 0, end: 3 },
+    { first: 1, last: 5, begin: 3, end: 5 },
+  ]);
+});
+
 test("a word with more tokens than there is room stands alone", () => {
   assert.deepEqual(partsOf([9, 1, 1], 8), [
     { first: 0, last: 1, begin: 0, end: 1 },
