@@ -17,10 +17,10 @@ from .tokens import Pair, Tokens, Word, prompt_ids, room_beside, row_of, words_o
 
 _SETTINGS = CONTRACT["settings"]
 _MOST_WORDS: int = _SETTINGS["most_words"]
+_MARKS: tuple[str, str] = _SETTINGS["before_label"], _SETTINGS["before_text"]
+
 #: Scores in memory at a time: 64 MiB.
 _SCORES = 2**24
-
-_MARKS: tuple[str, str] = _SETTINGS["before_label"], _SETTINGS["before_text"]
 
 #: Of a prompt and a text: a row for each word and label, the labels of the first word first. They
 #: are the probabilities of the spans of 1, 2, … words that begin there: ``[words * labels, longest]``.
