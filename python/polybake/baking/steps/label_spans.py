@@ -71,7 +71,9 @@ class LabelSpans(Step):
         names = _through(op, "of_label", self.of_label, labels.x)
         numbers = op.MatMul(x, op.Transpose(names, perm=[0, 2, 1]))
         many = op.Concat(op.Shape(words.attention_mask), [self.width, -1], axis=0)
-        scores = op.Sigmoid(op.Transpose(op.Reshape(numbers, many), perm=[0, 1, 3, 2]))
+        logits = op.Transpose(op.Reshape(numbers, many), perm=[0, 1, 3, 2])
+        # ONNX Runtime's Sigmoid rounds small probabilities to multiples of 3e-8.
+        scores = op.Reciprocal(op.Add(op.Exp(op.Neg(logits)), 1.0))
         inside = op.Unsqueeze(self._and_behind(op, words.attention_mask, 2), axes=[2])
         scores = op.Mul(scores, op.Cast(inside, to=scores.dtype))
         counted = op.Mul(
