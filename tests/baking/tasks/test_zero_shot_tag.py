@@ -49,7 +49,7 @@ def test_golden_answers_are_spans(model: Path) -> None:
                 assert span["start"] >= end
                 assert span["score"] > call["threshold"]
                 end, found = span["end"], found + 1
-    assert found > 100
+    assert found > 50
 
 
 def test_it_needs_such_layers(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def write_gliner(folder: Path, **settings: object) -> Path:
 
 def gliner_layers(hidden: int, size: int) -> Arrays:
     """A projection, an LSTM, and the layers of spans and of labels, by gliner's names."""
-    random = np.random.default_rng(2)
+    random = np.random.default_rng(4)
     shapes: dict[str, tuple[int, ...]] = {
         "token_rep_layer.projection.weight": (size, hidden),
         "token_rep_layer.projection.bias": (size,),
@@ -280,7 +280,7 @@ def gliner_layers(hidden: int, size: int) -> Arrays:
         shapes |= {f"{name}.0.weight": (4 * size, inputs), f"{name}.0.bias": (4 * size,)}
         shapes |= {f"{name}.3.weight": (size, 4 * size), f"{name}.3.bias": (size,)}
     return {
-        name: random.normal(0.0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()
+        name: random.normal(0.0, 0.35, shape).astype(np.float32) for name, shape in shapes.items()
     }
 
 
