@@ -10,7 +10,8 @@ from polybake.generation.languages import LANGUAGES
 _OURS = """
 classifier embedder error errors hybridembedder hybridembedding label model module
 multivectorembedder onnx onnxruntime pairclassifier polybake rank reranker sparseembedder
-sparsevector tensor test tests tokenizer tokenizers tokens tokenweight types zeroshotclassifier zeroshottagger
+sparsevector tensor test tests tokenizer tokenizers tokens tokenweight types zeroshotclassifier
+zeroshottagger
 """
 
 
