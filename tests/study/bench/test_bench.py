@@ -8,7 +8,7 @@ from pathlib import Path
 import onnxruntime as ort
 import pytest
 
-from models.files.task_models import write_reranker
+from models.files.task_models import write_reranker, write_zero_shot_tagger
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.processors import processors
 from polybake.study.bench.bench import BUDGETS, bench
@@ -78,6 +78,9 @@ def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: 
     assert [(row.model, row.texts) for row in workload.rows] == [("tiny-reranker", 3)]
     with pytest.raises(InputError, match="models of texts and of pairs do different work"):
         bench([reranker, every_feed], WORKLOADS[:1], rounds=1)
+    tagger = write_zero_shot_tagger(tmp_path / "tiny-tagger.onnx")
+    (workload,) = bench([tagger], WORKLOADS[:1], rounds=1).workloads
+    assert [(row.model, row.texts) for row in workload.rows] == [("tiny-tagger", 3)]
 
 
 def test_more_threads_than_processors(every_feed: Path) -> None:
