@@ -13,21 +13,17 @@ import numpy as np
 from onnxscript import OpBuilder, ir, nn
 from pydantic import AliasChoices, Field, model_validator
 
-from polybake.baking.encoders.architecture import Architecture, Epsilon, HiddenAct, Layers, Size
+from polybake.baking.encoders.architecture import Epsilon, HiddenAct, Layers, Size
 from polybake.baking.encoders.passed_over import PASSED_OVER
-from polybake.baking.encoders.rotary_config import OneThetaConfig, Theta
-from polybake.baking.layers.activations import ACTIVATIONS
-from polybake.baking.layers.attention import padding_bias
-from polybake.baking.layers.embedding import Embedding
+from polybake.baking.encoders.rotary_bert import MLP, RotaryBert, RotaryBertConfig
+from polybake.baking.encoders.rotary_config import Theta
 from polybake.baking.layers.experts import MixtureOfExperts
 from polybake.baking.layers.gated_mlp import gated
-from polybake.baking.layers.layer_norm import LayerNorm
 from polybake.baking.layers.linear import Linear
-from polybake.baking.layers.rotary import Rotation, attend_fused, rotation
 from polybake.baking.layers.stored_tensor import StoredTensor
 
 
-class NomicBertConfig(OneThetaConfig):
+class NomicBertConfig(RotaryBertConfig):
     """NomicBERT's configuration, by transformers' keys or those of the code beside its weights."""
 
     hidden_size: Size = Field(validation_alias=AliasChoices("hidden_size", "n_embd"))
@@ -81,6 +77,26 @@ class NomicBertConfig(OneThetaConfig):
         every = self.moe_every_n_layers
         return every > 0 and layer % every == 1
 
+    @property
+    def attention_biases(self) -> bool:
+        """Whether the layers of attention have biases."""
+        return self.qkv_proj_bias
+
+    @property
+    def inner_bias(self) -> bool:
+        """Whether the layers that widen a token have biases."""
+        return self.mlp_fc1_bias
+
+    @property
+    def outer_bias(self) -> bool:
+        """Whether those that narrow it again have biases."""
+        return self.mlp_fc2_bias
+
+    @property
+    def plain_act(self) -> str:
+        """The activation of a block without a gate, which ``hidden_act`` does not name."""
+        return "gelu"
+
     @model_validator(mode="after")
     def _experts_fit(self) -> Self:
         if self.moe_every_n_layers <= 0:
@@ -97,46 +113,15 @@ class NomicBertConfig(OneThetaConfig):
         return self
 
 
-class Embeddings(nn.Module):
-    """The sum of word and token type embeddings."""
-
-    def __init__(self, config: NomicBertConfig) -> None:
-        super().__init__()
-        self.word_embeddings = Embedding(config.vocab_size, config.hidden_size)
-        self.token_type_embeddings = Embedding(config.type_vocab_size, config.hidden_size)
-
-    def forward(self, op: OpBuilder, input_ids: ir.Value) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        words = self.word_embeddings(op, input_ids)
-        return op.Add(words, self.token_type_embeddings(op, op.Constant(value_int=0)))
-
-
-class Attention(nn.Module):
-    """Attention with rotary positions."""
-
-    def __init__(self, config: NomicBertConfig) -> None:
-        super().__init__()
-        self.heads, self.head_size = config.num_attention_heads, config.head_size
-        mixed = self.heads * self.head_size
-        self.Wqkv = Linear(config.hidden_size, 3 * mixed, bias=config.qkv_proj_bias)
-        self.out_proj = Linear(mixed, config.hidden_size, bias=config.qkv_proj_bias)
-
-    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        qkv = self.Wqkv(op, x)
-        mixed = attend_fused(op, qkv, rotation, bias, heads=self.heads, head_size=self.head_size)
-        return self.out_proj(op, mixed)
-
-
 class GatedMLP(nn.Module):
     """SwiGLU; ``fc12`` is the gate."""
 
     def __init__(self, config: NomicBertConfig) -> None:
         super().__init__()
         size, wide = config.hidden_size, config.intermediate_size
-        self.fc11 = Linear(size, wide, bias=config.mlp_fc1_bias)
-        self.fc12 = Linear(size, wide, bias=config.mlp_fc1_bias)
-        self.fc2 = Linear(wide, size, bias=config.mlp_fc2_bias)
+        self.fc11 = Linear(size, wide, bias=config.inner_bias)
+        self.fc12 = Linear(size, wide, bias=config.inner_bias)
+        self.fc2 = Linear(wide, size, bias=config.outer_bias)
         self.activation = config.hidden_act
 
     def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
@@ -145,78 +130,27 @@ class GatedMLP(nn.Module):
         return self.fc2(op, gated(op, self.activation, gate, up))
 
 
-class MLP(nn.Module):
-    """A block without a gate."""
-
-    def __init__(self, config: NomicBertConfig) -> None:
-        super().__init__()
-        size, wide = config.hidden_size, config.intermediate_size
-        self.fc1 = Linear(size, wide, bias=config.mlp_fc1_bias)
-        self.fc2 = Linear(wide, size, bias=config.mlp_fc2_bias)
-
-    def forward(self, op: OpBuilder, x: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        return self.fc2(op, ACTIVATIONS["gelu"].build(op, self.fc1(op, x)))
-
-
-def feed_forward(config: NomicBertConfig, layer: int) -> nn.Module:
-    """Return the block behind a layer's attention."""
-    if config.has_experts(layer):
-        return MixtureOfExperts(
-            config.hidden_size,
-            config.intermediate_size,
-            "gelu",
-            experts=config.num_experts or 0,
-            top=config.moe_top_k,
-        )
-    return GatedMLP(config) if config.activation_function == "swiglu" else MLP(config)
-
-
-class Layer(nn.Module):
-    """One layer, normalised after each block."""
-
-    def __init__(self, config: NomicBertConfig, number: int) -> None:
-        super().__init__()
-        self.attn = Attention(config)
-        self.norm1 = LayerNorm(config.hidden_size, config.layer_norm_eps)
-        self.mlp = feed_forward(config, number)
-        self.norm2 = LayerNorm(config.hidden_size, config.layer_norm_eps)
-
-    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        x = self.norm1(op, op.Add(x, self.attn(op, x, rotation, bias)))
-        return self.norm2(op, op.Add(x, self.mlp(op, x)))
-
-
-class Stack(nn.Module):
-    """The layers, one after another."""
-
-    def __init__(self, config: NomicBertConfig) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(
-            [Layer(config, number) for number in range(config.num_hidden_layers)]
-        )
-
-    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
-        """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        for layer in self.layers:
-            x = layer(op, x, rotation, bias)
-        return x
-
-
-class NomicBert(Architecture):
+class NomicBert(RotaryBert):
     """NomicBERT: token ids to token embeddings."""
 
     Config: ClassVar[type[NomicBertConfig]] = NomicBertConfig
     prefix: ClassVar[str] = "nomic_bert."
     ignored: ClassVar[tuple[str, ...]] = ("pooler.", "cls.", "classifier.")
 
-    def __init__(self, config: NomicBertConfig) -> None:
-        super().__init__(config)
-        self.config = config
-        self.embeddings = Embeddings(config)
-        self.emb_ln = LayerNorm(config.hidden_size, config.layer_norm_eps)
-        self.encoder = Stack(config)
+    config: NomicBertConfig
+
+    def feed_forward(self, place: int) -> nn.Module:
+        """Return a layer's block: experts, a gated one or a plain one."""
+        config = self.config
+        if config.has_experts(place):
+            return MixtureOfExperts(
+                config.hidden_size,
+                config.intermediate_size,
+                "gelu",
+                experts=config.num_experts or 0,
+                top=config.moe_top_k,
+            )
+        return GatedMLP(config) if config.activation_function == "swiglu" else MLP(config)
 
     def arranged(self, stored: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
         """Split the experts' weights, which lie one below another in two tensors of a layer."""
@@ -240,9 +174,3 @@ class NomicBert(Architecture):
             )
             for place in range(experts)
         }
-
-    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
-        turned = rotation(op, input_ids, self.config.frequencies())
-        x = self.emb_ln(op, self.embeddings(op, input_ids))
-        return self.encoder(op, x, turned, padding_bias(op, attention_mask))

@@ -99,8 +99,8 @@ class XlmRobertaFlash(JinaEmbeddingsV3):
         Raises:
             InputError: The adapter's tensors are missing, or do not fit their weight.
         """
-        found = dict(stored)
-        for name in [name for name in stored if name.endswith(_ORIGINAL)]:
+        found = super().arranged(stored)
+        for name in [name for name in found if name.endswith(_ORIGINAL)]:
             layer = name.removesuffix(_ORIGINAL)
             weight = found.pop(name)
             inner, outer = (found.pop(f"{layer}{part}", None) for part in _INNER_AND_OUTER)
