@@ -43,7 +43,11 @@ def measure_deviation(exact: Sequence[Case], found: Sequence[Case]) -> Deviation
         mean_cosine=min(one.mean_cosine for one in outputs),
         min_cosine=min(one.min_cosine for one in outputs),
     )
-    answers = [(_words(one.answer), _words(other.answer)) for one, other in pairs if one.call]
+    answers = [
+        (_words(one.answer), _words(other.answer))
+        for one, other in pairs
+        if one.call and other.call
+    ]
     moved = {"answers": len(answers), "reordered": sum(one != other for one, other in answers)}
     return worst.model_copy(update=moved)
 
