@@ -3,8 +3,9 @@
 KINDS has a folder for each contract, and in it one for each model: ``model.onnx`` and ``golden``.
 
 The first contract of the name that most have is verified in every language, the others in one by
-turns: clients' own tests cover every task, every feed, both sides of padding, and every dtype in each
-language. With ``all`` every contract is verified in every language, which takes three times as long.
+turns: the tests of clients cover every task, every feed, both sides of padding, and every dtype in
+each language. With ``all`` every contract is verified in every language, which takes three times as
+long.
 """
 
 from __future__ import annotations
