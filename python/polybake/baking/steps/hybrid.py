@@ -1,6 +1,5 @@
 """Give a text's tokens to three layers at once: dense, sparse and multi-vector."""
 
-from collections.abc import Iterable
 from functools import reduce
 from typing import ClassVar
 
@@ -9,6 +8,7 @@ from onnxscript import OpBuilder, ir
 
 from polybake.baking.steps.arrays import check_tokens
 from polybake.baking.steps.dense import Dense
+from polybake.baking.steps.inner_steps import build_each
 from polybake.baking.steps.leave_out import LeaveOut
 from polybake.baking.steps.leave_out_ends import LeaveOutEnds
 from polybake.baking.steps.state import Arrays, State, Value, Values
@@ -48,16 +48,16 @@ class Hybrid(Step):
             InputError: the embeddings are already pooled.
         """
         check_tokens(state.x, self.name)
-        with_first = _each(op, "dense", self.dense, state)
+        with_first = build_each(op, "dense", self.dense, state)
         tokens = _TOKENS.build(op, state)
         rows = _ROWS.build(op, tokens)
-        weights = _each(op, "weight", [self.weight], rows)
+        weights = build_each(op, "weight", [self.weight], rows)
         counted = op.Cast(op.Reshape(tokens.attention_mask, [-1]), to=ir.DataType.BOOL)
         weighted = LeaveOut(ids=self.unweighted).build(op, tokens).attention_mask
         kept = op.Compress(op.Reshape(weighted, [-1, 1]), counted, axis=0)
         only = weights.becomes(op.Mul(weights.x, op.Cast(kept, to=weights.x.dtype)))
         only.x.shape = weights.x.shape
-        vectors = _each(op, "vector", self.vector, rows)
+        vectors = build_each(op, "vector", self.vector, rows)
         return with_first.becomes(with_first.x, further=_further(only, vectors))
 
     def numpy(self, state: Arrays) -> Arrays:
@@ -91,14 +91,3 @@ class Hybrid(Step):
 
 def _further(weights: State[Value], vectors: State[Value]) -> dict[str, State[Value]]:
     return {TOKEN_WEIGHTS: weights, TOKEN_EMBEDDINGS: vectors}
-
-
-def _each(op: OpBuilder, scope: str, steps: Iterable[Step], state: Values) -> Values:
-    """Add steps to the graph, each under its own name."""
-    for index, step in enumerate(steps):
-        op.builder.push_module(f"{scope}.{index}", type(step).__name__)
-        try:
-            state = step.build(op, state)
-        finally:
-            op.builder.pop_module()
-    return state

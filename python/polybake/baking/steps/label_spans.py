@@ -1,7 +1,5 @@
 """Score each span of words for each label that stands before the words."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import reduce
 from typing import ClassVar
 
@@ -12,11 +10,14 @@ from pydantic import Field
 from polybake.baking.steps.activation import Activation
 from polybake.baking.steps.arrays import check_tokens
 from polybake.baking.steps.dense import Dense
+from polybake.baking.steps.inner_steps import build_each
 from polybake.baking.steps.lstm import Lstm
 from polybake.baking.steps.state import Arrays, Floats, Values
-from polybake.baking.steps.step import Pointwise, Step
+from polybake.baking.steps.step import Step
+from polybake.baking.steps.unpad import Unpad
 from polybake.errors import InputError
 
+_ROWS = Unpad()
 _RELU, _SIGMOID = Activation(function="relu"), Activation(function="sigmoid")
 
 
@@ -65,10 +66,9 @@ class LabelSpans(Step):
         labels = _chosen(op, state, op.Mul(named, state.attention_mask))
         words = _chosen(op, state, op.Mul(state.sought, state.attention_mask))
         if self.context is not None:
-            with _scope(op, "context"):
-                words = self.context.build(op, words)
-        x = op.Reshape(self._spans(op, words.x), [0, -1, self.span[1].weight.shape[0]])
-        names = _through(op, "of_label", self.of_label, labels.x)
+            words = build_each(op, "context", [self.context], words)
+        x = op.Reshape(self._spans(op, words), [0, -1, self.span[1].weight.shape[0]])
+        names = build_each(op, "of_label", self.of_label, labels).x
         numbers = op.MatMul(x, op.Transpose(names, perm=[0, 2, 1]))
         many = op.Concat(op.Shape(words.attention_mask), [self.width, -1], axis=0)
         logits = op.Transpose(op.Reshape(numbers, many), perm=[0, 1, 3, 2])
@@ -80,27 +80,23 @@ class LabelSpans(Step):
             op.Unsqueeze(words.attention_mask, axes=[2]),
             op.Unsqueeze(labels.attention_mask, axes=[1]),
         )
-        rows: ir.Value = op.Compress(
-            op.Reshape(scores, [-1, self.width]),
-            op.Reshape(op.Cast(counted, to=ir.DataType.BOOL), [-1]),
-            axis=0,
-        )
-        rows.shape = ir.Shape(["rows", self.width])
-        return state.becomes(rows, counts=op.ReduceSum(counted, axes=[1, 2], keepdims=0))
+        x = op.Reshape(scores, [0, -1, self.width])
+        x.shape = ir.Shape(["batch", None, self.width])
+        return _ROWS.build(op, state.becomes(x, attention_mask=op.Reshape(counted, [0, -1])))
 
-    def _spans(self, op: OpBuilder, x: ir.Value) -> ir.Value:
+    def _spans(self, op: OpBuilder, words: Values) -> ir.Value:
         """Map words ``[batch, words, hidden]`` to spans ``[batch, words, width, hidden]``."""
         first, last = self.span
         size = self.start[1].weight.shape[0]
         # The first layer of both ends side by side is a layer of each, added.
-        of_start = first.model_copy(update={"weight": first.weight[:, :size]})
+        of_start = Dense(weight=first.weight[:, :size], bias=first.bias, activation="identity")
         of_end = Dense(weight=first.weight[:, size:], activation="identity")
-        of_start = of_start.model_copy(update={"activation": "identity"})
-        start = _through(op, "start", (*self.start, _RELU, of_start), x)
-        end = _through(op, "end", (*self.end, _RELU, of_end), x)
+        start = build_each(op, "start", (*self.start, _RELU, of_start), words).x
+        end = build_each(op, "end", (*self.end, _RELU, of_end), words).x
         both = op.Add(op.Unsqueeze(start, axes=[2]), self._and_behind(op, end, 3))
         both.shape = ir.Shape(["batch", None, self.width, len(first.weight)])
-        return _through(op, "span", (Activation(function=first.activation), last), both)
+        act = Activation(function=first.activation)
+        return build_each(op, "span", (act, last), words.becomes(both)).x
 
     def _and_behind(self, op: OpBuilder, x: ir.Value, axes: int) -> ir.Value:
         """Give each word's place what it has and what those behind it have, zeros at the end.
@@ -146,8 +142,8 @@ class LabelSpans(Step):
 
     @property
     def changes(self) -> frozenset[str]:
-        """How many rows are each text's."""
-        return frozenset({"counts"})
+        """How many rows are each text's, and what it tells the choice of rows."""
+        return frozenset({"counts", "attention_mask"})
 
     def __str__(self) -> str:
         """The step as the manifest shows it: sizes, and no weights."""
@@ -172,20 +168,3 @@ def _chosen(op: OpBuilder, state: Values, mask: ir.Value) -> Values:
     kept = op.Cast(op.Less(places, counts), to=ir.DataType.INT64)
     kept.shape = ir.Shape(["batch", None])
     return state.becomes(x, attention_mask=kept)
-
-
-def _through(op: OpBuilder, scope: str, layers: Iterable[Pointwise], x: ir.Value) -> ir.Value:
-    for place, layer in enumerate(layers):
-        with _scope(op, f"{scope}.{place}"):
-            x = layer.onnx(op, x)
-    return x
-
-
-@contextmanager
-def _scope(op: OpBuilder, name: str) -> Iterator[None]:
-    """Add what is built under a name of its own."""
-    op.builder.push_module(name, "Module")
-    try:
-        yield
-    finally:
-        op.builder.pop_module()

@@ -1,8 +1,9 @@
 """Spans of words for labels that are named with each text."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from pydantic import JsonValue
@@ -79,12 +80,7 @@ class ZeroShotTag(Task):
         prompt = source.pair_prompt
         if not isinstance(prompt, LabelPrompt):
             raise TypeError(f"{source.folder.path} has no labels")
-        return {
-            "before_label": prompt.before_label,
-            "before_text": prompt.before_text,
-            "most_words": prompt.most_words,
-            "width": columns,
-        }
+        return {**asdict(prompt), "width": columns}
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:
         """Return the labels with each text, or with the parts of a long text."""
@@ -186,15 +182,19 @@ def _above(scores: NumberRows, window: Window) -> Iterator[PlacedSpan]:
 
 
 def _prompt(known: Known) -> str:
-    before_label, before_text = (known.settings[f"before_{name}"] for name in ("label", "text"))
-    return "".join(f"{before_label}{label}" for label in _LABELS) + str(before_text)
+    return _settings(known).prompt(_LABELS)
+
+
+def _settings(known: Known) -> LabelPrompt:
+    names = (field.name for field in fields(LabelPrompt))
+    return LabelPrompt(**{name: cast(Any, known.settings[name]) for name in names})
 
 
 def _cut(
     texts: Sequence[str], known: Known
 ) -> Iterator[tuple[str, list[LabelledWord], list[Window]]]:
     """Yield each text with its words and its windows."""
-    room = known.room(_prompt(known))
-    most, width = (cast(int, known.settings[name]) for name in ("most_words", "width"))
+    room, most = known.room(_prompt(known)), _settings(known).most_words
+    width = cast(int, known.settings["width"])
     for text, words in zip(texts, known.words(texts), strict=True):
         yield text, words, windows([len(word.ids) for word in words], room, most, width)
