@@ -22,7 +22,7 @@ from polybake.base.files.validation import expected, first, key_path, unknown_ke
 from polybake.base.modelfile.fixture import Device
 from polybake.base.modelfile.manifest import Precision, Storage, WeightsPlace, checked_name
 from polybake.errors import InputError
-from polybake.generation.languages import LANGUAGES
+from polybake.generation.languages import DEFAULT_LANGUAGES, LANGUAGES
 from polybake.generation.render import Part
 
 #: Who makes the graph of a model folder's encoder: polybake itself, for the architectures in
@@ -272,7 +272,7 @@ def _relative_to(folder: Path, config: Config) -> Config:
     """Put the folder of polybake.toml before every relative path."""
     fixtures, source = config.fixtures, config.model.source
     calibration = config.model.calibration
-    clients = config.clients or dict.fromkeys(LANGUAGES, ClientTable())
+    clients = config.clients or dict.fromkeys(DEFAULT_LANGUAGES, ClientTable())
     return config.model_copy(
         update={
             "model": config.model.model_copy(

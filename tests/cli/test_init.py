@@ -151,3 +151,13 @@ def test_the_schema_checks_what_init_writes(tmp_path: Path) -> None:
     both = polybake("init", "bert", "--schema", "other.json", cwd=tmp_path, code=2)
     assert "give a source, for its polybake.toml, or --step FILE" in both
     assert not (tmp_path / "other.json").exists()
+
+
+def test_languages_are_tables_of_clients(tmp_path: Path) -> None:
+    """Only the languages that are named get clients; an unknown one is refused before all else."""
+    write_bert(tmp_path / "bert")
+    found = settings(tmp_path, "bert", "--language", "ruby", "--language", "node")
+    assert found["clients"] == {"ruby": {}, "node": {}}
+    assert list(load_config(tmp_path / "polybake.toml").clients) == ["ruby", "node"]
+    refused = polybake("init", "none", "--language", "rust-lang", cwd=tmp_path, code=2)
+    assert "language 'rust-lang': choose one of: python, node" in refused

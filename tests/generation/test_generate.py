@@ -8,16 +8,16 @@ import pytest
 
 from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
-from polybake.generation import LANGUAGES
 from polybake.generation.generate import ClientSettings, generate
+from polybake.generation.languages import DEFAULT_LANGUAGES
 from polybake.generation.render import PARTS
 
 
-def test_every_language_gets_a_folder(every_feed: Path, tmp_path: Path) -> None:
+def test_every_default_language_gets_a_folder(every_feed: Path, tmp_path: Path) -> None:
     """Each client lies below the folder under its language's name, and a second run is fresh."""
     done = generate(every_feed, tmp_path)
     assert {name: one.folder for name, one in done.items()} == {
-        name: tmp_path / name for name in LANGUAGES
+        name: tmp_path / name for name in DEFAULT_LANGUAGES
     }
     assert all((one.folder / "harness.json").is_file() for one in done.values())
     again = generate(str(every_feed), str(tmp_path), check=True)
@@ -58,7 +58,7 @@ def test_a_readme_follows_its_model(every_feed: Path, tmp_path: Path) -> None:
     output = manifest.contract.output.model_copy(update={"dimension": 5})
     contract = manifest.contract.model_copy(update={"output": output})
     other = manifest.model_copy(update={"contract": contract})
-    readmes = [tmp_path / name / "README.md" for name in LANGUAGES]
+    readmes = [tmp_path / name / "README.md" for name in DEFAULT_LANGUAGES]
     with pytest.raises(CheckFailed) as caught:
         generate(other, tmp_path, check=True)
     assert all(str(readme) in str(caught.value) for readme in readmes)

@@ -37,7 +37,7 @@ def generate(
         bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not fresh.")
     ] = False,
 ) -> None:
-    """Write thin clients for Python, Node, Ruby and C#.
+    """Write thin clients, for Python, Node, Ruby and C# or the languages that are named.
 
     Example: polybake generate build/minilm.onnx --language ruby
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +24,7 @@ from polybake.cli.target import (
     usable_name,
 )
 from polybake.errors import InputError
+from polybake.generation.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
@@ -54,6 +55,10 @@ def init(
     pickle: PickleOption = None,
     attention: AttentionOption = None,
     adapter: AdapterOption = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(help="Have clients in this language; may be given more than once."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     step: Annotated[
         Path | None, typer.Option(help="Write a template of a python step to this file instead.")
@@ -72,6 +77,9 @@ def init(
             "give a source, for its polybake.toml, or --step FILE, for a template, "
             "or --schema FILE, for what editors check it by"
         )
+    for one in language or ():
+        if one not in LANGUAGES:
+            raise InputError(f"language {one!r}: choose one of: {', '.join(LANGUAGES)}")
     _check_free(schema or step or output, force=force)
     if schema is not None:
         from polybake.baking.recipe.json_schema import settings_schema
@@ -106,6 +114,7 @@ def init(
             encoder,
             task,
             dequantize=dequantize,
+            languages=language or (),
         )
         _write(output, text)
         made = task_of(opened, task)
@@ -134,8 +143,11 @@ def settings_text(
     task: str | None = None,
     *,
     dequantize: bool = False,
+    languages: Sequence[str] = (),
 ) -> str:
     """Return a polybake.toml with all settings of the source's own files.
+
+    It has a table for the client in each of these languages; without one the default ones count.
 
     Prompts that a published model was trained with and its files do not say are a comment.
     """
@@ -172,6 +184,8 @@ def settings_text(
         document["prompts"] = dict(opened.prompts)
     if opened.rerank is not None:
         document["rerank"] = _rerank(opened.rerank)
+    if languages:
+        document["clients"] = {one: {} for one in languages}
     return tomlkit.dumps(document) + (_comment(unsaid) if unsaid is not None else "")
 
 

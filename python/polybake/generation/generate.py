@@ -8,9 +8,9 @@ from pathlib import Path
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.errors import CheckFailed, InputError
-from polybake.generation.languages import LANGUAGES
+from polybake.generation.languages import DEFAULT_LANGUAGES, LANGUAGES
 from polybake.generation.render import render_client
-from polybake.generation.write import Changes, changes, recorded_parts, write_client
+from polybake.generation.write import RECORD, Changes, changes, recorded_parts, write_client
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ def generate(
         model: A baked model file, its manifest.json, or a manifest.
         clients: The folder in which each client gets a folder with its language's name; or the
             settings of each client, by language.
-        languages: Only these languages; empty means all.
+        languages: Only these languages. Empty means all that have settings; in a folder the
+            default ones, and those that it has already.
         parts: What every client has beside its core: ``bulk``, ``cuda``; empty means what its
             settings say, or in a folder without settings the parts that it has.
         templates: A folder of the user's own templates, see ``render_client``.
@@ -60,6 +61,11 @@ def generate(
     manifest = model if isinstance(model, Manifest) else _read_manifest(Path(model))
     if not isinstance(clients, Mapping):
         folders = {name: Path(clients) / name for name in LANGUAGES}
+        languages = languages or [
+            name
+            for name, folder in folders.items()
+            if name in DEFAULT_LANGUAGES or (folder / RECORD).is_file()
+        ]
         clients = {
             name: ClientSettings(folder, parts=recorded_parts(folder))
             for name, folder in folders.items()

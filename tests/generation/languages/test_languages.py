@@ -58,7 +58,8 @@ def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_new_language_is_generated_checked_and_verified(
     templates: Path, subject: SubjectFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its client is written, found fresh or stale, and taken through every case."""
+    """Its client is written where it is named, found fresh or stale, and judged in every case."""
+    assert "toy" not in generate(subject.model, tmp_path / "default")
     clients = tmp_path / "clients"
     (one,) = generate(subject.model, clients, languages=["toy"], templates=templates).values()
     assert (one.folder / "TINY-MODEL.project").read_text().startswith("tiny-model 0.1.0 'Client ")
@@ -71,7 +72,7 @@ def test_a_new_language_is_generated_checked_and_verified(
     assert (report.executed, report.exit_code()) == (3 * len(CASES) + 2, 0)
     (one.folder / "harness.py").write_text("mine")
     with pytest.raises(CheckFailed, match=r"toy/harness\.py; run: polybake generate"):
-        generate(subject.model, clients, languages=["toy"], templates=templates, check=True)
+        generate(subject.model, clients, templates=templates, check=True)
 
 
 @pytest.mark.usefixtures("templates")

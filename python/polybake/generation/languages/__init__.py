@@ -6,7 +6,10 @@ from polybake.generation.languages.node import NODE
 from polybake.generation.languages.python import PYTHON
 from polybake.generation.languages.ruby import RUBY
 
-__all__ = ["LANGUAGES", "Language"]
+__all__ = ["DEFAULT_LANGUAGES", "LANGUAGES", "Language"]
 
 #: The languages by name; all other code, from polybake.toml to --require, reads them from here.
 LANGUAGES: dict[str, Language] = {one.name: one for one in (PYTHON, NODE, RUBY, CSHARP)}
+
+#: Those whose clients are written where nobody chooses.
+DEFAULT_LANGUAGES = ("python", "node", "ruby", "csharp")
