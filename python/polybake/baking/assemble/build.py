@@ -11,6 +11,7 @@ from polybake.baking.assemble.prompts import Prompts
 from polybake.baking.assemble.seek import seek
 from polybake.baking.assemble.vocabulary import added_tokens, fitted, table_rows
 from polybake.baking.graph.check import check_graph
+from polybake.baking.graph.pooled_rows import compute_pooled_rows
 from polybake.baking.graph.slow_fusions import avoid_slow_fusions, rounds
 from polybake.baking.sources.source import Encoder, Source
 from polybake.baking.steps import Step
@@ -73,6 +74,7 @@ def build(
             if prompt is None
             else prompt.for_pairs(whole)
         )
+    compute_pooled_rows(graph.model)
     avoid_slow_fusions(graph.model)
     check_graph(graph.model, source.folder.path)
     contract = Contract(

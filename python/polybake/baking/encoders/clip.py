@@ -20,6 +20,7 @@ from polybake.baking.encoders.architecture import (
     check_heads,
 )
 from polybake.baking.encoders.passed_over import PASSED_OVER
+from polybake.baking.graph.pooled_rows import choose_row
 from polybake.baking.layers.activations import ACTIVATIONS
 from polybake.baking.layers.attention import attend, split_heads
 from polybake.baking.layers.attention_window import AttentionWindow, window_bias
@@ -212,7 +213,7 @@ class Clip(Architecture):
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, size]``."""
         bias = window_bias(op, attention_mask, AttentionWindow(after=0))
         x = self.encoder(op, self.embeddings(op, input_ids), bias)
-        ends = op.GatherND(x, self._end(op, input_ids, attention_mask), batch_dims=1)
+        ends = choose_row(op, x, self._end(op, input_ids, attention_mask))
         pooled = self.final_layer_norm(op, ends)
         return pooled if self.text_projection is None else self.text_projection(op, pooled)
 

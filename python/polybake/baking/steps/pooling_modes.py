@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnxscript import OpBuilder, ir
 
+from polybake.baking.graph.pooled_rows import choose_row
 from polybake.baking.steps.state import Floats
 
 _SMALLEST_WEIGHT = 1e-9
@@ -160,10 +161,8 @@ def _sums_numpy(x: Floats, weights: Floats, divisor: Floats | None) -> tuple[Flo
 
 def _at(op: OpBuilder, x: ir.Value, mask: ir.Value, index: ir.Value) -> ir.Value:
     """Return the token at ``index``, int64 ``[batch, 1]``; zeros if the mask is 0 there."""
-    masked = op.Mul(x, op.Unsqueeze(mask, axes=[-1]))
-    size = x.shape[-1]  # type: ignore[index]  # `Pool` looks at the shape
-    elements = op.Expand(op.Unsqueeze(index, axes=[-1]), [1, 1, size])
-    return op.Squeeze(op.GatherElements(masked, elements, axis=1), axes=[1])
+    kept = op.GatherElements(mask, index, axis=1)
+    return op.Mul(choose_row(op, x, index), kept)
 
 
 def _at_numpy(x: Floats, mask: Floats, index: NDArray[np.intp]) -> Floats:

@@ -1,0 +1,250 @@
+"""Compute only the rows that are pooled.
+
+A vector that is one token's reads one row of a text in the last layer. Whatever computes rows by
+themselves may then compute that row alone: queries, feed-forward blocks, norms, residual sums. Keys
+and values are needed of every token, so that below them all rows are computed. Each number is the
+same function of the same numbers as before.
+"""
+
+from dataclasses import dataclass, field
+
+from onnxscript import OpBuilder, ir
+
+#: Operators that compute each element by itself, from those that broadcast to its place.
+_ELEMENTWISE = {
+    *("Abs", "Add", "Cast", "Clip", "Cos", "Div", "Erf", "Exp", "Gelu", "Identity", "Max", "Min"),
+    *("Mul", "Neg", "Pow", "Reciprocal", "Relu", "Sigmoid", "Sin", "Softplus", "Sqrt", "Sub"),
+    *("Sum", "Tanh", "Where"),
+}
+
+#: Operators along an axis and all behind it, or along one alone, with the axis where none is said.
+_ALONG = {
+    "Concat": None,
+    "LayerNormalization": -1,
+    "RMSNormalization": -1,
+    "Softmax": -1,
+    "Split": 0,
+}
+
+#: The opset since which `GatherND` chooses within each text.
+_GATHER_ND_HAS_BATCHES = 12
+
+#: The users of a value: nodes, and which of their inputs it is.
+_Users = list[tuple[ir.Node, int]]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The axis of a value that its rows stand along, and which one it is in what is computed of it.
+
+    They differ where the value has fewer axes and broadcasts.
+    """
+
+    axis: int
+    place: int
+
+
+@dataclass
+class _Walk:
+    """The way from a choice of rows upwards.
+
+    Attributes:
+        chosen: Where it ends: the values of which rows are to be chosen, and who takes these.
+        apart: The values between, of which nothing but those rows is computed, with their axis.
+    """
+
+    chosen: dict[ir.Value, tuple[_Rows, _Users]]
+    apart: dict[ir.Value, int] = field(default_factory=dict)
+
+
+def choose_row(op: OpBuilder, x: ir.Value, index: ir.Value) -> ir.Value:
+    """Map ``[batch, rows, size]`` to its rows at int64 ``[batch, 1]``: ``[batch, size]``.
+
+    ``GatherND`` would say it shorter, but cannot in opset 11.
+    """
+    size = x.shape[-1]  # type: ignore[index]  # the caller has looked at the shape
+    elements = op.Expand(op.Unsqueeze(index, axes=[-1]), [1, 1, size])
+    row: ir.Value = op.Squeeze(op.GatherElements(x, elements, axis=1), axes=[1])
+    return row
+
+
+def compute_pooled_rows(model: ir.Model) -> None:
+    """Move each `choose_row` up to where rows depend on each other, in place."""
+    if model.opset_imports[""] < _GATHER_ND_HAS_BATCHES:
+        return
+    for node in [*model.graph]:
+        if node.op_type != "GatherElements" or node.attributes.get_int("axis", 0) != 1:
+            continue
+        x, elements = node.inputs
+        expand = None if elements is None else elements.producer()
+        index = None if expand is None or expand.op_type != "Expand" else expand.inputs[0]
+        if x is None or index is None or index.shape is None:
+            continue
+        if len(index.shape) == _rank(x) == 3 and index.shape[1:] == (1, 1):
+            _move_up(model.graph, node, x, index)
+
+
+def _move_up(graph: ir.Graph, choice: ir.Node, x: ir.Value, index: ir.Value) -> None:
+    banned: set[ir.Node] = set()
+    while True:
+        walk = _walk(graph, choice, x, banned)
+        impossible = {
+            user
+            for value, (rows, users) in walk.chosen.items()
+            if not _can_choose(value, rows)
+            for user, _ in users
+        }
+        if not impossible:
+            break
+        banned |= impossible
+    if x in walk.chosen:
+        return
+    for value, (rows, users) in walk.chosen.items():
+        picked = _choose(graph, value, index, rows)
+        for user, place in users:
+            user.replace_input_with(place, picked)
+    for value, axis in walk.apart.items():
+        if value.shape is not None:
+            value.shape = ir.Shape([*value.shape[:axis], 1, *value.shape[axis + 1 :]])
+    choice.outputs[0].replace_all_uses_with(x)
+    graph.remove(choice, safe=True)
+    graph.sort()
+
+
+def _walk(graph: ir.Graph, choice: ir.Node, x: ir.Value, banned: set[ir.Node]) -> _Walk:
+    """Walk from the last node to the first, so that a value's users are known before its node."""
+    walk = _Walk({x: (_Rows(1, 1), [(choice, 0)])})
+    wanted = walk.chosen
+    for node in reversed(graph):
+        outputs = [one for one in node.outputs if one.uses() or one.is_graph_output()]
+        if node in banned or not outputs or not all(_rows_alone(one, wanted) for one in outputs):
+            continue
+        rows = {wanted[one][0].axis for one in outputs if _batched(one, wanted[one][0])}
+        taken = _operands(node, rows.pop()) if len(rows) == 1 else None
+        if taken is None or any(
+            value in wanted and wanted[value][0] != one for _, value, one in taken
+        ):
+            continue
+        for place, value, one in taken:
+            wanted.setdefault(value, (one, []))[1].append((node, place))
+        walk.apart |= {one: wanted.pop(one)[0].axis for one in outputs}
+    return walk
+
+
+def _rows_alone(value: ir.Value, wanted: dict[ir.Value, tuple[_Rows, _Users]]) -> bool:
+    """Whether all users of a value take the chosen rows only."""
+    if value not in wanted or value.is_graph_output():
+        return False
+    return {(node, place) for node, place in value.uses()} == {*wanted[value][1]}
+
+
+def _operands(node: ir.Node, axis: int) -> list[tuple[int, ir.Value, _Rows]] | None:
+    """Return the inputs whose rows give the rows of the result; None where no rows alone do.
+
+    Args:
+        node: The node.
+        axis: The axis of its result's rows.
+    """
+    result, kind = node.outputs[0].shape, node.op_type
+    if result is None or node.domain not in ("", "ai.onnx"):
+        return None
+    size, first = len(result), [(0, node.inputs[0], _Rows(axis, axis))]
+    if kind in _ELEMENTWISE:
+        return _broadcast(node, axis, size)
+    if kind in _ALONG:
+        along = node.attributes.get_int("axis", _ALONG[kind])
+        if along is None or along % size <= axis:
+            return None
+        return _broadcast(node, axis, size) if kind == "Concat" else _known(first)
+    if kind == "MatMul":
+        return _known(first) if axis == size - 2 == _rank(node.inputs[0]) - 2 else None
+    if kind == "Transpose":
+        before = node.attributes.get_ints("perm")[axis]
+        return _known([(0, node.inputs[0], _Rows(before, before))])
+    if kind == "ReduceMean":
+        axes = _constant(node, 1)
+        kept = node.attributes.get_int("keepdims", 1) == 1
+        return _known(first) if kept and axes and axis not in [one % size for one in axes] else None
+    if kind == "Reshape":
+        kept = axis == 1 and node.attributes.get_int("allowzero", 0) == 0
+        return _known(first) if kept and _constant(node, 1)[:2] == [0, 0] else None
+    return None
+
+
+def _known(
+    inputs: list[tuple[int, ir.Value | None, _Rows]],
+) -> list[tuple[int, ir.Value, _Rows]] | None:
+    """Return the inputs if the shapes of all are known."""
+    known = [(place, value, rows) for place, value, rows in inputs if value and value.shape]
+    return known if len(known) == len(inputs) else None
+
+
+def _broadcast(node: ir.Node, axis: int, size: int) -> list[tuple[int, ir.Value, _Rows]] | None:
+    """Return the inputs that have the axis of the rows; others are the same for each row."""
+    if any(value is None or value.shape is None for value in node.inputs):
+        return None
+    own = [(place, value, axis - size + _rank(value)) for place, value in enumerate(node.inputs)]
+    return _known(
+        [
+            (place, value, _Rows(at, axis))
+            for place, value, at in own
+            if at >= 0 and value is not None and value.shape is not None and value.shape[at] != 1
+        ]
+    )
+
+
+def _batched(value: ir.Value, rows: _Rows) -> bool:
+    """Whether each text has rows of its own."""
+    return rows.axis == rows.place and value.shape is not None and value.shape[0] != 1
+
+
+def _can_choose(value: ir.Value, rows: _Rows) -> bool:
+    """Whether the axes before the rows are what `_choose` knows."""
+    before = [] if value.shape is None else [*value.shape[: rows.axis]]
+    return all(one == 1 for one in (before[1:3] if _batched(value, rows) else before)) and (
+        rows.axis < 3
+    )
+
+
+def _choose(graph: ir.Graph, value: ir.Value, index: ir.Value, rows: _Rows) -> ir.Value:
+    """Add the choice of a row of each text; the graph is sorted later.
+
+    Args:
+        graph: The graph.
+        value: ``[batch, rows, ...]`` or ``[batch, 1, rows, ...]``, or with no axes but of size 1
+            before the rows, which then are the same for all texts.
+        index: int64 ``[batch, 1, 1]``.
+        rows: Where the rows stand.
+    """
+
+    def add(kind: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
+        node = ir.Node("", kind, inputs, [ir.AttrInt64(*one) for one in attributes.items()])
+        graph.append(node)
+        return node.outputs[0]
+
+    def constant(*numbers: int) -> ir.Value:
+        name = f"pooled_rows.{len(graph.initializers)}"
+        tensor = ir.tensor(numbers, ir.DataType.INT64, name=name)
+        graph.register_initializer(ir.Value(name=name, const_value=tensor))
+        return graph.initializers[name]
+
+    if _batched(value, rows):
+        if rows.axis == 1:
+            return add("GatherND", value, index, batch_dims=1)
+        picked = add("GatherND", add("Squeeze", value, constant(1)), index, batch_dims=1)
+        return add("Unsqueeze", picked, constant(1))
+    alone = add("Squeeze", value, constant(*range(rows.axis))) if rows.axis else value
+    places = add("Reshape", index, constant(-1, *[1] * rows.place))
+    return add("Gather", alone, places, axis=0)
+
+
+def _rank(value: ir.Value | None) -> int:
+    return -1 if value is None or value.shape is None else len(value.shape)
+
+
+def _constant(node: ir.Node, place: int) -> list[int]:
+    """Return the integers of a constant input; none where it is not there or not constant."""
+    value = node.inputs[place] if place < len(node.inputs) else None
+    if value is None or value.const_value is None:
+        return []
+    return [int(one) for one in value.const_value.numpy().reshape(-1)]
