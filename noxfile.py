@@ -30,6 +30,10 @@ GLINER = "gliner==0.2.29"
 WORKFLOWS = [".github/workflows/ci.yml", ".github/workflows/release.yml"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
+#: Tests at a time: one a processor, as far as their memory goes.
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+WORKERS = str(min(max(PROCESSORS or 2, 2), 8))
+
 #: What `tests` runs; the others have sessions of their own.
 COMMON = "not oracle and not planted and not reported and not mutants and not guards"
 
@@ -98,7 +102,7 @@ def tests(session: nox.Session) -> None:
     install(session, "bake,cpu,hub,serve", "tests")
     session.run(
         # In this order the clients, which take longest, do not come last and alone.
-        "pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "20",
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "20",
         "-m", COMMON, *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
@@ -108,7 +112,7 @@ def exchange(session: nox.Session) -> None:
     """Let those judge who receive it: Triton's server, CycloneDX, OpenSSF, pre-commit, a runner."""
     install(session, "bake,cpu,sign", "exchange")
     session.run(
-        "pytest", "-n", "2", "--dist", "loadfile", "tests/shipping",
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "tests/shipping",
         "tests/cli/test_card.py", "tests/cli/test_export.py",
         "tests/cli/test_sign.py", "tests/test_hooks.py",
         "tests/test_action.py::test_the_whole_action", *session.posargs,
@@ -123,7 +127,7 @@ def quick(session: nox.Session) -> None:
     session.run("ruff", "format", "--check")
     session.run("lint-imports")
     chosen = " and ".join(f"not {mark}" for mark in SLOW)
-    session.run("pytest", "-n", "2", "-q", "-x", "--ff", "-m", chosen, *session.posargs)
+    session.run("pytest", "-n", WORKERS, "-q", "-x", "--ff", "-m", chosen, *session.posargs)
 
 
 @nox.session
@@ -142,7 +146,7 @@ def planted(session: nox.Session) -> None:
     install(session, "bake,cpu,serve", "tests")
     session.run(
         # A language's client is built once where one worker has all of its faults.
-        "pytest", "-n", "2", "--dist", "loadfile", "-m", "planted", "--durations", "10",
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "-m", "planted", "--durations", "10",
         "tests/generation", *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
@@ -158,7 +162,7 @@ def reported(session: nox.Session) -> None:
 def guards(session: nox.Session) -> None:
     """Open each published model of tests/published in small; print what bakes and what does not."""
     install(session, "bake,cpu", "tests")
-    session.run("pytest", "-n", "2", "-q", "tests/published", *session.posargs)
+    session.run("pytest", "-n", WORKERS, "-q", "tests/published", *session.posargs)
 
 
 @nox.session
@@ -166,7 +170,7 @@ def mutants(session: nox.Session) -> None:
     """Make clients and model files wrong: verify must catch each, and pass those that are not."""
     install(session, "bake,cpu", "tests")
     session.run(
-        "pytest", "-n", "2", "--dist", "loadgroup", "-m", "mutants", "tests/verification",
+        "pytest", "-n", WORKERS, "--dist", "loadgroup", "-m", "mutants", "tests/verification",
         *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
@@ -240,7 +244,7 @@ def oracle(session: nox.Session) -> None:
     session.install("--no-deps", GLINER)
     shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
-        "pytest", "-n", "2", "--dist", "loadfile", "-m", "oracle", "--keep-models", str(KINDS),
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "-m", "oracle", "--keep-models", str(KINDS),
         *session.posargs,
         # Each of the two has a processor: threads would wait for each other.
         env={"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
@@ -255,7 +259,7 @@ def recipes(session: nox.Session) -> None:
     for checked in (["recipes/python"], *([program] for program in programs)):
         session.run("mypy", *checked, env={"MYPYPATH": "clients/python/src"})
     session.run(
-        "pytest", "-n", "2", "--dist", "loadfile", "-m", "not oracle", "tests/recipes",
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "-m", "not oracle", "tests/recipes",
         # These need no package of Python's.
         "--ignore", "tests/recipes/test_node.py", "--ignore", "tests/recipes/test_golden_cases.py",
         *session.posargs, env=ENVIRONMENT,

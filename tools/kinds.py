@@ -17,13 +17,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from polybake.generation.languages import LANGUAGES
+from polybake.generation.languages import DEFAULT_LANGUAGES
 from polybake.verification.required import VARIABLE
 
 #: Names of clients at a time; mostly one compiler or installer after another is at work.
 SIDE_BY_SIDE = 2
 
-EVERY = tuple(LANGUAGES)
+EVERY = DEFAULT_LANGUAGES
 
 
 def verify(contract: Path, clients: Path, languages: tuple[str, ...]) -> bool:
