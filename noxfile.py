@@ -102,8 +102,8 @@ def tests(session: nox.Session) -> None:
     install(session, "bake,cpu,hub,serve", "tests")
     session.run(
         # In this order the clients, which take longest, do not come last and alone.
-        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "20",
-        "-m", COMMON, *session.posargs, env=ENVIRONMENT,
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder",
+        "--durations", "20", "-m", COMMON, *session.posargs, env=ENVIRONMENT,
     )  # fmt: skip
 
 
