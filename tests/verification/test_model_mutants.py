@@ -22,7 +22,12 @@ CHANGES = vars(mutated_tokens) | vars(mutated_graph)
 PACKAGES = {"python": ".venv", "node": "node_modules"}
 MARKED = [
     pytest.param(
-        language, marks=[getattr(pytest.mark, language), pytest.mark.xdist_group(language)]
+        language,
+        marks=[
+            getattr(pytest.mark, language),
+            pytest.mark.xdist_group(language),
+            *([] if language == "python" else [pytest.mark.repetition]),
+        ],
     )
     for language in PACKAGES
 ]

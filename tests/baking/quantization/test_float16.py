@@ -64,10 +64,18 @@ def types(path: Path) -> dict[str, set[tuple[str, int]]]:
     return found
 
 
-@pytest.mark.parametrize("kind", DRAWN)
-def test_products_are_narrow_and_the_rest_is_not(kind: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module", params=DRAWN)
+def both(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[BakeReport, BakeReport]:
+    """A model of each kind, in float16 and in float32."""
+    folder = tmp_path_factory.mktemp("a model")
+    return baked(folder, request.param), baked(folder / "exact", request.param, EXACT)
+
+
+def test_products_are_narrow_and_the_rest_is_not(both: tuple[BakeReport, BakeReport]) -> None:
     """Norms, softmax, rotary turns, residual sums and all steps are float32."""
-    report = baked(tmp_path, kind)
+    report, _ = both
     found = types(report.path)
     assert {type_ for name, type_ in found["encoder"] if name == "MatMul"} == {FLOAT16}
     for name, type_ in found["encoder"]:
@@ -86,16 +94,15 @@ def test_products_are_narrow_and_the_rest_is_not(kind: str, tmp_path: Path) -> N
     assert 1e-6 < manifest.deviation.max_abs < 1e-2
 
 
-@pytest.mark.parametrize("kind", DRAWN)
-def test_a_texts_vector_is_its_own(kind: str, tmp_path: Path) -> None:
+def test_a_texts_vector_is_its_own(both: tuple[BakeReport, BakeReport]) -> None:
     """A vector is the same alone, in a batch and padded, within the tolerance, and near float32."""
-    embedder = Embedder(baked(tmp_path, kind).path)
+    embedder = Embedder(both[0].path)
     rows = embedder.runner.ids(texts())
     together = embedder.runner.vectors(rows, length=90)
     alone = np.concatenate([embedder.runner.vectors([row]) for row in rows])
     tolerance = embedder.head.fixture.tolerances["cpu"]
     assert compare_vectors(alone, together, tolerance) is None
-    exact = Embedder(baked(tmp_path / "exact", kind, EXACT).path).embed(texts())
+    exact = Embedder(both[1].path).embed(texts())
     assert compare_vectors(exact, together, tolerance) is None
     assert np.abs(exact - together).max() > 1e-6
 
@@ -115,11 +122,10 @@ def rounded_at_each_node(path: Path) -> ort.InferenceSession:
     return ort.InferenceSession(ir.to_proto(model).SerializeToString(), options)
 
 
-@pytest.mark.parametrize("kind", DRAWN)
-def test_there_is_room_for_rounding_at_every_node(kind: str, tmp_path: Path) -> None:
+def test_there_is_room_for_rounding_at_every_node(both: tuple[BakeReport, BakeReport]) -> None:
     """A runtime on a CPU keeps numbers wide between nodes; a GPU, which does not, passes."""
-    narrow = Embedder(baked(tmp_path, kind).path)
-    session = rounded_at_each_node(baked(tmp_path / "exact", kind, EXACT).path)
+    narrow = Embedder(both[0].path)
+    session = rounded_at_each_node(both[1].path)
     tolerance = narrow.head.fixture.tolerances["cuda"]
     for text in texts():
         (row,) = narrow.runner.ids([text])
