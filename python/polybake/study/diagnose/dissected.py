@@ -14,6 +14,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper
 
+from polybake.baking.graph.pooled_rows import compute_all_rows
 from polybake.base.modelfile.container import LARGEST_FILE, read_head
 from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import InputError
@@ -69,7 +70,9 @@ class Dissected:
                 'precision = "int8" for this, which is near enough'
             )
         tokenizer = BakedTokenizer.of(head.tokenizer, contract)
-        return cls(head.manifest, tokenizer, onnx.load(path))
+        graph = onnx.load(path)
+        compute_all_rows(graph)
+        return cls(head.manifest, tokenizer, graph)
 
     def values(
         self, feed: NamedArrays, changed: Changed | None = None, *, layers: bool = False
