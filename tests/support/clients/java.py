@@ -1,0 +1,104 @@
+"""Build and test Java clients: many with one run of the compiler, and none by Maven."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.clients.rendered import run
+
+#: Jars that tests need beside a client's own packages.
+_CONSOLE = "org.junit.platform:junit-platform-console-standalone:1.13.4"
+_FORMATTER = "com.google.googlejavaformat:google-java-format:1.28.0:jar:all-deps"
+
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy"
+
+#: A test's process is small, and lives shortly.
+_QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+
+
+@dataclass(frozen=True)
+class Java:
+    """Where the packages of clients are, with JUnit's console, and where clients are built."""
+
+    packages: Path
+    formatter: Path
+    built: Path
+
+    def build(self, *clients: Path, options: Iterable[str] = ("-Xlint:all", "-Werror")) -> None:
+        """Compile clients whose packages have different names, and make each one's harness.
+
+        The library is compiled without its tests, as it must do without them.
+        """
+        libraries = [path for one in clients for path in one.glob("src/main/java/**/*.java")]
+        tests = [path for one in clients for path in one.glob("src/test/java/**/*.java")]
+        for client in clients:
+            shutil.copytree(client / "src/main/resources", self.built, dirs_exist_ok=True)
+        for sources in (libraries, tests):
+            places = os.pathsep.join([f"{self.packages}/*", str(self.built)])
+            command = ("--release", "17", *options, "-cp", places, "-d", self.built)
+            run("javac", *map(str, command), *sources, cwd=self.built)
+        for client in clients:
+            self._write_harness(client)
+
+    def _write_harness(self, client: Path) -> None:
+        """What Maven's profile ``harness`` makes: a jar that names the class path and the class."""
+        places = [self.built, *sorted(self.packages.glob("*.jar"))]
+        urls = " ".join(place.as_uri() + "/" * place.is_dir() for place in places)
+        lines = f"Main-Class: {package(client)}.Harness", f"Class-Path: {urls}"
+        # No line of a manifest has more than 72 bytes; the next one goes on behind a blank.
+        folded = (re.sub(r"(?<!^)(.{70})", r"\1\n ", line) for line in lines)
+        settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
+        jar = client / settings["run"][-1]
+        jar.parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(jar, "w") as archive:
+            text = "\n".join(["Manifest-Version: 1.0", *folded, ""])
+            archive.writestr("META-INF/MANIFEST.MF", text)
+
+    def test(
+        self, client: Path, model: Path | None, *names: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the client's own tests, or those of the classes of these names."""
+        places = os.pathsep.join([f"{self.packages}/*", str(self.built)])
+        chosen = [f"--include-classname=.*\\.({'|'.join(names)})"] if names else []
+        given = {key: value for key, value in os.environ.items() if key != "POLYBAKE_MODEL"}
+        command = ("java", *_QUICK, "-cp", places, "org.junit.platform.console.ConsoleLauncher")
+        options = ("execute", "--disable-banner", "--details=tree", "--disable-ansi-colors")
+        return subprocess.run(
+            [*command, *options, f"--select-package={package(client)}", *chosen],
+            cwd=client,
+            env=given | ({"POLYBAKE_MODEL": str(model)} if model else {}),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def package(client: Path) -> str:
+    """The name of the Java package of a client."""
+    (harness,) = client.glob("src/test/java/**/Harness.java")
+    return ".".join(harness.parent.relative_to(client / "src/test/java").parts)
+
+
+def passed(done: subprocess.CompletedProcess[str]) -> int:
+    """How many tests passed, where none failed and none was skipped."""
+    counts = dict(re.findall(r"(\d+) tests (\w+)", done.stdout))
+    found = {word: int(number) for number, word in re.findall(r"(\d+) tests (\w+)", done.stdout)}
+    assert found, counts
+    assert done.returncode == found["failed"] == found["skipped"] == 0, done.stdout + done.stderr
+    return found["successful"]
+
+
+def fetch(folder: Path, client: Path) -> Java:
+    """Bring the packages of a client, by Maven, and what else its tests need."""
+    packages = folder / "packages"
+    packages.mkdir()
+    tools = folder / "tools"
+    ...
