@@ -8,17 +8,38 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.clients.planted import Fault
 from support.clients.rendered import run
 
-#: Jars that tests need beside a client's own packages.
-_CONSOLE = "org.junit.platform:junit-platform-console-standalone:1.13.4"
-_FORMATTER = "com.google.googlejavaformat:google-java-format:1.28.0:jar:all-deps"
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
 
-_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy"
+#: The jars that tests need beside a client's own packages.
+_TOOLS = """\
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>tools</groupId>
+  <artifactId>tools</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>org.junit.platform</groupId>
+      <artifactId>junit-platform-console-standalone</artifactId>
+      <version>1.13.4</version>
+    </dependency>
+    <dependency>
+      <groupId>com.google.googlejavaformat</groupId>
+      <artifactId>google-java-format</artifactId>
+      <version>1.28.0</version>
+      <classifier>all-deps</classifier>
+    </dependency>
+  </dependencies>
+</project>
+"""
 
 #: A test's process is small, and lives shortly.
 _QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
@@ -89,16 +110,41 @@ def package(client: Path) -> str:
 
 def passed(done: subprocess.CompletedProcess[str]) -> int:
     """How many tests passed, where none failed and none was skipped."""
-    counts = dict(re.findall(r"(\d+) tests (\w+)", done.stdout))
     found = {word: int(number) for number, word in re.findall(r"(\d+) tests (\w+)", done.stdout)}
-    assert found, counts
-    assert done.returncode == found["failed"] == found["skipped"] == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert found["failed"] == found["skipped"] == found["aborted"] == 0, done.stdout
     return found["successful"]
 
 
 def fetch(folder: Path, client: Path) -> Java:
-    """Bring the packages of a client, by Maven, and what else its tests need."""
-    packages = folder / "packages"
-    packages.mkdir()
-    tools = folder / "tools"
-    ...
+    """Bring what Java clients need, by Maven: the packages of one that is prepared, and the tools.
+
+    Args:
+        folder: An empty one.
+        client: Was prepared as its harness.json says.
+    """
+    (folder / "pom.xml").write_text(_TOOLS, encoding="utf-8")
+    run("mvn", "-q", "-B", _COPY, f"-DoutputDirectory={folder}/tools", cwd=folder)
+    packages = Path(shutil.copytree(client / "target/packages", folder / "packages"))
+    (console,) = folder.glob("tools/junit-platform-console-standalone-*.jar")
+    (formatter,) = folder.glob("tools/google-java-format-*.jar")
+    shutil.move(console, packages)
+    built = folder / "built"
+    built.mkdir()
+    return Java(packages, formatter, built)
+
+
+@contextmanager
+def compiled(client: Path, fault: Fault) -> Iterator[None]:
+    """Plant a fault into a client that was prepared, and compile the file, for a block's length."""
+    target = client / "target"
+    sound = Path(shutil.copytree(target / "classes", target / "sound"))
+    with fault.planted(client):
+        try:
+            places = os.pathsep.join([f"{target}/packages/*", f"{target}/classes"])
+            (source,) = client.glob(fault.file)
+            run("javac", "-nowarn", "-cp", places, "-d", target / "classes", source, cwd=client)
+            yield
+        finally:
+            shutil.rmtree(target / "classes")
+            sound.rename(target / "classes")

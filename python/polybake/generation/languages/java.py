@@ -14,9 +14,9 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def java_string(text: str) -> str:
-    """A Java string literal.
+    r"""A Java string literal.
 
-    The compiler reads ``\\u000a`` as a line break in the source before it reads the literal, so
+    The compiler reads ``\u000a`` as a line break in the source before it reads the literal, so
     characters below U+0100 are escaped in octal.
     """
     return f'"{"".join(map(_character, text))}"'
@@ -27,7 +27,7 @@ def _character(char: str) -> str:
         return _ESCAPES[char]
     if char.isprintable():
         return char
-    if ord(char) < 0x100:  # noqa: PLR2004
+    if ord(char) < 0x100:
         return f"\\{ord(char):03o}"
     units = char.encode("utf-16-be")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
@@ -82,9 +82,7 @@ JAVA = Language(
     false="false",
     elements={"float32": "float", "int8": "byte", "uint8": "byte"},
     package=Spelling(lambda model: model, r"[a-z][a-z0-9]*([.-][a-z0-9]+)*"),
-    module=Spelling(
-        lambda model: model.replace("-", ""), r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"
-    ),
+    module=Spelling(lambda model: model.replace("-", ""), r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"),
     reserved=frozenset(RESERVED.split()),
     project_files=frozenset({"pom.xml", "README.md", ".gitignore"}),
     path=lambda _package, module: module.replace(".", "/"),
