@@ -89,7 +89,7 @@ def test_every_render_is_clean(java: Java, every_feed: Path, tmp_path: Path) -> 
     """The formatter changes nothing, and the compiler warns of nothing, whatever is rendered."""
     renders = [
         write("java", tmp_path / f"{kind}-{name}", every_feed, name=name, contract=contract)
-        for (kind, contract), name in zip(CONTRACTS.items(), (*NAMES, "of-four"), strict=True)
+        for (kind, contract), name in zip(CONTRACTS.items(), (*NAMES, "zz-four"), strict=True)
     ]
     for kind, output in OUTPUTS.items():
         contract = {"output": output}
