@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,20 +54,20 @@ class Java:
     built: Path
 
     def build(self, *clients: Path, options: Iterable[str] = ("-Xlint:all", "-Werror")) -> None:
-        """Compile clients whose packages have different names, and make each one's harness.
-
-        The library is compiled without its tests, as it must do without them.
-        """
-        libraries = [path for one in clients for path in one.glob("src/main/java/**/*.java")]
-        tests = [path for one in clients for path in one.glob("src/test/java/**/*.java")]
+        """Compile clients whose packages have different names, and make each one's harness."""
         for client in clients:
             shutil.copytree(client / "src/main/resources", self.built, dirs_exist_ok=True)
-        for sources in (libraries, tests):
-            places = os.pathsep.join([f"{self.packages}/*", str(self.built)])
-            command = ("--release", "17", *options, "-cp", places, "-d", self.built)
-            run("javac", *map(str, command), *sources, cwd=self.built)
-        for client in clients:
             self._write_harness(client)
+        self.compile(*(path for one in clients for path in one.rglob("*.java")), options=options)
+
+    def compile(
+        self, *sources: Path, options: Iterable[str] = (), into: Path | None = None
+    ) -> None:
+        """Compile sources into a folder, by default to where the clients are built."""
+        places = os.pathsep.join([f"{self.packages}/*", str(self.built)])
+        command = ("javac", *(f"-J{option}" for option in _QUICK), "--release", "17", *options)
+        folder = into or self.built
+        run(*command, "-encoding", "UTF-8", "-cp", places, "-d", folder, *sources, cwd=folder)
 
     def _write_harness(self, client: Path) -> None:
         """What Maven's profile ``harness`` makes: a jar that names the class path and the class."""
@@ -84,10 +84,17 @@ class Java:
             archive.writestr("META-INF/MANIFEST.MF", text)
 
     def test(
-        self, client: Path, model: Path | None, *names: str
+        self, client: Path, model: Path | None, *names: str, instead: Sequence[Path] = ()
     ) -> subprocess.CompletedProcess[str]:
-        """Run the client's own tests, or those of the classes of these names."""
-        places = os.pathsep.join([f"{self.packages}/*", str(self.built)])
+        """Run the client's own tests, or those of the classes of these names.
+
+        Args:
+            client: Was built.
+            model: The model file that it is for.
+            names: Of classes.
+            instead: Folders of classes that take the place of built ones.
+        """
+        places = os.pathsep.join([*map(str, instead), f"{self.packages}/*", str(self.built)])
         chosen = [f"--include-classname=.*\\.({'|'.join(names)})"] if names else []
         given = {key: value for key, value in os.environ.items() if key != "POLYBAKE_MODEL"}
         command = ("java", *_QUICK, "-cp", places, "org.junit.platform.console.ConsoleLauncher")
