@@ -167,6 +167,10 @@ def test_the_package_works_elsewhere(client: Path, every_feed: Path, tmp_path: P
         ["java", "-cp", places, "App.java"], cwd=tmp_path, capture_output=True, check=False
     )
     assert done.stdout == b"7\n", done.stderr
+    command = ("java", "-Djava.io.tmpdir=/proc", "-cp", places, "App.java")
+    nowhere = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert nowhere.returncode == 1
+    assert "native libraries cannot be loaded from /proc" in nowhere.stderr
 
 
 def test_the_project_file_keeps_a_description_as_text(every_feed: Path, tmp_path: Path) -> None:
