@@ -25,7 +25,7 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
     client = render_client(manifest, language)
     assert {"README.md", "harness.json"} <= client.files.keys()
     assert client.project_files <= client.files.keys()
-    assert any(path.startswith(("test", "tests")) for path in client.files)
+    assert any({"test", "tests"} & set(Path(path).parts) for path in client.files)
     for path, text in client.files.items():
         assert "__" not in Path(path).stem or path.endswith("__init__.py"), path
         assert "{%" not in text, path
@@ -34,12 +34,13 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_generated_files_say_so(manifest: Manifest, language: str) -> None:
-    """Every source file says in its first line where it comes from and whose it is."""
+    """Every source file says in its first lines where it comes from and whose it is."""
     client = render_client(manifest, language)
-    sources = {".py", ".js", ".ts", ".rb", ".cs"}
+    sources = {".py", ".js", ".ts", ".rb", ".cs", ".java"}
     for path, text in client.files.items():
         if Path(path).suffix in sources and path not in client.project_files:
-            assert text.partition("\n")[0].endswith(HEADER), path
+            begun = " ".join(line.lstrip("/# ") for line in text.splitlines()[:2])
+            assert begun.startswith(HEADER), path
 
 
 def test_a_part_adds_whole_files(manifest: Manifest) -> None:

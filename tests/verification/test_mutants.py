@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from polybake.generation.languages import LANGUAGES
 from polybake.verification.verdict import Stage
 from polybake.verification.verify import verify
 from support.clients.dotnet import build, write_solution
-from support.clients.mutants import Mutant, mutations, read_mutants, row
+from support.clients.java import compiled
+from support.clients.mutants import Mutant, mutants_of, mutations, read_mutants, row
 from support.clients.rendered import write
 
 MUTANTS = read_mutants("clients")
@@ -25,10 +26,11 @@ MUTANTS = read_mutants("clients")
 def marked() -> Iterator[ParameterSet]:
     """Each mutant in each language; beyond Python and one other by turns it is a repetition."""
     others = [language for language in LANGUAGES if language != "python"]
+    places = {mutant.id: number for number, mutant in enumerate(MUTANTS)}
     for language in LANGUAGES:
-        for number, mutant in enumerate(MUTANTS):
+        for mutant in mutants_of(language):
             marks = [getattr(pytest.mark, language), pytest.mark.xdist_group(language)]
-            if language not in ("python", others[number % len(others)]):
+            if language not in ("python", others[places[mutant.id] % len(others)]):
                 marks.append(pytest.mark.repetition)
             yield pytest.param(language, mutant, marks=marks, id=f"{language}-{mutant.id}")
 
@@ -64,7 +66,7 @@ def libraries(
 def test_each_mutant_has_its_place(language: str, every_byte: Path, tmp_path: Path) -> None:
     """Every language has all of them, and the text that each changes stands once in its client."""
     found = mutations(language)
-    assert list(found) == [mutant.id for mutant in MUTANTS]
+    assert list(found) == [mutant.id for mutant in mutants_of(language)]
     client = write(language, tmp_path, every_byte)
     for fault in found.values():
         with fault.planted(client):
@@ -85,7 +87,7 @@ def test_the_page_lists_all(repository: Path) -> None:
     harmless = [f"| {one.id} | a client |" for one in MUTANTS if not one.stages]
     harmless += [f"| {one.id} | a file |" for one in files if not one.stages]
     assert table("Other, and no worse") == harmless
-    runs = [*MUTANTS * len(LANGUAGES), *files * 2]
+    runs = [*(one for language in LANGUAGES for one in mutants_of(language)), *files * 2]
     wrong = sum(bool(one.stages) for one in runs)
     sound = len(runs) - wrong
     assert f"`caught {wrong} of {wrong}, and {sound} of {sound} harmless ones passed`" in page
@@ -106,13 +108,14 @@ def test_verify_says_what_is_wrong(
     if WITHOUT_ICU and "Normalize(" in mutations(language)[mutant.id].replace:
         pytest.skip("this .NET has no ICU, without which Normalize changes no text")
     client = prepared(language)
+    fault = mutations(language)[mutant.id]
     if language == "csharp":
         shutil.copy(request.getfixturevalue("libraries")[mutant.id], client / USED)
-        planted = nullcontext()
+        planted: AbstractContextManager[None] = nullcontext()
     else:
-        planted = mutations(language)[mutant.id].planted(client)
+        planted = compiled(client, fault) if language == "java" else fault.planted(client)
     with planted:
         report = verify(every_byte, client)
-    also = tuple(map(Stage, mutations(language)[mutant.id].also))
+    also = tuple(map(Stage, fault.also))
     expected = replace(mutant, stages=mutant.stages + also)
     expected.check(report, every_byte, record_property)

@@ -49,7 +49,8 @@ class OutputLiterals:
 class Context:
     """The variables of every template.
 
-    ``model``, ``package``, ``module``, ``path`` (the package in snake case), ``version`` and
+    ``model``, ``package``, ``module``, ``path`` (of folders or files: the
+    package in snake case, or what the language makes of its names), ``version`` and
     ``licence`` are safe anywhere. An embedding has ``dimension`` elements of the language's type
     ``element``, and ``dimensions`` dimensions: eight per element with ``packed_bits``. ``paired``
     says whether rows are pairs of texts, ``prompted`` whether texts have prompts, ``ragged``
@@ -134,7 +135,7 @@ def build_context(
         model=manifest.name,
         package=names.package,
         module=names.module,
-        path=names.package.replace("-", "_"),
+        path=language.path(names.package, names.module),
         version=version,
         licence=licence if _SPDX.fullmatch(licence) else "",
         generator=__version__,

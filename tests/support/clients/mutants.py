@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polybake.base.modelfile.container import read_head
 from polybake.verification.report import Report
 from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
 from support.clients.planted import Fault, read_faults
+from support.clients.rendered import failed, has_streams
 
 _FOLDER = Path(__file__).parents[2] / "mutants"
 
@@ -55,12 +56,12 @@ class Mutant:
             sound: A model file.
             record: Keeps what the table at the end shows (support/clients/caught.py).
         """
-        failed = [one for one in report.verdicts if one.status is not Status.PASS]
-        if failed:
-            record("verdict", [str(failed[0].stage), failed[0].message])
+        wrong = failed(report)
+        if wrong:
+            record("verdict", [str(wrong[0].stage), wrong[0].message])
         expected = self.statuses(tuple(case.id for case in read_head(sound).fixture.cases))
-        assert {(one.case, one.stage): one.status for one in failed} == expected
-        assert not expected or any(self.says in one.message for one in failed)
+        assert {(one.case, one.stage): one.status for one in wrong} == expected
+        assert not expected or any(self.says in one.message for one in wrong)
         assert report.exit_code() == bool(expected)
 
 
@@ -71,6 +72,20 @@ def read_mutants(kind: str) -> list[Mutant]:
     return [
         Mutant(**entry | {key: tuple(map(of, entry.get(key, ()))) for key, of in tuples.items()})
         for entry in listed
+    ]
+
+
+def mutants_of(language: str) -> list[Mutant]:
+    """Those of the clients of a language; where they have no streams, none shows in these."""
+    mutants = read_mutants("clients")
+    if has_streams(language):
+        return mutants
+    without = [
+        replace(one, stages=tuple(stage for stage in one.stages if stage is not Stage.STREAM))
+        for one in mutants
+    ]
+    return [
+        one for one, all_of in zip(without, mutants, strict=True) if one.stages or not all_of.stages
     ]
 
 

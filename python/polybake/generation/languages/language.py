@@ -31,6 +31,7 @@ class Language:
         module: The spelling of the imported module's name.
         reserved: Names, in lower case, that would shadow something a client or its users import.
         project_files: Paths of templates whose files belong to their owner once changed.
+        path: Makes ``__path__`` of the names of package and module.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Language:
     module: Spelling
     reserved: frozenset[str]
     project_files: frozenset[str]
+    path: Callable[[str, str], str] = lambda package, _module: snake(package)
 
 
 def quoted(text: str, *, wide: str, also: str = "") -> str:

@@ -1,0 +1,89 @@
+"""Java clients."""
+
+import json
+from xml.sax.saxutils import escape
+
+from pydantic import JsonValue
+
+from polybake.generation.languages.language import Language, Spelling, bracketed
+
+#: The most characters of an array or an object within one line.
+_WIDTH = 100
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def java_string(text: str) -> str:
+    r"""A Java string literal.
+
+    The compiler reads ``\u000a`` as a line break in the source before it reads the literal, so
+    characters below U+0100 are escaped in octal.
+    """
+    return f'"{"".join(map(_character, text))}"'
+
+
+def _character(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    if ord(char) < 0x100:
+        return f"\\{ord(char):03o}"
+    units = char.encode("utf-16-be")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def java_literal(value: JsonValue, level: int) -> str:
+    """JSON for a resource of its own: no literal of Java holds more than 65,535 bytes."""
+    return _json(value, "  " * level)
+
+
+def _json(value: JsonValue, space: str) -> str:
+    """An array or an object that is too long for a line has a line for each part."""
+    if not isinstance(value, dict | list) or not value:
+        return json.dumps(value)
+    inner = f"{space}  "
+    if isinstance(value, dict):
+        brackets = "{", "}"
+        parts = [f"{json.dumps(key)}: {_json(value[key], inner)}" for key in value]
+    else:
+        brackets = "[", "]"
+        parts = [_json(part, inner) for part in value]
+
+    def fits(line: str) -> bool:
+        return len(space) + len(line) <= _WIDTH
+
+    return bracketed(brackets, parts, space, indent="  ", fits=fits)
+
+
+def maven_text(text: str) -> str:
+    """Encode text for a pom.xml, where Maven expands ``${x}``.
+
+    Characters that XML forbids are dropped.
+    """
+    printable = "".join(char for char in text if char.isprintable())
+    return escape(printable.replace("${", "$ {"))
+
+
+RESERVED = """
+abstract assert boolean break byte case catch char class const continue default do double else enum
+extends false final finally float for goto if implements import instanceof int interface java javax
+long native new null package private protected public return short static strictfp super switch
+synchronized this throw throws transient true try void volatile while
+"""
+
+JAVA = Language(
+    name="java",
+    string=java_string,
+    project_string=maven_text,
+    literal=java_literal,
+    null="null",
+    true="true",
+    false="false",
+    elements={"float32": "float", "int8": "byte", "uint8": "byte"},
+    package=Spelling(lambda model: model, r"[a-z][a-z0-9]*([.-][a-z0-9]+)*"),
+    module=Spelling(lambda model: model.replace("-", ""), r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"),
+    reserved=frozenset(RESERVED.split()),
+    project_files=frozenset({"pom.xml", "README.md", ".gitignore"}),
+    path=lambda _package, module: module.replace(".", "/"),
+)
