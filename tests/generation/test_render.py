@@ -36,7 +36,7 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
 def test_generated_files_say_so(manifest: Manifest, language: str) -> None:
     """Every source file says in its first line where it comes from and whose it is."""
     client = render_client(manifest, language)
-    sources = {".py", ".js", ".ts", ".rb", ".cs"}
+    sources = {".py", ".js", ".ts", ".rb", ".cs", ".go"}
     for path, text in client.files.items():
         if Path(path).suffix in sources and path not in client.project_files:
             assert text.partition("\n")[0].endswith(HEADER), path
@@ -84,5 +84,5 @@ def test_the_committed_client_is_fresh(repository: Path, language: str) -> None:
     path = repository / "fixtures/all-minilm-l6-v2/manifest.json"
     client = render_client(parse_manifest(path.read_text(), str(path)), language, parts=PARTS)
     folder = repository / "clients" / language
-    found = changes(folder, client.files, frozenset())
+    found = changes(folder, client.files | client.binaries, frozenset())
     assert (found.written, found.removed) == ((), ())

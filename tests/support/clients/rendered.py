@@ -63,5 +63,5 @@ def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:
     contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
     manifest = manifest.model_copy(update={"contract": contract, **changes})
     client = render_client(manifest, language, parts=parts)
-    write_client(folder, client.files, client.project_files)
+    write_client(folder, client.files | client.binaries, client.project_files)
     return folder

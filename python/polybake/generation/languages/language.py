@@ -1,7 +1,7 @@
 """What the generator knows about a client language; the rest is in its templates."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
@@ -31,6 +31,8 @@ class Language:
         module: The spelling of the imported module's name.
         reserved: Names, in lower case, that would shadow something a client or its users import.
         project_files: Paths of templates whose files belong to their owner once changed.
+        shares: Binary files that several languages have in common, which lie once in the folder of
+            templates: their path in it, by that in a client.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Language:
     module: Spelling
     reserved: frozenset[str]
     project_files: frozenset[str]
+    shares: Mapping[str, str] = field(default_factory=dict)
 
 
 def quoted(text: str, *, wide: str, also: str = "") -> str:
