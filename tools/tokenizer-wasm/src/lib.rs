@@ -11,6 +11,7 @@
 //! | `output()` | | returns the place of the output |
 //! | `load(length)` | a tokenizer.json | nothing |
 //! | `encode(length, special)` | UTF-8; 1 to add special tokens | token ids, little-endian u32 |
+//! | `places(length)` | UTF-8, without special tokens | four little-endian u32 a token: its id, where it begins and ends in the text, in bytes, and the number of its word, or 2³² - 1 |
 //! | `token(id)` | | the token's name in UTF-8; nothing where there is none |
 //! | `version()` | | the version of tokenizers |
 
@@ -54,8 +55,22 @@ pub extern "C" fn encode(length: usize, special: u32) -> isize {
     called(|instance| {
         let text = std::str::from_utf8(&instance.input[..length])?;
         let encoding = loaded(instance)?.encode_fast(text, special != 0)?;
-        let ids = encoding.get_ids().iter();
-        Ok(ids.flat_map(|id| id.to_le_bytes()).collect())
+        let ids = encoding.get_ids().iter().copied();
+        Ok(ids.flat_map(u32::to_le_bytes).collect())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn places(length: usize) -> isize {
+    called(|instance| {
+        let text = std::str::from_utf8(&instance.input[..length])?;
+        let encoding = loaded(instance)?.encode(text, false)?;
+        let (ids, words) = (encoding.get_ids(), encoding.get_word_ids());
+        let tokens = ids.iter().zip(encoding.get_offsets()).zip(words);
+        let numbers = tokens.flat_map(|((id, (begin, end)), word)| {
+            [*id, *begin as u32, *end as u32, word.unwrap_or(u32::MAX)]
+        });
+        Ok(numbers.flat_map(u32::to_le_bytes).collect())
     })
 }
 
