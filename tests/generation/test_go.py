@@ -19,7 +19,15 @@ from polybake.base.files.templates import templates_folder
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS
 from support.clients.planted import Fault, faults
-from support.clients.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
+from support.clients.rendered import (
+    NAMES,
+    OUTPUTS,
+    RETURNS_MEMORY,
+    build_go,
+    check_task,
+    run,
+    write,
+)
 from support.processes.fresh_home import run_cut_off, run_silently
 
 pytestmark = pytest.mark.go
@@ -51,17 +59,10 @@ def go(*arguments: str | Path, cwd: Path, **environment: str) -> str:
     return run("go", *arguments, cwd=cwd, GOMAXPROCS="2", **environment)
 
 
-def built(client: Path) -> Path:
-    """The client's folder, its harness built as its harness.json says."""
-    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
-    run(*settings["prepare"][-1], cwd=client)
-    return client
-
-
 @pytest.fixture(scope="module")
 def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, its harness built."""
-    return built(write("go", tmp_path_factory.mktemp("client"), every_feed))
+    return build_go(write("go", tmp_path_factory.mktemp("client"), every_feed))
 
 
 def own_tests(client: Path, model: Path, names: str = ".", *options: str) -> int:
@@ -119,7 +120,7 @@ def test_each_task_has_its_client(task: str, tmp_path: Path) -> None:
     folder = write("go", tmp_path / "client", model)
     assert run("gofmt", "-l", "-s", folder, cwd=folder) == ""
     assert own_tests(folder, model) > 5
-    check_task(model, built(folder))
+    check_task(model, build_go(folder))
 
 
 @pytest.mark.planted
@@ -219,7 +220,7 @@ def test_a_library_that_is_not_there(client: Path, every_feed: Path) -> None:
 def test_heads_are_read_as_everywhere(beside: bool, tmp_path: Path) -> None:
     """Of every damaged head the client says the words that every reader says."""
     client = write_heads_client("go", tmp_path / "client", beside=beside)
-    check_heads(built(client), tmp_path, beside=beside)
+    check_heads(build_go(client), tmp_path, beside=beside)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory from /proc")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
     client = render_client(manifest, language)
     assert {"README.md", "harness.json"} <= client.files.keys()
     assert client.project_files <= client.files.keys()
-    assert any(path.startswith(("test", "tests")) for path in client.files)
+    assert any(re.match(r"tests?/|.*_test\.", path) for path in client.files)
     for path, text in client.files.items():
         assert "__" not in Path(path).stem or path.endswith("__init__.py"), path
         assert "{%" not in text, path
@@ -40,6 +41,15 @@ def test_generated_files_say_so(manifest: Manifest, language: str) -> None:
     for path, text in client.files.items():
         if Path(path).suffix in sources and path not in client.project_files:
             assert text.partition("\n")[0].endswith(HEADER), path
+
+
+def test_languages_share_binary_files(manifest: Manifest, repository: Path) -> None:
+    """A file that is no text lies once among the templates, and in each client that has it."""
+    client = render_client(manifest, "go")
+    module = (repository / "templates/wasm/tokenizer.wasm").read_bytes()
+    assert client.binaries == {"tokenizer.wasm": module}
+    assert module.startswith(b"\0asm")
+    assert not render_client(manifest, "python").binaries
 
 
 def test_a_part_adds_whole_files(manifest: Manifest) -> None:

@@ -34,7 +34,7 @@ def test_nothing_is_required_by_default(monkeypatch: pytest.MonkeyPatch) -> None
 def test_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A misspelt language is an error that lists the choices."""
     monkeypatch.setenv("POLYBAKE_REQUIRE", "rubby")
-    says = "'rubby' is unknown; choose among: python, node, ruby, csharp, tiny, cpu, cuda"
+    says = "'rubby' is unknown; choose among: python, node, ruby, csharp, go, tiny, cpu, cuda"
     with pytest.raises(InputError, match=says):
         required_names([], [OWN])
 

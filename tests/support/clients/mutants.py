@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from polybake.base.files.templates import templates_folder
 from polybake.base.modelfile.container import read_head
 from polybake.verification.report import Report
 from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
@@ -55,7 +56,9 @@ class Mutant:
             sound: A model file.
             record: Keeps what the table at the end shows (support/clients/caught.py).
         """
-        failed = [one for one in report.verdicts if one.status is not Status.PASS]
+        # A client without a stream says so.
+        fine = {(Stage.STREAM, Status.SKIP_CAPABILITY), *((stage, Status.PASS) for stage in Stage)}
+        failed = [one for one in report.verdicts if (one.stage, one.status) not in fine]
         if failed:
             record("verdict", [str(failed[0].stage), failed[0].message])
         expected = self.statuses(tuple(case.id for case in read_head(sound).fixture.cases))
@@ -72,6 +75,15 @@ def read_mutants(kind: str) -> list[Mutant]:
         Mutant(**entry | {key: tuple(map(of, entry.get(key, ()))) for key, of in tuples.items()})
         for entry in listed
     ]
+
+
+def mutants_of(language: str) -> list[Mutant]:
+    """The mutants of clients that a language has: without the part ``bulk`` there is no stream."""
+    mutants = read_mutants("clients")
+    if (templates_folder() / language / "parts/bulk").is_dir():
+        return mutants
+    left = ((one, tuple(x for x in one.stages if x is not Stage.STREAM)) for one in mutants)
+    return [replace(one, stages=stages) for one, stages in left if stages or not one.stages]
 
 
 def mutations(language: str) -> dict[str, Fault]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -45,10 +46,19 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout + done.stderr
 
 
+def build_go(client: Path) -> Path:
+    """The folder of a client in Go, its harness built as its harness.json says."""
+    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
+    run(*settings["prepare"][-1], cwd=client)
+    return client
+
+
 def check_task(model: Path, client: Path) -> None:
     """A prepared client passes every stage of every case, with its task's own call among them."""
     report = verify(model, client)
-    failed = [one for one in report.verdicts if one.status is not Status.PASS]
+    streamless = (Stage.STREAM, Status.SKIP_CAPABILITY)  # without the part bulk
+    fine = {streamless, *((stage, Status.PASS) for stage in Stage)}
+    failed = [one for one in report.verdicts if (one.stage, one.status) not in fine]
     assert (report.exit_code(), failed[:2]) == (0, [])
     assert Stage.CALL in {one.stage for one in report.verdicts}
 
