@@ -117,7 +117,7 @@ func (h *harness) start(_ context.Context, asked request) (any, error) {
 	if h.model != nil {
 		_ = h.model.Close()
 	}
-	opened, commands, err := open(asked.Model, allminilml6v2.WithDevice(allminilml6v2.Device(asked.Device)), allminilml6v2.WithLibrary(library()))
+	opened, commands, err := open(asked.Model, allminilml6v2.WithDevice(allminilml6v2.Device(asked.Device)), allminilml6v2.WithLibrary(library(asked.Device)))
 	if err != nil {
 		return nil, err
 	}
@@ -144,13 +144,13 @@ func (h *harness) start(_ context.Context, asked request) (any, error) {
 }
 
 // library finds what harness.json lets pip install, unless the variable names another one.
-func library() string {
+func library(device string) string {
 	if os.Getenv("ONNXRUNTIME_LIBRARY_PATH") != "" {
 		return ""
 	}
 	for _, packages := range []string{"lib/python*", "Lib"} {
 		for _, name := range []string{"libonnxruntime.so*", "libonnxruntime.*dylib", "onnxruntime.dll"} {
-			found, _ := filepath.Glob(filepath.Join(".venv", packages, "site-packages/onnxruntime/capi", name))
+			found, _ := filepath.Glob(filepath.Join(map[string]string{"cpu": ".venv", "cuda": ".venv-cuda"}[device], packages, "site-packages/onnxruntime/capi", name))
 			if len(found) > 0 {
 				path, _ := filepath.Abs(found[0])
 				return path
