@@ -64,9 +64,7 @@ func feed(of input, rows [][]int64, prompt string) (ort.Value, error) {
 	}
 	values := make([]int64, len(rows)*width)
 	if of.Feed == "input_ids" {
-		for place := range values {
-			values[place] = contract.PadID
-		}
+		values = slices.Repeat([]int64{contract.PadID}, len(values))
 	}
 	for i, row := range rows {
 		start := i * width

@@ -4,7 +4,6 @@ package allminilml6v2
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -106,7 +105,8 @@ func openModel(path string, given []Option) (m *model, err error) {
 		_, err = m.run(context.Background(), [][]int64{row}, contract.DefaultPrompt)
 	}
 	if err != nil {
-		return nil, errors.Join(err, m.Close())
+		_ = m.Close()
+		return nil, err
 	}
 	return m, nil
 }

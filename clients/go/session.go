@@ -44,6 +44,9 @@ func loadRuntime(library string) error {
 		message := fmt.Sprintf("ONNX Runtime cannot be loaded (%v); let %s name the library of version 1.24 or newer", err, libraryVariable)
 		return &DeviceError{failure{message, err}}
 	}
+	if os.Getenv("ORT_DISABLE_TELEMETRY") == "1" {
+		_ = ort.DisableTelemetry() // the switch of Windows
+	}
 	return nil
 }
 

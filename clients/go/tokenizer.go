@@ -75,16 +75,14 @@ func (t *tokenizer) encode(text string) ([]int64, error) {
 }
 
 // call lets an instance work; one that has failed is not used again.
-func (t *tokenizer) call(name string, input []byte, more ...uint64) ([]byte, error) {
+func (t *tokenizer) call(name string, input []byte, more ...uint64) (output []byte, err error) {
 	one, err := t.take()
-	if err != nil {
-		return nil, &ModelError{failure{fmt.Sprintf("%s: the tokenizer failed: %v", t.path, err), err}}
-	}
-	output, err := one.call(name, input, more...)
-	if one.IsClosed() {
-		<-t.made
-	} else {
-		t.idle <- one
+	if err == nil {
+		if output, err = one.call(name, input, more...); one.IsClosed() {
+			<-t.made
+		} else {
+			t.idle <- one
+		}
 	}
 	if err != nil {
 		return nil, &ModelError{failure{fmt.Sprintf("%s: the tokenizer failed: %v", t.path, err), err}}
