@@ -54,11 +54,6 @@ def library() -> str:
     return str(path)
 
 
-def go(*arguments: str | Path, cwd: Path, **environment: str) -> str:
-    """Run Go's command with one job."""
-    return run("go", *arguments, cwd=cwd, GOMAXPROCS="2", **environment)
-
-
 @pytest.fixture(scope="module")
 def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, its harness built."""
@@ -130,7 +125,7 @@ def test_its_own_tests_catch(fault: Fault, tmp_path: Path, request: pytest.Fixtu
     model: Path = request.getfixturevalue(fault.model)
     folder = write("go", tmp_path, model)
     fault.plant(folder)
-    go("vet", "./...", cwd=folder)
+    run("go", "vet", "./...", cwd=folder)
     done = subprocess.run(
         ["go", "test", "-p=1", "."],
         cwd=folder,
@@ -297,7 +292,7 @@ def test_the_readme_works_in_an_empty_project(
     readme = (client / "README.md").read_text(encoding="utf-8")
     (commands,) = re.findall(r"```sh\n(go mod edit .*?)```", readme, re.DOTALL)
     (program,) = re.findall(r"```go\n(.*?)```", readme, re.DOTALL)
-    go("mod", "init", "example.org/app", cwd=tmp_path)
+    run("go", "mod", "init", "example.org/app", cwd=tmp_path)
     (tmp_path / "clients").mkdir()
     (tmp_path / "clients/go").symlink_to(client)
     for command in commands.splitlines():
@@ -306,5 +301,5 @@ def test_the_readme_works_in_an_empty_project(
     program = program.replace("every-feed.onnx", str(every_feed))
     (tmp_path / "main.go").write_text(program, encoding="utf-8")
     assert run("gofmt", "-l", "main.go", cwd=tmp_path) == ""
-    go("vet", ".", cwd=tmp_path)
-    assert go("run", ".", cwd=tmp_path) == "7\n"
+    run("go", "vet", ".", cwd=tmp_path)
+    assert run("go", "run", ".", cwd=tmp_path) == "7\n"
