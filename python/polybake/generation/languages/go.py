@@ -44,14 +44,16 @@ def one_word(model: str) -> str:
 
 _PATH = r"[A-Za-z0-9][A-Za-z0-9._~-]*"
 
-#: Go's keywords and predeclared names, its special packages, and packages that clients import.
+#: Go's keywords, predeclared names and packages, and what clients import.
 RESERVED = """
-all any append atomic base64 binary bits bool break bufio builtin byte bytes cap case chan clear
-close cmd cmp comparable complex const context continue copy default defer delete else embed errors
-fallthrough false filepath float32 fmt for fs func go goto hex if imag import init int int8 int64
-interface internal io iota json len main make map maps math max min new nil ort os package panic
-print println range real recover return rune runtime select sha256 slices sort std strings struct
-switch sync testing true type uint8 uint64 unicode utf8 var vendor wazero
+all any append archive atomic base64 binary bits bool break bufio builtin byte bytes cap case chan
+clear close cmd cmp comparable complex compress const context continue copy crypto database debug
+default defer delete else embed encoding errors expvar fallthrough false filepath flag float32 fmt
+for fs func go goto hash hex html if imag image import index init int int8 int64 interface internal
+io iota iter json len log main make map maps math max mime min net new nil ort os package panic path
+plugin print println range real recover reflect regexp return rune runtime select sha256 slices sort
+std strconv strings struct structs switch sync syscall testing text time true type uint8 uint64
+unicode unique unsafe utf8 var vendor wazero weak
 """
 
 GO = Language(
