@@ -43,6 +43,7 @@ TOOLCHAINS = {
     "ruby": ("ruby", "bundle"),
     "csharp": ("dotnet",),
     "java": ("javac", "mvn"),
+    "go": ("go", "gcc"),
 }
 
 

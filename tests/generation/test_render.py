@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
     client = render_client(manifest, language)
     assert {"README.md", "harness.json"} <= client.files.keys()
     assert client.project_files <= client.files.keys()
-    assert any({"test", "tests"} & set(Path(path).parts) for path in client.files)
+    assert any(re.search(r"(^|/)tests?/|_test\.", path) for path in client.files)
     for path, text in client.files.items():
         assert "__" not in Path(path).stem or path.endswith("__init__.py"), path
         assert "{%" not in text, path
@@ -36,11 +37,20 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
 def test_generated_files_say_so(manifest: Manifest, language: str) -> None:
     """Every source file says in its first lines where it comes from and whose it is."""
     client = render_client(manifest, language)
-    sources = {".py", ".js", ".ts", ".rb", ".cs", ".java"}
+    sources = {".py", ".js", ".ts", ".rb", ".cs", ".java", ".go"}
     for path, text in client.files.items():
         if Path(path).suffix in sources and path not in client.project_files:
             begun = " ".join(line.lstrip("/# ") for line in text.splitlines()[:2])
             assert begun.startswith(HEADER), path
+
+
+def test_languages_share_binary_files(manifest: Manifest, repository: Path) -> None:
+    """A file that is no text lies once among the templates, and in each client that has it."""
+    client = render_client(manifest, "go")
+    module = (repository / "templates/wasm/tokenizer.wasm").read_bytes()
+    assert client.binaries == {"tokenizer.wasm": module}
+    assert module.startswith(b"\0asm")
+    assert not render_client(manifest, "python").binaries
 
 
 def test_a_part_adds_whole_files(manifest: Manifest) -> None:
@@ -85,5 +95,5 @@ def test_the_committed_client_is_fresh(repository: Path, language: str) -> None:
     path = repository / "fixtures/all-minilm-l6-v2/manifest.json"
     client = render_client(parse_manifest(path.read_text(), str(path)), language, parts=PARTS)
     folder = repository / "clients" / language
-    found = changes(folder, client.files, frozenset())
+    found = changes(folder, client.files | client.binaries, frozenset())
     assert (found.written, found.removed) == ((), ())

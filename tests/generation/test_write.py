@@ -37,6 +37,18 @@ def test_a_hand_change_is_not_lost(tmp_path: Path) -> None:
     assert (tmp_path / "src/b.py").read_text() == "b\n"
 
 
+def test_bytes_are_files_too(tmp_path: Path) -> None:
+    """What is no text is written, compared and recorded as it is; no difference is shown."""
+    files: dict[str, str | bytes] = {"a.py": "a\n", "b.wasm": b"\0\xff\r\n"}
+    write_client(tmp_path, files, PROJECT)
+    assert (tmp_path / "b.wasm").read_bytes() == files["b.wasm"]
+    assert changes(tmp_path, files, PROJECT).written == ()
+    assert changes(tmp_path, {**files, "b.wasm": b"\0"}, PROJECT).written == ("b.wasm",)
+    (tmp_path / "b.wasm").write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"b\.wasm: was changed by hand .*\nits bytes differ$"):
+        write_client(tmp_path, files, PROJECT)
+
+
 def test_a_long_difference_is_cut(tmp_path: Path) -> None:
     """The rest of it is counted."""
     (tmp_path / "src").mkdir()

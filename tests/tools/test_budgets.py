@@ -16,9 +16,9 @@ def test_the_core_is_counted_without_parts(
     manifest = repository / "fixtures/all-minilm-l6-v2/manifest.json"
     assert budgets.main(manifest) == 0
     assert "over" not in capsys.readouterr().out
-    folders, lines, files = budgets.BUDGETS["python"]
+    paths, lines, files = budgets.BUDGETS["python"]
     for most_lines, most_files in ((500, files), (lines, 5)):
-        monkeypatch.setitem(budgets.BUDGETS, "python", (folders, most_lines, most_files))
+        monkeypatch.setitem(budgets.BUDGETS, "python", (paths, most_lines, most_files))
         assert budgets.main(manifest) == 1
         printed = capsys.readouterr().out
         assert f" of {most_lines} lines, {files} of {most_files} files: over its budget" in printed

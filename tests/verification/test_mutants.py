@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -18,21 +18,24 @@ from polybake.verification.verify import verify
 from support.clients.dotnet import build, write_solution
 from support.clients.java import compiled
 from support.clients.mutants import Mutant, mutants_of, mutations, read_mutants, row
-from support.clients.rendered import write
+from support.clients.rendered import rebuild, write
 
 MUTANTS = read_mutants("clients")
 
 
-def marked() -> Iterator[ParameterSet]:
+def marked() -> list[ParameterSet]:
     """Each mutant in each language; beyond Python and one other by turns it is a repetition."""
     others = [language for language in LANGUAGES if language != "python"]
     places = {mutant.id: number for number, mutant in enumerate(MUTANTS)}
+    pairs = []
     for language in LANGUAGES:
         for mutant in mutants_of(language):
             marks = [getattr(pytest.mark, language), pytest.mark.xdist_group(language)]
             if language not in ("python", others[places[mutant.id] % len(others)]):
                 marks.append(pytest.mark.repetition)
-            yield pytest.param(language, mutant, marks=marks, id=f"{language}-{mutant.id}")
+            name = f"{language}-{mutant.id}"
+            pairs.append(pytest.param(language, mutant, marks=marks, id=name))
+    return pairs
 
 
 #: .NET's invariant mode.
@@ -64,7 +67,7 @@ def libraries(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_mutant_has_its_place(language: str, every_byte: Path, tmp_path: Path) -> None:
-    """Every language has all of them, and the text that each changes stands once in its client."""
+    """Every language has its own, and the text that each changes stands once in its client."""
     found = mutations(language)
     assert list(found) == [mutant.id for mutant in mutants_of(language)]
     client = write(language, tmp_path, every_byte)
@@ -115,6 +118,8 @@ def test_verify_says_what_is_wrong(
     else:
         planted = compiled(client, fault) if language == "java" else fault.planted(client)
     with planted:
+        if language == "go":
+            rebuild(client)
         report = verify(every_byte, client)
     also = tuple(map(Stage, fault.also))
     expected = replace(mutant, stages=mutant.stages + also)

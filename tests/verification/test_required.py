@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from polybake.errors import InputError
+from polybake.generation import LANGUAGES
 from polybake.verification.harness.harness_file import Client
 from polybake.verification.required import required_names, unmet
 from polybake.verification.verdict import Stage, Status, Verdict
@@ -34,7 +35,7 @@ def test_nothing_is_required_by_default(monkeypatch: pytest.MonkeyPatch) -> None
 def test_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A misspelt language is an error that lists the choices."""
     monkeypatch.setenv("POLYBAKE_REQUIRE", "rubby")
-    says = "'rubby' is unknown; choose among: python, node, ruby, csharp, tiny, cpu, cuda"
+    says = f"'rubby' is unknown; choose among: {', '.join(LANGUAGES)}, tiny, cpu, cuda"
     with pytest.raises(InputError, match=says):
         required_names([], [OWN])
 

@@ -88,7 +88,7 @@ def generate(
     }
     done = {}
     for name, client in rendered.items():
-        given = (clients[name].folder, client.files, client.project_files)
+        given = (clients[name].folder, client.files | client.binaries, client.project_files)
         if check:
             done[name] = changes(*given, force=force)
         else:

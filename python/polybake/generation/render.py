@@ -41,6 +41,7 @@ _COMMENTS = {
     ".ts": "//",
     ".cs": "//",
     ".java": "//",
+    ".go": "//",
 }
 
 #: The most characters of a line of comment, where the language's formatter wraps it.
@@ -49,9 +50,10 @@ _WIDTHS = {".java": 100}
 
 @dataclass(frozen=True)
 class RenderedClient:
-    """A client's files by path, the files that belong to its owner once changed, and its parts."""
+    """A client's files by path, those that are no text, those of its owner, and its parts."""
 
     files: dict[str, str]
+    binaries: dict[str, bytes]
     project_files: frozenset[str]
     parts: tuple[str, ...]
 
@@ -111,6 +113,9 @@ def render_client(
         files={
             _target(path, context): _header(path) + _render(language, path, context, searched)
             for path in _paths(folders)
+        },
+        binaries={
+            path: (templates_folder() / shared).read_bytes() for path, shared in own.shares.items()
         },
         project_files=frozenset(_target(path, context) for path in own.project_files),
         parts=tuple(parts),

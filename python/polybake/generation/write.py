@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -28,7 +28,11 @@ class Changes:
 
 
 def changes(
-    folder: Path, files: dict[str, str], project_files: frozenset[str], *, force: bool = False
+    folder: Path,
+    files: Mapping[str, str | bytes],
+    project_files: frozenset[str],
+    *,
+    force: bool = False,
 ) -> Changes:
     """Compare a client's folder with a fresh render.
 
@@ -37,7 +41,7 @@ def changes(
 
     Args:
         folder: The client's folder.
-        files: Text by path below ``folder``.
+        files: Text, or bytes, by path below ``folder``.
         project_files: The paths that belong to the client's owner once they are changed.
         force: Also overwrite files that were changed by hand, with project files.
 
@@ -74,7 +78,7 @@ def recorded_parts(folder: Path) -> tuple[str, ...]:
 
 def write_client(
     folder: Path,
-    files: dict[str, str],
+    files: Mapping[str, str | bytes],
     project_files: frozenset[str],
     *,
     parts: Sequence[str] = (),
@@ -110,9 +114,9 @@ def write_client(
         "project": dict(sorted(of_project.items())),
     }
     written[RECORD] = json.dumps(told, indent=2) + "\n"
-    for path, text in written.items():
+    for path, content in written.items():
         with replacing(folder / path) as file:
-            file.write(text.encode("utf-8"))
+            file.write(_bytes(content))
     return done
 
 
@@ -136,16 +140,22 @@ def _read_record(folder: Path, force: bool, part: str = "files") -> dict[str, st
         ) from error
 
 
-def _difference(path: Path, fresh: str) -> str:
+def _difference(path: Path, fresh: str | bytes) -> str:
     """What writing ``fresh`` would change, at most ``_SHOWN`` lines of it."""
+    if isinstance(fresh, bytes):
+        return "its bytes differ"
     mine = path.read_text(encoding="utf-8", errors="replace").splitlines()
     lines = list(unified_diff(mine, fresh.splitlines(), "yours", "generated", lineterm=""))
     more = [f"... and {len(lines) - _SHOWN} lines more"] if len(lines) > _SHOWN else []
     return "\n".join(lines[:_SHOWN] + more)
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
+
+
+def _digest(content: str | bytes) -> str:
+    return hashlib.sha256(_bytes(content)).hexdigest()
 
 
 def _digest_of(path: Path) -> str | None:

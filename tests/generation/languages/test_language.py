@@ -9,6 +9,7 @@ import subprocess
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from polybake.generation import LANGUAGES
 from polybake.generation.languages.csharp import msbuild_text
+from polybake.generation.languages.go import go_literal, go_string
 from polybake.generation.languages.language import bracketed
 from polybake.generation.languages.node import javascript_string, json_string
 from polybake.generation.languages.python import python_string
@@ -33,6 +35,19 @@ NODE_PROGRAM = (
     "console.log(JSON.stringify([{}]).replace(/[^ -~]/g, "
     r"c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')))"
 )
+
+GO_PROGRAM = """\
+package main
+
+import (
+	"encoding/json"
+	"os"
+)
+
+func main() {
+	_ = json.NewEncoder(os.Stdout).Encode([]string{LITERALS})
+}
+"""
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -65,6 +80,14 @@ def test_msbuild_keeps_what_is_printable(text: str) -> None:
 
 
 @given(texts)
+def test_a_raw_literal_of_go_holds_its_json(text: str) -> None:
+    """No text ends the raw string, and JSON reads it back."""
+    literal = go_literal({text: [text]}, 0)
+    assert "`" not in literal
+    assert json.loads(literal) == {text: [text]}
+
+
+@given(texts)
 def test_a_literal_is_one_line_without_inner_quotes(text: str) -> None:
     """No literal breaks its line or gives a formatter a choice of quotes."""
     for language in LANGUAGES.values():
@@ -91,6 +114,15 @@ def test_ruby_reads_its_literals_back() -> None:
     """Ruby evaluates every hostile literal to its text."""
     program = "puts JSON.generate([{}], ascii_only: true)"
     read_back(ruby_string, ["ruby", "-rjson", "-e"], program)
+
+
+@pytest.mark.go
+def test_go_reads_its_literals_back(tmp_path: Path) -> None:
+    """Go evaluates every hostile literal to its text."""
+    program = tmp_path / "main.go"
+    code = GO_PROGRAM.replace("LITERALS", ", ".join(go_string(text) for text in HOSTILE))
+    program.write_text(code, encoding="utf-8")
+    read_back(go_string, ["go", "run"], str(program))
 
 
 def test_a_list_breaks_where_it_does_not_fit() -> None:

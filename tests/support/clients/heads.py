@@ -23,7 +23,7 @@ def write_heads_client(language: str, folder: Path, *, beside: bool = False) -> 
     path = HEADS / "manifest.json"
     manifest = parse_manifest(path.read_text(encoding="ascii"), str(path))
     client = render_client(manifest.model_copy(update={"format": 2 if beside else 1}), language)
-    write_client(folder, client.files, client.project_files)
+    write_client(folder, client.files | client.binaries, client.project_files)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ class Fault:
         file: Below the client's folder; a ``*`` stands for the package's name.
         also: Stages of verify that it fails besides those that it fails in every language.
         tests: The file of the client's tests that is about it; all are run where none is named.
+        imports: A package of Go that the file takes as well.
     """
 
     id: str
@@ -31,13 +33,17 @@ class Fault:
     replace: str
     also: Sequence[str] = ()
     tests: str = ""
+    imports: str = ""
 
     def plant(self, client: Path) -> None:
         """Change the file, in which the text stands once."""
         (path,) = client.glob(self.file)
         text = path.read_text(encoding="utf-8")
         assert text.count(self.find) == 1, f"{path}: {self.find!r} stands {text.count(self.find)}x"
-        path.write_text(text.replace(self.find, self.replace), encoding="utf-8")
+        text = text.replace(self.find, self.replace)
+        if self.imports:
+            text = re.sub(r"^package \w+\n", rf'\g<0>\nimport "{self.imports}"\n', text, flags=re.M)
+        path.write_text(text, encoding="utf-8")
 
     @contextmanager
     def planted(self, client: Path) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -62,6 +63,13 @@ def failed(report: Report) -> list[Verdict]:
     ]
 
 
+def rebuild(client: Path) -> Path:
+    """The folder of a client whose harness was built anew, by its harness.json's last command."""
+    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
+    run(*settings["prepare"][-1], cwd=client)
+    return client
+
+
 def check_task(model: Path, client: Path) -> None:
     """A prepared client passes every stage of every case, with its task's own call among them."""
     report = verify(model, client)
@@ -79,5 +87,5 @@ def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:
     contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
     manifest = manifest.model_copy(update={"contract": contract, **changes})
     client = render_client(manifest, language, parts=parts)
-    write_client(folder, client.files, client.project_files)
+    write_client(folder, client.files | client.binaries, client.project_files)
     return folder

@@ -1,6 +1,7 @@
 """The languages of generated clients: a module for each, beside its folder of templates."""
 
 from polybake.generation.languages.csharp import CSHARP
+from polybake.generation.languages.go import GO
 from polybake.generation.languages.java import JAVA
 from polybake.generation.languages.language import Language
 from polybake.generation.languages.node import NODE
@@ -10,7 +11,7 @@ from polybake.generation.languages.ruby import RUBY
 __all__ = ["DEFAULT_LANGUAGES", "LANGUAGES", "Language"]
 
 #: The languages by name; all other code, from polybake.toml to --require, reads them from here.
-LANGUAGES: dict[str, Language] = {one.name: one for one in (PYTHON, NODE, RUBY, CSHARP, JAVA)}
+LANGUAGES: dict[str, Language] = {one.name: one for one in (PYTHON, NODE, RUBY, CSHARP, JAVA, GO)}
 
 #: Those whose clients are written where nobody chooses.
 DEFAULT_LANGUAGES = ("python", "node", "ruby", "csharp")

@@ -10,7 +10,7 @@ from polybake.generation.languages.language import Language, Spelling, bracketed
 #: The most characters of an array or an object within one line.
 _WIDTH = 100
 
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES = {'"': "\\042", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def java_string(text: str) -> str:

@@ -1,7 +1,7 @@
 """What the generator knows about a client language; the rest is in its templates."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
@@ -32,6 +32,8 @@ class Language:
         reserved: Names, in lower case, that would shadow something a client or its users import.
         project_files: Paths of templates whose files belong to their owner once changed.
         path: Makes ``__path__`` of the names of package and module.
+        shares: Binary files that several languages have in common, which lie once in the folder of
+            templates: their path in it, by that in a client.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Language:
     reserved: frozenset[str]
     project_files: frozenset[str]
     path: Callable[[str, str], str] = lambda package, _module: snake(package)
+    shares: Mapping[str, str] = field(default_factory=dict)
 
 
 def quoted(text: str, *, wide: str, also: str = "") -> str:
