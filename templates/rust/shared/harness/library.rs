@@ -1,0 +1,49 @@
+//! ONNX Runtime's library where `prepare` has put it, and versions of what runs here.
+
+use std::{env, fs, path::PathBuf, process::Command};
+
+/// The library in the wheel that was installed for the device, unless the user names one.
+pub fn installed(device: &str) -> Option<PathBuf> {
+    if env::var_os("ORT_DYLIB_PATH").is_some() {
+        return None;
+    }
+    let folder = match device {
+        "cuda" => ".onnxruntime-gpu",
+        _ => ".onnxruntime",
+    };
+    let library = format!("{}onnxruntime.", env::consts::DLL_PREFIX);
+    let files = fs::read_dir(PathBuf::from(folder).join("onnxruntime/capi")).ok()?;
+    let named = |name: &str| name.starts_with(&library) && name.contains(env::consts::DLL_SUFFIX);
+    let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
+    let found = paths.find(|path| {
+        path.file_name()
+            .is_some_and(|name| named(&name.to_string_lossy()))
+    });
+    found.and_then(|path| path.canonicalize().ok())
+}
+
+/// The compiler's version, or the oldest that builds this crate.
+pub fn rust_version() -> String {
+    let printed = Command::new("rustc").arg("--version").output();
+    let printed = printed.map(|done| String::from_utf8_lossy(&done.stdout).into_owned());
+    let version = printed
+        .ok()
+        .and_then(|line| Some(line.split(' ').nth(1)?.to_owned()));
+    version.unwrap_or_else(|| env!("CARGO_PKG_RUST_VERSION").into())
+}
+
+/// The version of ONNX Runtime, by the branch that it was built from.
+pub fn runtime_version() -> &'static str {
+    let branch = ort::info().split("rel-").nth(1).unwrap_or_default();
+    branch.split(',').next().unwrap_or_default()
+}
+
+/// The version of a crate in the lock file.
+pub fn locked_version(name: &str) -> String {
+    let lock = fs::read_to_string("Cargo.lock").unwrap_or_default();
+    let after = lock
+        .split(&format!("name = \"{name}\"\nversion = \""))
+        .nth(1)
+        .unwrap_or_default();
+    after.split('"').next().unwrap_or_default().into()
+}
