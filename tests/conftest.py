@@ -42,6 +42,7 @@ TOOLCHAINS = {
     "node": ("node", "npm"),
     "ruby": ("ruby", "bundle"),
     "csharp": ("dotnet",),
+    "rust": ("cargo",),
 }
 
 

@@ -15,10 +15,7 @@ pub fn installed(device: &str) -> Option<PathBuf> {
     let files = fs::read_dir(PathBuf::from(folder).join("onnxruntime/capi")).ok()?;
     let named = |name: &str| name.starts_with(&library) && name.contains(env::consts::DLL_SUFFIX);
     let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
-    let found = paths.find(|path| {
-        path.file_name()
-            .is_some_and(|name| named(&name.to_string_lossy()))
-    });
+    let found = paths.find(|path| path.file_name().is_some_and(|name| named(&name.to_string_lossy())));
     found.and_then(|path| path.canonicalize().ok())
 }
 
@@ -26,9 +23,7 @@ pub fn installed(device: &str) -> Option<PathBuf> {
 pub fn rust_version() -> String {
     let printed = Command::new("rustc").arg("--version").output();
     let printed = printed.map(|done| String::from_utf8_lossy(&done.stdout).into_owned());
-    let version = printed
-        .ok()
-        .and_then(|line| Some(line.split(' ').nth(1)?.to_owned()));
+    let version = printed.ok().and_then(|line| Some(line.split(' ').nth(1)?.to_owned()));
     version.unwrap_or_else(|| env!("CARGO_PKG_RUST_VERSION").into())
 }
 
@@ -41,9 +36,6 @@ pub fn runtime_version() -> &'static str {
 /// The version of a crate in the lock file.
 pub fn locked_version(name: &str) -> String {
     let lock = fs::read_to_string("Cargo.lock").unwrap_or_default();
-    let after = lock
-        .split(&format!("name = \"{name}\"\nversion = \""))
-        .nth(1)
-        .unwrap_or_default();
+    let after = lock.split(&format!("name = \"{name}\"\nversion = \"")).nth(1).unwrap_or_default();
     after.split('"').next().unwrap_or_default().into()
 }

@@ -16,17 +16,10 @@ pub(crate) fn texts(texts: &[impl AsRef<str>]) -> Vec<Text<'_>> {
 }
 
 /// The row of each text with its prompt, which the tokenizer truncates.
-pub(crate) fn of(
-    texts: &[Text],
-    prompt: Option<&str>,
-    tokenizer: &Tokenizer,
-) -> tokenizers::Result<Vec<Row>> {
-    let prefix = CONTRACT.prompt_text(prompt);
-    let encoded = texts.iter().map(|text| {
-        let encoding = tokenizer.encode_fast(format!("{prefix}{text}"), true)?;
-        Ok(encoding.get_ids().to_vec())
-    });
-    encoded.collect()
+pub(crate) fn of(texts: &[Text], prompt: Option<&str>, tokenizer: &Tokenizer) -> tokenizers::Result<Vec<Row>> {
+    let prefix = prompt.and_then(|name| CONTRACT.prompts[name].as_str()).unwrap_or_default();
+    let encoded = texts.iter().map(|text| tokenizer.encode_fast(format!("{prefix}{text}"), true));
+    encoded.map(|encoding| Ok(encoding?.get_ids().to_vec())).collect()
 }
 
 /// A row of one token, to see whether the graph runs.
