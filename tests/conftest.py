@@ -25,6 +25,7 @@ from support.processes.commandline import polybake
 pytest_plugins = [
     "support.oracle.proven",
     "support.oracle.published_pages",
+    "support.clients.cargo",
     "support.clients.caught",
     "faulty.fixtures",
 ]

@@ -7,11 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from polybake.base.files.templates import templates_folder
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Output
 from polybake.generation import render_client
 from polybake.generation.render import PARTS
 from polybake.generation.write import write_client
+from polybake.verification.harness.harness_file import read_client
 from polybake.verification.verdict import Stage, Status
 from polybake.verification.verify import verify
 
@@ -45,10 +47,20 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout + done.stderr
 
 
+def has_streams(language: str) -> bool:
+    """Whether clients of the language have the part that streams."""
+    return (templates_folder() / language / "parts" / "bulk").is_dir()
+
+
 def check_task(model: Path, client: Path) -> None:
     """A prepared client passes every stage of every case, with its task's own call among them."""
     report = verify(model, client)
-    failed = [one for one in report.verdicts if one.status is not Status.PASS]
+    streams = has_streams(read_client(client).language)
+    failed = [
+        one
+        for one in report.verdicts
+        if one.status is not Status.PASS and (streams or one.stage is not Stage.STREAM)
+    ]
     assert (report.exit_code(), failed[:2]) == (0, [])
     assert Stage.CALL in {one.stage for one in report.verdicts}
 
