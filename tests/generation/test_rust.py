@@ -48,7 +48,7 @@ def own_tests(folder: Path, model: Path, *options: str) -> int:
 
 
 def test_every_render_is_formatted(every_feed: Path, tmp_path: Path) -> None:
-    """``rustfmt`` finds nothing to change, whatever the name, the prompts, the type and the task."""
+    """``rustfmt`` finds nothing to change, whatever the name, prompts, type and task."""
     for kind, contract in CONTRACTS.items():
         for name in NAMES:
             write("rust", tmp_path / kind / name, every_feed, name=name, contract=contract)

@@ -1,6 +1,14 @@
 //! ONNX Runtime's library where `prepare` has put it, and versions of what runs here.
 
-use std::{env, fs, path::PathBuf, process::Command};
+use std::{
+    env,
+    ffi::CStr,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+type Base = unsafe extern "C" fn() -> *const ort::sys::OrtApiBase;
 
 /// The library in the wheel that was installed for the device, unless the user names one.
 pub fn installed(device: &str) -> Option<PathBuf> {
@@ -27,10 +35,19 @@ pub fn rust_version() -> String {
     version.unwrap_or_else(|| env!("CARGO_PKG_RUST_VERSION").into())
 }
 
-/// The version of ONNX Runtime, by the branch that it was built from.
-pub fn runtime_version() -> &'static str {
-    let branch = ort::info().split("rel-").nth(1).unwrap_or_default();
-    branch.split(',').next().unwrap_or_default()
+/// What ONNX Runtime, which is loaded by now, says of itself.
+pub fn runtime_version(library: Option<&Path>) -> String {
+    let named = || env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
+    let version = library.map(Path::to_path_buf).or_else(named).and_then(|library| {
+        // SAFETY: the library is loaded, and exports this function with this type.
+        unsafe {
+            let library = libloading::Library::new(library).ok()?;
+            let base = library.get::<Base>(b"OrtGetApiBase").ok()?;
+            let version = CStr::from_ptr(((*base()).GetVersionString)());
+            Some(version.to_string_lossy().into_owned())
+        }
+    });
+    version.unwrap_or_else(|| "unknown".into())
 }
 
 /// The version of a crate in the lock file.

@@ -1,8 +1,6 @@
 //! Texts as rows of token ids.
 
-use tokenizers::Tokenizer;
-
-use crate::contract::CONTRACT;
+use crate::{contract::CONTRACT, error::Error};
 
 /// What a row is made of.
 pub(crate) type Text<'a> = &'a str;
@@ -15,11 +13,14 @@ pub(crate) fn texts(texts: &[impl AsRef<str>]) -> Vec<Text<'_>> {
     texts.iter().map(AsRef::as_ref).collect()
 }
 
-/// The row of each text with its prompt, which the tokenizer truncates.
-pub(crate) fn of(texts: &[Text], prompt: Option<&str>, tokenizer: &Tokenizer) -> tokenizers::Result<Vec<Row>> {
+/// The row of each text with its prompt, by what gives the ids of a text, and truncates them.
+pub(crate) fn of(
+    texts: &[Text],
+    prompt: Option<&str>,
+    encode: impl Fn(String) -> Result<Vec<u32>, Error>,
+) -> Result<Vec<Row>, Error> {
     let prefix = prompt.and_then(|name| CONTRACT.prompts[name].as_str()).unwrap_or_default();
-    let encoded = texts.iter().map(|text| tokenizer.encode_fast(format!("{prefix}{text}"), true));
-    encoded.map(|encoding| Ok(encoding?.get_ids().to_vec())).collect()
+    texts.iter().map(|text| encode(format!("{prefix}{text}"))).collect()
 }
 
 /// A row of one token, to see whether the graph runs.
