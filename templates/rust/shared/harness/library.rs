@@ -5,7 +5,6 @@ use std::{
     ffi::CStr,
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 type Base = unsafe extern "C" fn() -> *const ort::sys::OrtApiBase;
@@ -25,14 +24,6 @@ pub fn installed(device: &str) -> Option<PathBuf> {
     let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
     let found = paths.find(|path| path.file_name().is_some_and(|name| named(&name.to_string_lossy())));
     found.and_then(|path| path.canonicalize().ok())
-}
-
-/// The compiler's version, or the oldest that builds this crate.
-pub fn rust_version() -> String {
-    let printed = Command::new("rustc").arg("--version").output();
-    let printed = printed.map(|done| String::from_utf8_lossy(&done.stdout).into_owned());
-    let version = printed.ok().and_then(|line| Some(line.split(' ').nth(1)?.to_owned()));
-    version.unwrap_or_else(|| env!("CARGO_PKG_RUST_VERSION").into())
 }
 
 /// What ONNX Runtime, which is loaded by now, says of itself.
