@@ -5,7 +5,7 @@ use std::{
     collections::{HashMap, hash_map::Entry},
 };
 
-use crate::{contract::CONTRACT, error::Error};
+use crate::{arguments, contract::CONTRACT, error::Error};
 
 /// What a row is made of.
 pub(crate) type Text<'a> = (&'a str, &'a str);
@@ -53,7 +53,7 @@ pub(crate) fn padding() -> Row {
 
 /// Tokens of the vocabulary with types of the model, as many, and none too long.
 pub(crate) fn check(rows: &[Row]) -> Result<(), Error> {
-    crate::arguments::check_ids(rows.iter().map(|row| &row.ids))?;
+    arguments::check_ids(rows.iter().map(|row| &row.ids))?;
     let largest = CONTRACT.pair.largest_type();
     for (row, Tokens { ids, type_ids }) in rows.iter().enumerate() {
         let message = if ids.len() != type_ids.len() {
