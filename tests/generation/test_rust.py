@@ -87,7 +87,7 @@ def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
 def test_each_kind_of_model(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """They pass also where it is padded on the left, quantized, or has its weights beside it."""
     model: Path = request.getfixturevalue(f"every_feed_{kind}")
-    folder = prepare(write("rust", tmp_path, model))
+    folder = prepare(write("rust", tmp_path, model, name=f"every-feed-{kind}"))
     assert own_tests(folder, model, "--lib") > 28
     assert verify(model, folder).failures == ()
 
@@ -95,7 +95,8 @@ def test_each_kind_of_model(kind: str, tmp_path: Path, request: pytest.FixtureRe
 def test_hostile_prompts(tmp_path: Path) -> None:
     """What stands in prompts is text, and reaches the tokenizer as it is."""
     model = write_every_feed_model(tmp_path / "hostile.onnx", **CONTRACTS["hostile"])
-    folder = prepare(write("rust", tmp_path / "client", model, description=HOSTILE))
+    changes = {"name": "hostile", "description": HOSTILE}
+    folder = prepare(write("rust", tmp_path / "client", model, **changes))
     assert own_tests(folder, model, "--lib", "embedder") > 8
     assert verify(model, folder).failures == ()
     metadata = cargo("metadata", "--no-deps", "--format-version", "1", cwd=folder)
@@ -278,7 +279,7 @@ def test_a_planted_fault_is_caught(
 ) -> None:
     """The client compiles with the fault, and one of its own tests fails."""
     model: Path = request.getfixturevalue(fault.model)
-    client = write("rust", tmp_path, model)
+    client = write("rust", tmp_path, model, name="planted")
     fault.plant(client)
     environment = {"POLYBAKE_MODEL": str(model), "ORT_DYLIB_PATH": str(onnxruntime())}
     cargo("test", "--release", "--no-run", cwd=client)

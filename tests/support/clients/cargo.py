@@ -23,7 +23,11 @@ PROFILE = {
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_crates(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let every client take the crates that the first one builds, whoever runs its commands."""
+    """Let every client take the crates that the first one builds, whoever runs its commands.
+
+    Cargo then tells two clients of one name apart by the time of their files alone: tests that
+    build the older one again give the other a name of its own.
+    """
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
