@@ -25,6 +25,7 @@ from support.processes.commandline import polybake
 pytest_plugins = [
     "support.oracle.proven",
     "support.oracle.published_pages",
+    "support.clients.cargo",
     "support.clients.caught",
     "faulty.fixtures",
 ]
@@ -44,6 +45,7 @@ TOOLCHAINS = {
     "csharp": ("dotnet",),
     "java": ("javac", "mvn"),
     "go": ("go", "gcc"),
+    "rust": ("cargo",),
 }
 
 

@@ -38,6 +38,7 @@ def test_literals_are_the_language_s_own(manifest: Manifest) -> None:
         "csharp": "null",
         "java": "null",
         "go": '""',
+        "rust": "None",
     }
     assert found["python"].output.packed_bits == "False"
     assert found["ruby"].query_prompt == '"query"'
@@ -85,6 +86,7 @@ def test_an_element_has_the_language_s_own_type(manifest: Manifest, packed_bits:
         "csharp": "sbyte",
         "java": "byte",
         "go": "int8",
+        "rust": "i8",
     }
     sizes = (found["ruby"].dimension, found["ruby"].dimensions)
     assert sizes == ((7, 56) if packed_bits else (7, 7))

@@ -37,7 +37,7 @@ def test_a_client_is_complete(manifest: Manifest, language: str) -> None:
 def test_generated_files_say_so(manifest: Manifest, language: str) -> None:
     """Every source file says in its first lines where it comes from and whose it is."""
     client = render_client(manifest, language)
-    sources = {".py", ".js", ".ts", ".rb", ".cs", ".java", ".go"}
+    sources = {".py", ".js", ".ts", ".rb", ".cs", ".java", ".go", ".rs"}
     for path, text in client.files.items():
         if Path(path).suffix in sources and path not in client.project_files:
             begun = " ".join(line.lstrip("/# ") for line in text.splitlines()[:2])

@@ -11,6 +11,7 @@ import pytest
 
 from models.files.every_byte import write_every_byte_model
 from polybake.verification.verify import verify
+from support.clients.cargo import prepare as build_harness
 from support.clients.rendered import write
 
 
@@ -29,7 +30,9 @@ def prepared(every_byte: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
         folder = write(language, tmp_path_factory.mktemp(language), every_byte)
         if language == "python":  # this environment has its packages
             (folder / ".venv").symlink_to(sys.prefix)
-        report = verify(every_byte, folder, prepare=language != "python")
+        if language == "rust":  # and ONNX Runtime's library
+            build_harness(folder)
+        report = verify(every_byte, folder, prepare=language not in ("python", "rust"))
         assert (report.failures, report.exit_code()) == ((), 0)
         return folder
 

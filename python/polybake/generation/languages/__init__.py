@@ -7,11 +7,14 @@ from polybake.generation.languages.language import Language
 from polybake.generation.languages.node import NODE
 from polybake.generation.languages.python import PYTHON
 from polybake.generation.languages.ruby import RUBY
+from polybake.generation.languages.rust import RUST
 
 __all__ = ["DEFAULT_LANGUAGES", "LANGUAGES", "Language"]
 
 #: The languages by name; all other code, from polybake.toml to --require, reads them from here.
-LANGUAGES: dict[str, Language] = {one.name: one for one in (PYTHON, NODE, RUBY, CSHARP, JAVA, GO)}
+LANGUAGES: dict[str, Language] = {
+    one.name: one for one in (PYTHON, NODE, RUBY, CSHARP, JAVA, GO, RUST)
+}
 
 #: Those whose clients are written where nobody chooses.
 DEFAULT_LANGUAGES = ("python", "node", "ruby", "csharp")

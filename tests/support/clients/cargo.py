@@ -1,0 +1,60 @@
+"""Build Rust clients, which share what is built of their crates."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from support.clients.rendered import run
+
+#: As little work for the compiler as can be, and arithmetic that is checked.
+PROFILE = {
+    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
+    "CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS": "true",
+    "CARGO_INCREMENTAL": "0",
+    "CARGO_TERM_COLOR": "never",
+    "CARGO_TERM_QUIET": "true",
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_crates(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let every client take the crates that the first one builds, whoever runs its commands.
+
+    Cargo then tells two clients of one name apart by the time of their files alone: tests that
+    build the older one again give the other a name of its own.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    os.environ.setdefault("CARGO_BUILD_BUILD_DIR", str(folder / "crates"))
+    for name, value in PROFILE.items():
+        os.environ.setdefault(name, value)
+
+
+def onnxruntime() -> Path:
+    """ONNX Runtime's library in the package of this environment."""
+    found = importlib.util.find_spec("onnxruntime")
+    assert found is not None
+    assert found.origin is not None
+    (library,) = Path(found.origin).parent.glob("capi/libonnxruntime.so.*")
+    return library
+
+
+def cargo(*arguments: str | Path, cwd: Path, **environment: str) -> str:
+    return run("cargo", *arguments, cwd=cwd, ORT_DYLIB_PATH=str(onnxruntime()), **environment)
+
+
+def prepare(client: Path) -> Path:
+    """The client's folder, its harness built, and this environment's ONNX Runtime beside it."""
+    installed = client / ".onnxruntime"
+    if not installed.exists():
+        installed.mkdir()
+        (installed / "onnxruntime").symlink_to(onnxruntime().parents[1])
+    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
+    run(*settings["prepare"][-1], cwd=client)
+    return client
