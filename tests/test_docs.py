@@ -264,6 +264,7 @@ RUNNERS: dict[str, Callable[[str, Path], None]] = {
     "ts": compare_with_client("node"),
     "ruby": compare_with_client("ruby"),
     "csharp": compare_with_client("csharp"),
+    "java": compare_with_client("java"),
 }
 
 
@@ -283,7 +284,8 @@ def test_each_task_has_the_lines_of_its_clients(task: str, project: Path) -> Non
     page = (REPOSITORY / "docs" / "tasks.md").read_text(encoding="utf-8")
     section = page.partition(f"## {task}: ")[2].partition("\n## ")[0]
     shown = re.findall(r"^```(\w+)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    fences = {"python": "python", "ts": "node", "ruby": "ruby", "csharp": "csharp"}
+    fences = {language: language for language in LANGUAGES} | {"node": "ts"}
+    fences = {fence: language for language, fence in fences.items()}
     assert [fences[fence] for fence, _ in shown] == list(fences.values())
     for fence, code in shown:
         assert code in readme(project, task, fences[fence])
@@ -316,8 +318,8 @@ def test_every_command_is_documented() -> None:
 def test_every_client_language_is_in_the_readme() -> None:
     """The README shows three lines for each language that is generated."""
     shown = {language for place, language, _ in blocks() if place.startswith("README")}
-    assert {"python", "ts", "ruby", "csharp"} <= shown
-    assert len(LANGUAGES) == 4
+    assert {"python", "ts", "ruby", "csharp", "java"} <= shown
+    assert len(LANGUAGES) == 5
 
 
 def test_the_readme_is_short() -> None:
