@@ -24,7 +24,7 @@ from models.files.task_models import TASK_MODELS
 from models.formulas.network_numpy import draw, linear_shapes
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
-from polybake.generation import render_client
+from polybake.generation import LANGUAGES, render_client
 from polybake.generation.languages import DEFAULT_LANGUAGES
 from polybake.verification.harness import protocol
 from polybake.verification.harness.harness_file import HarnessFile
@@ -265,6 +265,7 @@ RUNNERS: dict[str, Callable[[str, Path], None]] = {
     "ts": compare_with_client("node"),
     "ruby": compare_with_client("ruby"),
     "csharp": compare_with_client("csharp"),
+    "java": compare_with_client("java"),
 }
 
 
@@ -284,7 +285,8 @@ def test_each_task_has_the_lines_of_its_clients(task: str, project: Path) -> Non
     page = (REPOSITORY / "docs" / "tasks.md").read_text(encoding="utf-8")
     section = page.partition(f"## {task}: ")[2].partition("\n## ")[0]
     shown = re.findall(r"^```(\w+)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    fences = {"python": "python", "ts": "node", "ruby": "ruby", "csharp": "csharp"}
+    fences = {language: language for language in LANGUAGES} | {"node": "ts"}
+    fences = {fence: language for language, fence in fences.items()}
     assert [fences[fence] for fence, _ in shown] == list(fences.values())
     for fence, code in shown:
         assert code in readme(project, task, fences[fence])
@@ -315,10 +317,12 @@ def test_every_command_is_documented() -> None:
 
 
 def test_every_client_language_is_in_the_readme() -> None:
-    """The README shows three lines for each language that is generated where nobody chooses."""
+    """The README shows three lines of each default language, and leads to the clients of others."""
     shown = {language for place, language, _ in blocks() if place.startswith("README")}
     assert {"python", "ts", "ruby", "csharp"} <= shown
-    assert len(DEFAULT_LANGUAGES) == 4
+    page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    others = set(LANGUAGES) - set(DEFAULT_LANGUAGES)
+    assert all(f"(clients/{language})" in page for language in others)
 
 
 def test_the_readme_is_short() -> None:

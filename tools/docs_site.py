@@ -29,6 +29,7 @@ CONTENTS = (
 SHOWN = ("recipes/*/*.*", "examples/*.py", "deploy/[!.]*")
 
 LANGUAGES = {"python": "Python", "ts": "Node", "js": "Node", "ruby": "Ruby", "csharp": "C#"}
+LANGUAGES |= {"java": "Java", "go": "Go", "rust": "Rust"}
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 _FENCES = re.compile(

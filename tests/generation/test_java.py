@@ -19,7 +19,7 @@ from polybake.base.modelfile.container import read_head
 from polybake.generation import render_client
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS, HOSTILE
-from support.clients.java import Java, fetch, package, passed
+from support.clients.java import Java, fetch, package, passed, write_readme
 from support.clients.planted import Fault, faults
 from support.clients.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
 from support.processes.fresh_home import run_cut_off, run_silently
@@ -62,6 +62,8 @@ def built(
         kind: write("java", folder / kind, model, name=f"of-{kind.replace('_', '-')}")
         for kind, model in models.items()
     }
+    for kind, client in clients.items():
+        write_readme(client, models[kind])
     java.build(*clients.values())
     return {kind: (model, clients[kind]) for kind, model in models.items()}
 
@@ -75,7 +77,7 @@ def check_formatted(java: Java, clients: Iterable[Path]) -> None:
     sources = {
         path.read_text(encoding="utf-8").replace(f"{package(client)};", ";"): path
         for client in clients
-        for path in client.rglob("*.java")
+        for path in client.glob("src/**/*.java")
     }
     assert len(sources) > 30
     command = ("java", "-jar", java.formatter, "--dry-run", "--set-exit-if-changed")
@@ -123,9 +125,10 @@ def test_its_own_tests_pass(java: Java, kind: str, built: dict[str, tuple[Path, 
 def test_each_task_has_its_client(
     java: Java, task: str, built: dict[str, tuple[Path, Path]]
 ) -> None:
-    """It passes its own tests, and reproduces vectors and answers."""
+    """It passes its own tests, runs its README's lines, and reproduces vectors and answers."""
     model, client = built[task]
     assert passed(java.test(client, model)) > 3
+    java.run_readme(client)
     check_task(model, client)
 
 

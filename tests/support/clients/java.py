@@ -108,6 +108,22 @@ class Java:
             check=False,
         )
 
+    def run_readme(self, client: Path) -> str:
+        """What the lines of a client's README print, which `write_readme` made a program of."""
+        places = os.pathsep.join([f"{self.packages}/*", str(self.built)])
+        return run("java", *_QUICK, "-cp", places, f"{package(client)}.Readme", cwd=client)
+
+
+def write_readme(client: Path, model: Path) -> None:
+    """Make a program of the lines of a client's README, beside its sources."""
+    readme = (client / "README.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"```java\n(.*?)```", readme, re.DOTALL)
+    imports, _, code = lines.partition("\n\n")
+    code = re.sub(r'Path\.of\(".*?\.onnx"\)', f"Path.of({json.dumps(str(model))})", code)
+    program = f"final class Readme {{ public static void main(String[] none) {{ {code} }} }}\n"
+    text = f"package {package(client)};\n{imports}\n{program}"
+    (client / "Readme.java").write_text(text, encoding="utf-8")
+
 
 def package(client: Path) -> str:
     """The name of the Java package of a client."""
