@@ -32,32 +32,26 @@ var compiled = sync.OnceValues(func() (instantiate func() (api.Module, error), e
 	}, err
 })
 
-// instances are how many a model has at most, as each holds the vocabulary.
-const instances = 4
-
-// A tokenizer truncates, and does not pad. Goroutines may share it: each call has an instance.
+// A tokenizer truncates, and does not pad. Goroutines may share it: its instance, which holds the
+// vocabulary, takes one text at a time.
 type tokenizer struct {
 	path string
 	json []byte
-	made chan struct{}
-	idle chan *instance
+	gate sync.Mutex
+	one  *instance // nil where the last one has failed
 }
 
 func openTokenizer(file *modelFile) (*tokenizer, error) {
-	t := &tokenizer{file.path, file.entries[tokenizerKey], make(chan struct{}, instances), make(chan *instance, instances)}
-	first, err := t.take()
+	one, err := newInstance(file.entries[tokenizerKey])
 	if err != nil {
 		return nil, file.refused(err, "%s is damaged; bake the model again", tokenizerKey)
 	}
-	t.idle <- first
-	return t, nil
+	return &tokenizer{path: file.path, json: file.entries[tokenizerKey], one: one}, nil
 }
 
-// close frees the instances, of which none is in use.
 func (t *tokenizer) close() {
-	close(t.idle)
-	for one := range t.idle {
-		_ = one.Close(context.Background())
+	if t.one != nil {
+		_ = t.one.Close(context.Background())
 	}
 }
 
@@ -74,39 +68,22 @@ func (t *tokenizer) encode(text string) ([]int64, error) {
 	return ids, nil
 }
 
-// call lets an instance work; one that has failed is not used again.
+// call lets the instance work, or another one where it has failed.
 func (t *tokenizer) call(name string, input []byte, more ...uint64) (output []byte, err error) {
-	one, err := t.take()
+	t.gate.Lock()
+	defer t.gate.Unlock()
+	if t.one == nil {
+		t.one, err = newInstance(t.json)
+	}
 	if err == nil {
-		if output, err = one.call(name, input, more...); one.IsClosed() {
-			<-t.made
-		} else {
-			t.idle <- one
+		if output, err = t.one.call(name, input, more...); t.one.IsClosed() {
+			t.one = nil
 		}
 	}
 	if err != nil {
 		return nil, &ModelError{failure{fmt.Sprintf("%s: the tokenizer failed: %v", t.path, err), err}}
 	}
 	return output, nil
-}
-
-// take waits for an instance that nobody uses, or makes one.
-func (t *tokenizer) take() (*instance, error) {
-	select {
-	case one := <-t.idle:
-		return one, nil
-	default:
-	}
-	select {
-	case one := <-t.idle:
-		return one, nil
-	case t.made <- struct{}{}:
-		one, err := newInstance(t.json)
-		if err != nil {
-			<-t.made
-		}
-		return one, err
-	}
 }
 
 // An instance of the module with a tokenizer. One call may use it at a time.

@@ -21,7 +21,7 @@ func TestTheTokenizer(t *testing.T) {
 	}
 	expected := must[[]int64](t)(tokenizer.encode("some words"))
 	var calls sync.WaitGroup
-	for range 4 * instances {
+	for range 16 {
 		calls.Go(func() {
 			if ids, err := tokenizer.encode("some words"); err != nil || !slices.Equal(ids, expected) {
 				t.Error(ids, err)
@@ -29,22 +29,12 @@ func TestTheTokenizer(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	if len(tokenizer.made) > instances {
-		t.Error(len(tokenizer.made))
+	_ = tokenizer.one.Close(context.Background()) // as where it has failed
+	if _, err := tokenizer.encode("some words"); err == nil {
+		t.Error("an instance that has failed works")
 	}
-	for range len(tokenizer.idle) { // an instance that has failed is not used again
-		one := <-tokenizer.idle
-		_ = one.Close(context.Background())
-		tokenizer.idle <- one
-	}
-	failed := 0
-	for range instances {
-		if _, err := tokenizer.encode("some words"); err != nil {
-			failed++
-		}
-	}
-	if ids, err := tokenizer.encode("some words"); err != nil || failed == 0 || !slices.Equal(ids, expected) {
-		t.Error(ids, err, failed)
+	if ids, err := tokenizer.encode("some words"); err != nil || !slices.Equal(ids, expected) {
+		t.Error(ids, err)
 	}
 	if _, err := newInstance([]byte("{}")); err == nil || !strings.HasPrefix(err.Error(), "tokenizer: ") {
 		t.Error(err)
