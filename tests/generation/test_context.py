@@ -36,6 +36,7 @@ def test_literals_are_the_language_s_own(manifest: Manifest) -> None:
         "node": "null",
         "ruby": "nil",
         "csharp": "null",
+        "java": "null",
     }
     assert found["python"].output.packed_bits == "False"
     assert found["ruby"].query_prompt == '"query"'
@@ -81,6 +82,7 @@ def test_an_element_has_the_language_s_own_type(manifest: Manifest, packed_bits:
         "node": "Int8Array",
         "ruby": "Integer",
         "csharp": "sbyte",
+        "java": "byte",
     }
     sizes = (found["ruby"].dimension, found["ruby"].dimensions)
     assert sizes == ((7, 56) if packed_bits else (7, 7))

@@ -105,6 +105,6 @@ def test_an_extracted_manifest_will_do(repository: Path) -> None:
     """clients/ is made of the manifest.json beside its fixture; a missing one says its remedy."""
     folder = repository / "fixtures/all-minilm-l6-v2"
     clients = repository / "clients"
-    assert len(generate(folder / "manifest.json", clients, parts=PARTS, check=True)) == 4
+    assert len(generate(folder / "manifest.json", clients, parts=PARTS, check=True)) == 5
     with pytest.raises(InputError, match="write one with: polybake inspect MODEL --extract FOLDER"):
         generate(folder / "none.json")

@@ -9,6 +9,7 @@ import subprocess
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from polybake.generation import LANGUAGES
 from polybake.generation.languages.csharp import msbuild_text
+from polybake.generation.languages.java import java_string, maven_text
 from polybake.generation.languages.language import bracketed
 from polybake.generation.languages.node import javascript_string, json_string
 from polybake.generation.languages.python import python_string
@@ -33,6 +35,15 @@ NODE_PROGRAM = (
     "console.log(JSON.stringify([{}]).replace(/[^ -~]/g, "
     r"c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')))"
 )
+
+JAVA_PROGRAM = """\
+class Literals {
+  public static void main(String[] arguments) {
+    var texts = java.util.List.of(LITERALS);
+    System.out.println(texts.stream().map(text -> text.codePoints().boxed().toList()).toList());
+  }
+}
+"""
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -65,6 +76,15 @@ def test_msbuild_keeps_what_is_printable(text: str) -> None:
 
 
 @given(texts)
+def test_maven_keeps_what_is_printable(text: str) -> None:
+    """Maven reads the element as the text without what XML forbids, and expands nothing."""
+    found = ElementTree.fromstring(f"<a>{maven_text(text)}</a>").text or ""  # noqa: S314
+    assert "${" not in found
+    printable = "".join(char for char in text if char.isprintable())
+    assert found == printable.replace("${", "$ {")
+
+
+@given(texts)
 def test_a_literal_is_one_line_without_inner_quotes(text: str) -> None:
     """No literal breaks its line or gives a formatter a choice of quotes."""
     for language in LANGUAGES.values():
@@ -91,6 +111,17 @@ def test_ruby_reads_its_literals_back() -> None:
     """Ruby evaluates every hostile literal to its text."""
     program = "puts JSON.generate([{}], ascii_only: true)"
     read_back(ruby_string, ["ruby", "-rjson", "-e"], program)
+
+
+@pytest.mark.java
+def test_java_reads_its_literals_back(tmp_path: Path) -> None:
+    """Java evaluates every hostile literal to its text, wherever its compiler reads escapes."""
+    program = tmp_path / "Literals.java"
+    code = JAVA_PROGRAM.replace("LITERALS", ", ".join(map(java_string, HOSTILE)))
+    program.write_text(code, encoding="utf-8")
+    command = ["java", "-Dfile.encoding=UTF-8", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ["".join(map(chr, one)) for one in json.loads(done.stdout)] == HOSTILE
 
 
 def test_a_list_breaks_where_it_does_not_fit() -> None:
