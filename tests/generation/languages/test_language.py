@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from polybake.generation import LANGUAGES
 from polybake.generation.languages.csharp import msbuild_text
 from polybake.generation.languages.go import go_literal, go_string
+from polybake.generation.languages.java import java_string, maven_text
 from polybake.generation.languages.language import bracketed
 from polybake.generation.languages.node import javascript_string, json_string
 from polybake.generation.languages.python import python_string
@@ -46,6 +47,15 @@ import (
 
 func main() {
 	_ = json.NewEncoder(os.Stdout).Encode([]string{LITERALS})
+}
+"""
+
+JAVA_PROGRAM = """\
+class Literals {
+  public static void main(String[] arguments) {
+    var texts = java.util.List.of(LITERALS);
+    System.out.println(texts.stream().map(text -> text.codePoints().boxed().toList()).toList());
+  }
 }
 """
 
@@ -88,6 +98,15 @@ def test_a_raw_literal_of_go_holds_its_json(text: str) -> None:
 
 
 @given(texts)
+def test_maven_keeps_what_is_printable(text: str) -> None:
+    """Maven reads the element as the text without what XML forbids, and expands nothing."""
+    found = ElementTree.fromstring(f"<a>{maven_text(text)}</a>").text or ""  # noqa: S314
+    assert "${" not in found
+    printable = "".join(char for char in text if char.isprintable())
+    assert found == printable.replace("${", "$ {")
+
+
+@given(texts)
 def test_a_literal_is_one_line_without_inner_quotes(text: str) -> None:
     """No literal breaks its line or gives a formatter a choice of quotes."""
     for language in LANGUAGES.values():
@@ -123,6 +142,17 @@ def test_go_reads_its_literals_back(tmp_path: Path) -> None:
     code = GO_PROGRAM.replace("LITERALS", ", ".join(go_string(text) for text in HOSTILE))
     program.write_text(code, encoding="utf-8")
     read_back(go_string, ["go", "run"], str(program))
+
+
+@pytest.mark.java
+def test_java_reads_its_literals_back(tmp_path: Path) -> None:
+    """Java evaluates every hostile literal to its text, wherever its compiler reads escapes."""
+    program = tmp_path / "Literals.java"
+    code = JAVA_PROGRAM.replace("LITERALS", ", ".join(map(java_string, HOSTILE)))
+    program.write_text(code, encoding="utf-8")
+    command = ["java", "-Dfile.encoding=UTF-8", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ["".join(map(chr, one)) for one in json.loads(done.stdout)] == HOSTILE
 
 
 def test_a_list_breaks_where_it_does_not_fit() -> None:

@@ -10,14 +10,14 @@ from polybake.generation.languages.language import Language, Spelling, bracketed
 #: The most characters of an array or an object within one line.
 _WIDTH = 100
 
-_ESCAPES = {'"': "\\042", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def java_string(text: str) -> str:
     r"""A Java string literal.
 
     The compiler reads ``\u000a`` as a line break in the source before it reads the literal, so
-    characters below U+0100 are escaped in octal.
+    characters below U+0100 are escaped in octal, and quotation marks among them.
     """
     return f'"{"".join(map(_character, text))}"'
 
@@ -25,7 +25,7 @@ def java_string(text: str) -> str:
 def _character(char: str) -> str:
     if char in _ESCAPES:
         return _ESCAPES[char]
-    if char.isprintable():
+    if char.isprintable() and char != '"':
         return char
     if ord(char) < 0x100:
         return f"\\{ord(char):03o}"
