@@ -294,4 +294,4 @@ def test_a_planted_fault_is_caught(
         check=False,
     )
     assert done.returncode != 0, done.stdout
-    assert re.findall(r"^test (\S+) \.\.\. FAILED", done.stdout, re.MULTILINE), done.stdout
+    assert re.findall(r"^---- (\S+) stdout ----$", done.stdout, re.MULTILINE), done.stdout
