@@ -28,7 +28,14 @@ CONTENTS = (
 #: Source files that are shown, each as a page of its own.
 SHOWN = ("recipes/*/*.*", "examples/*.py", "deploy/[!.]*")
 
-LANGUAGES = {"python": "Python", "ts": "Node", "js": "Node", "ruby": "Ruby", "csharp": "C#", "java": "Java"}
+LANGUAGES = {
+    "python": "Python",
+    "ts": "Node",
+    "js": "Node",
+    "ruby": "Ruby",
+    "csharp": "C#",
+    "java": "Java",
+}
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 _FENCES = re.compile(
