@@ -17,6 +17,8 @@ nox.options.default_venv_backend = "uv|virtualenv"
 
 NAME = "all-minilm-l6-v2"
 LANGUAGES = ["python", "node", "ruby", "csharp"]
+#: Those that have clients where they are named.
+OTHERS = ["java", "go", "rust"]
 DEVICES = ["cpu", "cuda"]
 PARTS = ["bulk", "cuda"]
 BUILD = Path("build")
@@ -38,7 +40,7 @@ WORKERS = str(min(max(PROCESSORS or 2, 2), 8))
 COMMON = "not oracle and not planted and not reported and not mutants and not guards"
 
 #: What takes long: other libraries, whole clients, real weights, processes.
-SLOW = ["oracle", "planted", "reported", "mutants", "guards", *LANGUAGES, "minilm", "slow"]
+SLOW = ["oracle", "planted", "reported", "mutants", "guards", *LANGUAGES, *OTHERS, "minilm", "slow"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 #: The groups of pyproject.toml that constraints.txt locks.
@@ -204,7 +206,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 @nox.parametrize("device", DEVICES)
-@nox.parametrize("language", LANGUAGES)
+@nox.parametrize("language", LANGUAGES + OTHERS)
 def verify(session: nox.Session, language: str, device: str) -> None:
     """Take one committed client through the golden cases of the oracle, on one device."""
     required = language in os.environ.get("POLYBAKE_REQUIRE", "").split(",")

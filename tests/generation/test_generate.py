@@ -10,7 +10,6 @@ from polybake.base.modelfile.container import read_head
 from polybake.errors import CheckFailed, InputError
 from polybake.generation.generate import ClientSettings, generate
 from polybake.generation.languages import DEFAULT_LANGUAGES
-from polybake.generation.render import PARTS
 
 
 def test_every_default_language_gets_a_folder(every_feed: Path, tmp_path: Path) -> None:
@@ -105,7 +104,7 @@ def test_an_extracted_manifest_will_do(repository: Path) -> None:
     """clients/ is made of the manifest.json beside its fixture; a missing one says its remedy."""
     folder = repository / "fixtures/all-minilm-l6-v2"
     clients = repository / "clients"
-    fresh = generate(folder / "manifest.json", clients, parts=PARTS, check=True)
+    fresh = generate(folder / "manifest.json", clients, check=True)
     assert sorted(fresh) == sorted(path.name for path in clients.iterdir())
     with pytest.raises(InputError, match="write one with: polybake inspect MODEL --extract FOLDER"):
         generate(folder / "none.json")

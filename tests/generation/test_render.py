@@ -11,8 +11,9 @@ from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.manifest import Manifest, parse_manifest
 from polybake.errors import InputError
 from polybake.generation import LANGUAGES, render_client
-from polybake.generation.render import HEADER, PARTS
+from polybake.generation.render import HEADER
 from polybake.generation.write import changes
+from support.clients.rendered import parts_of
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +67,8 @@ def test_a_part_adds_whole_files(manifest: Manifest) -> None:
     assert all(whole[path] == core[path] for path in core if path.startswith(library))
     with pytest.raises(InputError, match="part 'spin': choose one of: bulk, cuda"):
         render_client(manifest, "python", parts=["spin"])
+    with pytest.raises(InputError, match="java: has no part 'bulk'; leave it out"):
+        render_client(manifest, "java", parts=["bulk"])
 
 
 def test_a_user_s_template_takes_the_place(manifest: Manifest, tmp_path: Path) -> None:
@@ -93,7 +96,8 @@ def test_a_wrong_template_is_named(manifest: Manifest, tmp_path: Path, text: byt
 def test_the_committed_client_is_fresh(repository: Path, language: str) -> None:
     """clients/<language> is what the templates render for MiniLM today."""
     path = repository / "fixtures/all-minilm-l6-v2/manifest.json"
-    client = render_client(parse_manifest(path.read_text(), str(path)), language, parts=PARTS)
+    manifest = parse_manifest(path.read_text(), str(path))
+    client = render_client(manifest, language, parts=parts_of(language))
     folder = repository / "clients" / language
     found = changes(folder, client.files | client.binaries, frozenset())
     assert (found.written, found.removed) == ((), ())

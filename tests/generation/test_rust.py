@@ -67,7 +67,8 @@ def test_the_linter_finds_nothing(every_feed: Path, tmp_path: Path) -> None:
     write("rust", tmp_path / "hostile", every_feed, contract=CONTRACTS["hostile"])
     write("rust", tmp_path / "beside", every_feed, name="beside", format=2)
     for kind, output in OUTPUTS.items():
-        write("rust", tmp_path / kind, every_feed, name=kind, contract={"output": output})
+        name = f"every-{kind}"
+        write("rust", tmp_path / kind, every_feed, name=name, contract={"output": output})
     for task, make in TASK_MODELS.items():
         write("rust", tmp_path / task, make(tmp_path / f"tiny-{task}.onnx"))
     members = sorted(path.parent.name for path in tmp_path.glob("*/Cargo.toml"))

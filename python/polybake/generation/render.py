@@ -83,6 +83,12 @@ def render_client(
         if part not in PARTS:
             raise InputError(f"part {part!r}: choose one of: {', '.join(PARTS)}")
     shipped = templates_folder() / language
+    missing = [part for part in parts if not (shipped / "parts" / part).is_dir()]
+    if missing:
+        raise InputError(
+            f"{language}: has no part {missing[0]!r}; leave it out, or say with --language which "
+            "clients have it"
+        )
     of_task = shipped / manifest.contract.task
     if shipped.is_dir() and not of_task.is_dir():
         raise InputError(

@@ -48,9 +48,14 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout + done.stderr
 
 
+def parts_of(language: str) -> list[str]:
+    """The parts that clients of a language may have."""
+    return [part for part in PARTS if (templates_folder() / language / "parts" / part).is_dir()]
+
+
 def has_streams(language: str) -> bool:
     """Whether clients of a language have the part that streams, or are a core alone."""
-    return (templates_folder() / language / "parts" / "bulk").is_dir()
+    return "bulk" in parts_of(language)
 
 
 def failed(report: Report) -> list[Verdict]:
@@ -80,9 +85,9 @@ def check_task(model: Path, client: Path) -> None:
 def write(language: str, folder: Path, model: Path, **changes: Any) -> Path:
     """Write the client of ``model``, with fields of its manifest or contract changed.
 
-    It has every part, or those in ``changes["parts"]``.
+    It has every part of its language, or those in ``changes["parts"]``.
     """
-    parts = changes.pop("parts", PARTS)
+    parts = changes.pop("parts", parts_of(language))
     manifest = read_head(model).manifest
     contract = manifest.contract.model_copy(update=changes.pop("contract", {}))
     manifest = manifest.model_copy(update={"contract": contract, **changes})
