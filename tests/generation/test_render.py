@@ -57,7 +57,7 @@ def test_languages_share_binary_files(manifest: Manifest, repository: Path) -> N
 def test_a_part_adds_whole_files(manifest: Manifest) -> None:
     """No file of the library's core is another beside it; an unknown part is named."""
     core = render_client(manifest, "python").files
-    whole = render_client(manifest, "python", parts=PARTS).files
+    whole = render_client(manifest, "python", parts=parts_of("python")).files
     added = {path for path in whole if path not in core}
     library = "src/every_feed/"
     assert {path for path in added if path.startswith(library)} == {
