@@ -266,6 +266,8 @@ RUNNERS: dict[str, Callable[[str, Path], None]] = {
     "ruby": compare_with_client("ruby"),
     "csharp": compare_with_client("csharp"),
     "java": compare_with_client("java"),
+    "go": compare_with_client("go"),
+    "rust": compare_with_client("rust"),
 }
 
 
