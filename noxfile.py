@@ -99,13 +99,29 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests; a language whose toolchain is missing is a visible skip."""
+    """Run the tests; a language whose toolchain is missing is a visible skip.
+
+    ``-- four`` leaves those of `OTHERS` to the session ``others``.
+    """
     # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
     install(session, "bake,cpu,hub,serve", "tests")
+    four = session.posargs == ["four"]
+    chosen = " and not ".join([COMMON, *OTHERS]) if four else COMMON
     session.run(
         # In this order the clients, which take longest, do not come last and alone.
         "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder",
-        "--durations", "20", "-m", COMMON, *session.posargs, env=ENVIRONMENT,
+        "--durations", "20", "-m", chosen, *([] if four else session.posargs), env=ENVIRONMENT,
+    )  # fmt: skip
+
+
+@nox.session
+def others(session: nox.Session) -> None:
+    """Run those tests that need the toolchains of Java, Go or Rust."""
+    install(session, "bake,cpu,hub,serve", "tests")
+    session.run(
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder",
+        "--durations", "20", "-m", f"({' or '.join(OTHERS)}) and {COMMON}", *session.posargs,
+        env=ENVIRONMENT,
     )  # fmt: skip
 
 

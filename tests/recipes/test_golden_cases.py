@@ -13,6 +13,7 @@ import pytest
 import polybake
 from models.files.search_model import PROMPTS, write_search_model
 from polybake.base.modelfile import fixture_folder
+from support.clients.cargo import onnxruntime
 from support.clients.programs import GEMFILE, MODEL, RECIPES, call
 from support.clients.rendered import run
 from support.processes import commandline
@@ -49,6 +50,43 @@ internal static class Service
     public static float[][] Embed(string[] texts, string? prompt) => Embedder.Embed(texts, prompt);
 }
 """,
+    "java": """
+import allminilml6v2.Embedder;
+import java.nio.file.Path;
+import java.util.List;
+
+final class Service {
+  private static final Embedder EMBEDDER = Embedder.open(Path.of("../all-minilm-l6-v2.onnx"));
+
+  static List<float[]> embed(List<String> texts, String prompt) {
+    return EMBEDDER.embed(texts, prompt);
+  }
+}
+""",
+    "go": """
+package service
+
+import (
+	"context"
+
+	allminilml6v2 "all-minilm-l6-v2"
+)
+
+func Embed(texts []string, prompt string) ([][]float32, error) {
+	embedder, err := allminilml6v2.Open("../all-minilm-l6-v2.onnx")
+	if err != nil {
+		return nil, err
+	}
+	defer embedder.Close()
+	return embedder.Embed(context.Background(), texts, allminilml6v2.WithPrompt(prompt))
+}
+""",
+    "rust": """
+pub fn embed(texts: &[&str], prompt: Option<&str>) -> Vec<Vec<f32>> {
+    let embedder = all_minilm_l6_v2::Embedder::open("all-minilm-l6-v2.onnx").unwrap();
+    embedder.embed(texts, prompt).unwrap()
+}
+""",
 }
 
 NAME = Path(MODEL).stem
@@ -82,6 +120,91 @@ TESTS = """
   </ItemGroup>
 </Project>
 """  # noqa: E501
+
+REACTOR = """
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>project</groupId>
+  <artifactId>project</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <modules>
+    <module>clients/java</module>
+    <module>service</module>
+  </modules>
+</project>
+"""
+
+POM = """
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>service</groupId>
+  <artifactId>service</artifactId>
+  <version>1</version>
+  <properties>
+    <maven.compiler.release>17</maven.compiler.release>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>
+    <dependency>
+      <groupId>allminilml6v2</groupId>
+      <artifactId>all-minilm-l6-v2</artifactId>
+      <version>0.1.0</version>
+    </dependency>
+    <dependency>
+      <groupId>org.junit.jupiter</groupId>
+      <artifactId>junit-jupiter</artifactId>
+      <version>5.13.4</version>
+      <scope>test</scope>
+    </dependency>
+    <dependency>
+      <groupId>com.fasterxml.jackson.core</groupId>
+      <artifactId>jackson-databind</artifactId>
+      <version>2.19.2</version>
+      <scope>test</scope>
+    </dependency>
+  </dependencies>
+  <build>
+    <plugins>
+      <plugin>
+        <artifactId>maven-compiler-plugin</artifactId>
+        <version>3.14.1</version>
+      </plugin>
+      <plugin>
+        <artifactId>maven-surefire-plugin</artifactId>
+        <version>3.5.4</version>
+      </plugin>
+    </plugins>
+  </build>
+</project>
+"""
+
+GO_MODULE = """
+module project
+
+go 1.25.0
+
+require all-minilm-l6-v2 v0.0.0
+
+replace all-minilm-l6-v2 => ./clients/go
+"""
+
+CRATE = """
+[package]
+name = "service"
+version = "0.1.0"
+edition = "2024"
+
+[lib]
+path = "src/service.rs"
+
+[dependencies]
+all-minilm-l6-v2 = { path = "clients/rust" }
+
+[dev-dependencies]
+base64 = "0.22"
+serde_json = "1"
+"""
 
 Command = list[str]
 
@@ -122,11 +245,49 @@ def write_csharp(project: Path) -> Command:
     return ["dotnet", "test", "tests", "--no-build", "--output", "built"]
 
 
+def write_java(project: Path) -> Command:
+    """`mvn test`, of the service and the client that it has."""
+    write(project / "pom.xml", REACTOR)
+    write(project / "service/pom.xml", POM)
+    for folder, text in (("main", SERVICES["java"]), ("test", "")):
+        (project / "service/src" / folder / "java").mkdir(parents=True)
+        if text:
+            write(project / "service/src" / folder / "java/Service.java", text)
+    copy("java/GoldenCasesTest.java", project / "service/src/test/java")
+    (project / "service/fixtures").symlink_to("../fixtures")
+    chosen = ("-Dtest=GoldenCasesTest", "-Dsurefire.failIfNoSpecifiedTests=false")
+    return ["mvn", "--quiet", "--batch-mode", "test", *chosen]
+
+
+def write_go(project: Path) -> Command:
+    """`go test`, with ONNX Runtime's library of this environment."""
+    write(project / "service/service.go", SERVICES["go"])
+    write(project / "go.mod", GO_MODULE)
+    copy("go/golden_cases_test.go", project / "service")
+    run("go", "mod", "tidy", cwd=project)
+    return ["env", f"ONNXRUNTIME_LIBRARY_PATH={onnxruntime()}", "go", "test", "-v", "./service"]
+
+
+def write_rust(project: Path) -> Command:
+    """`cargo test`, with the same library."""
+    write(project / "src/service.rs", SERVICES["rust"])
+    write(project / "Cargo.toml", CRATE)
+    copy("rust/golden_cases.rs", project / "tests")
+    library = f"ORT_DYLIB_PATH={onnxruntime()}"
+    return ["env", library, "cargo", "test", "--release", "--test", "*", "--", "--nocapture"]
+
+
 WRITERS: dict[str, Callable[[Path], Command]] = {
     "node": write_node,
     "ruby": write_ruby,
     "csharp": write_csharp,
+    "java": write_java,
+    "go": write_go,
+    "rust": write_rust,
 }
+
+#: The exit codes of tests that fail.
+FAILED = {"rust": 101}
 
 
 def write(path: Path, text: str) -> None:
@@ -151,6 +312,7 @@ def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     commandline.polybake("inspect", MODEL, "--extract", f"fixtures/{NAME}", cwd=project)
     command = WRITERS[request.param](project)
     (project / "command").write_text("\n".join(command))
+    (project / "language").write_text(request.param)
     return project
 
 
@@ -169,8 +331,13 @@ def test_a_right_service_passes(service: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     cases = fixture_folder.read_fixture(service / "fixtures" / NAME).cases
     assert {case.prompt for case in cases} >= set(PROMPTS)
-    # The numbers of node:test, minitest and dotnet.
-    assert re.search(rf"(pass |, |^|Passed: +){len(cases)}( runs|,|$)", done.stdout, re.MULTILINE)
+    # The numbers of node:test, minitest, dotnet and the recipe in Rust; Surefire's; lines of Go.
+    number = rf"(pass |, |^|Passed: +){len(cases)}( runs|,| cases passed|$)"
+    reports = [*service.glob("service/target/surefire-reports/*.txt")]
+    printed = "\n".join([done.stdout, *(one.read_text("utf-8") for one in reports)])
+    in_go = printed.count("--- PASS: TestGoldenCases/") == len(cases)
+    in_java = f"Tests run: {len(cases)}, Failures: 0" in printed
+    assert in_go or in_java or re.search(number, printed, re.MULTILINE), printed
 
 
 def test_a_service_that_does_not_normalize_fails(service: Path) -> None:
@@ -182,7 +349,7 @@ def test_a_service_that_does_not_normalize_fails(service: Path) -> None:
     done = outcome(service)
     (service / MODEL).write_bytes(right)
     printed = done.stdout + done.stderr
-    assert done.returncode == 1, printed
+    assert done.returncode == FAILED.get((service / "language").read_text(), 1), printed
     number = r"([\d.eE+-]+)"
     place = r"row \d+, element \d+: difference"
     told = f"{place} {number} exceeds {number}; the vector is {number} long, expected {number}"
