@@ -16,7 +16,12 @@ fn golden_cases() {
     let cases = fixture["cases"].as_array().unwrap();
     for golden in cases {
         let id = &golden["id"];
-        let texts: Vec<&str> = golden["texts"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let texts: Vec<&str> = golden["texts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
         let vectors = service::embed(&texts, golden["prompt"].as_str());
         let expected = rows(&golden["embeddings"]);
         assert_eq!(vectors.len(), expected.len(), "case {id}: vectors");
@@ -40,12 +45,21 @@ fn check_row(row: &str, golden: &[f32], vector: &[f32], limits: &Value) {
              the vector is {length} long, expected {norm}"
         );
     }
-    let (angle, most) = (1.0 - dot(golden, vector) / (norm * length), limits["one_minus_cosine"].as_f64().unwrap());
-    assert!(norm <= max_abs || angle <= most, "{row}: 1 - cosine {angle} exceeds {most}");
+    let (angle, most) = (
+        1.0 - dot(golden, vector) / (norm * length),
+        limits["one_minus_cosine"].as_f64().unwrap(),
+    );
+    assert!(
+        norm <= max_abs || angle <= most,
+        "{row}: 1 - cosine {angle} exceeds {most}"
+    );
 }
 
 fn dot(one: &[f32], other: &[f32]) -> f64 {
-    one.iter().zip(other).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+    one.iter()
+        .zip(other)
+        .map(|(&a, &b)| f64::from(a) * f64::from(b))
+        .sum()
 }
 
 /// Little-endian float32, inline or in a file beside.
@@ -56,8 +70,14 @@ fn rows(embeddings: &Value) -> Vec<Vec<f32>> {
         Some(text) => STANDARD.decode(text).unwrap(),
         None => read("vectors.f32").split_off(number(&embeddings["offset"])),
     };
-    let all = bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap()));
-    all.take(rows * dimension).collect::<Vec<_>>().chunks(dimension).map(<[f32]>::to_vec).collect()
+    let all = bytes
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes(four.try_into().unwrap()));
+    all.take(rows * dimension)
+        .collect::<Vec<_>>()
+        .chunks(dimension)
+        .map(<[f32]>::to_vec)
+        .collect()
 }
 
 fn read(name: &str) -> Vec<u8> {
