@@ -1,4 +1,5 @@
-// The golden cases against your own service, in `mvn test`: Service.embed gives vectors, one a text. It needs JUnit 5 and
+// The golden cases against your own service, in `mvn test`: Service.embed gives vectors, one a
+// text. It needs JUnit 5 and
 // Jackson (com.fasterxml.jackson.core:jackson-databind) in the scope of tests.
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
