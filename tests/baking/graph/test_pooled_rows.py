@@ -96,6 +96,15 @@ def test_what_needs_other_rows_computes_all(activated: str) -> None:
     np.testing.assert_allclose(run(model), run(before), rtol=1e-6)
 
 
+def test_shapes_that_an_export_lacks_are_found() -> None:
+    """Other tools state those of inputs and outputs alone."""
+    model = ir.from_proto(
+        onnx.parser.parse_model(LAYER.replace("ACTIVATED", "active = Tanh(product)"))
+    )
+    compute_pooled_rows(model)
+    assert set(chosen(model)) == {"x"}
+
+
 def test_an_output_of_all_rows_stays() -> None:
     """A value that leaves the graph has all its rows, and so has what it is computed of."""
     model = layer()

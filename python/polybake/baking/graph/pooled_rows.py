@@ -10,6 +10,7 @@ for every token's embedding has it back.
 from dataclasses import dataclass, field
 
 import onnx
+from onnx_ir.passes.common import ShapeInferencePass
 from onnxscript import OpBuilder, ir
 
 #: Operators that compute each element by itself, from those that broadcast to its place.
@@ -78,18 +79,25 @@ def choose_row(op: OpBuilder, x: ir.Value, index: ir.Value) -> ir.Value:
 
 def compute_pooled_rows(model: ir.Model) -> None:
     """Move each `choose_row` up to where rows depend on each other, in place."""
-    if model.opset_imports[""] < _GATHER_ND_HAS_BATCHES:
+    choices = [node for node in model.graph if _index(node) is not None]
+    if not choices or model.opset_imports[""] < _GATHER_ND_HAS_BATCHES:
         return
-    for node in [*model.graph]:
-        if node.op_type != "GatherElements" or node.attributes.get_int("axis", 0) != 1:
-            continue
-        x, elements = node.inputs
-        expand = None if elements is None else elements.producer()
-        index = None if expand is None or expand.op_type != "Expand" else expand.inputs[0]
-        if x is None or index is None or index.shape is None:
-            continue
-        if len(index.shape) == _rank(x) == 3 and index.shape[1:] == (1, 1):
+    if any(value.shape is None for node in model.graph for value in node.outputs):
+        ShapeInferencePass()(model)  # other tools' exports lack shapes
+    for node in choices:
+        x, index = node.inputs[0], _index(node)
+        if x is not None and index is not None:
             _move_up(model.graph, node, x, index)
+
+
+def _index(node: ir.Node) -> ir.Value | None:
+    """The index of a `choose_row`, int64 ``[batch, 1, 1]``; None for another node."""
+    if node.op_type != "GatherElements" or node.attributes.get_int("axis", 0) != 1:
+        return None
+    expand = None if node.inputs[1] is None else node.inputs[1].producer()
+    index = None if expand is None or expand.op_type != "Expand" else expand.inputs[0]
+    shape = None if index is None else index.shape
+    return index if shape is not None and len(shape) == 3 and shape[1:] == (1, 1) else None
 
 
 def _move_up(graph: ir.Graph, choice: ir.Node, x: ir.Value, index: ir.Value) -> None:
@@ -198,7 +206,7 @@ def _operands(node: ir.Node, axis: int) -> list[tuple[int, ir.Value, _Rows]] | N
         before = node.attributes.get_ints("perm")[axis]
         return _known([(0, node.inputs[0], _Rows(before, before))])
     if kind == "ReduceMean":
-        axes = _constant(node, 1)
+        axes = _constant(node, 1) or [*node.attributes.get_ints("axes", ())]  # before opset 18
         kept = node.attributes.get_int("keepdims", 1) == 1
         return _known(first) if kept and axes and axis not in [one % size for one in axes] else None
     if kind == "Reshape":
