@@ -98,8 +98,8 @@ def test_the_inputs_reach_verify(project: Path, runner_temp: Path, subject: Subj
     code, printed = run_step("Verify", project, runner_temp, **inputs)
     begun = ["python on cpu", "python on cuda", "ruby on cpu", "ruby on cuda"]
     assert [line for line in printed.splitlines() if line in begun] == begun
-    code, printed = run_step("Verify", project, runner_temp, **inputs, require="go")
-    assert (code, "required 'go' is unknown" in printed) == (2, True), printed
+    code, printed = run_step("Verify", project, runner_temp, **inputs, require="perl")
+    assert (code, "required 'perl' is unknown" in printed) == (2, True), printed
     code, printed = run_step("Verify", project, runner_temp, **inputs, fixture="no such")
     assert (code, "no such" in printed) == (2, True), printed
 

@@ -77,7 +77,7 @@ def test_without_clients_all_four_are_made(tmp_path: Path) -> None:
         ("source =", "sauce =", "model.sauce: unknown key; choose one of: name, source, output"),
         ("output =", "outptu =", "(did you mean output?)"),
         ("[fixtures]", "[fixture]", "fixture: unknown key; choose one of: model, steps, prompts"),
-        ("clients.ruby", "clients.rust", "clients.rust: unknown language; choose one of: python"),
+        ("clients.ruby", "clients.perl", "clients.perl: unknown language; choose one of: python"),
         ('module = "Minilm"', 'modul = "M"', "clients.ruby.modul: unknown key; choose one of: ou"),
         (
             'query = "query: "',

@@ -49,10 +49,10 @@ def test_clients_is_the_folder_without_a_name(
     monkeypatch.chdir(clients.parent)
     assert len(verify(subject.model).runs) == 3
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
-    command = shlex.join([sys.executable, "-m", "faulty", str(subject.answers), "none", "go"])
-    assert ran(verify(subject.model, harnesses=[command])) == [("go", "cpu")]
+    command = shlex.join([sys.executable, "-m", "faulty", str(subject.answers), "none", "perl"])
+    assert ran(verify(subject.model, harnesses=[command])) == [("perl", "cpu")]
     report = verify(subject.model, languages=["a"], harnesses=[command])
-    assert ran(report) == [("a", "cpu"), ("go", "cpu")]
+    assert ran(report) == [("a", "cpu"), ("perl", "cpu")]
 
 
 def test_single_folders_are_taken(subject: SubjectFiles, clients: Path) -> None:

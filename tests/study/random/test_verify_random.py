@@ -41,7 +41,7 @@ def integers(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"step": "truncate", "dimension": 8},
         {"step": "quantize", "precision": "ubinary"},
     ]
-    polybake.bake(write_bert(folder / "bert"), folder / "bits.onnx", name="bits", steps=steps)
+    polybake.bake(write_bert(folder / "bert"), folder / "bits.onnx", name="tiny-bits", steps=steps)
     return folder / "bits.onnx"
 
 

@@ -3,15 +3,15 @@
 A vector that is one token's reads one row of a text in the last layer. Whatever computes rows by
 themselves may then compute that row alone: queries, feed-forward blocks, norms, residual sums. Keys
 and values are needed of every token, so that below them all rows are computed. Each number is the
-same function of the same numbers as before. The graph keeps where it was changed, so that who looks
-for every token's embedding has it back.
+same function of the same numbers as before. Metadata of nodes say what was changed; see `all_rows`.
 """
 
 from dataclasses import dataclass, field
 
-import onnx
 from onnx_ir.passes.common import ShapeInferencePass
 from onnxscript import OpBuilder, ir
+
+from polybake.baking.graph.all_rows import MOVED, NAMESPACE
 
 #: Operators that compute each element by itself, from those that broadcast to its place.
 _ELEMENTWISE = {
@@ -28,12 +28,6 @@ _ALONG = {
     "Softmax": -1,
     "Split": 0,
 }
-
-#: The namespace of the operators that choose rows early; each takes rows of its first input.
-_NAMESPACE = "pooled_rows"
-
-#: The metadata of a choice that was moved: the name of the value that says which rows.
-_MOVED = "moved_choice_of"
 
 #: The opset since which `GatherND` chooses within each text.
 _GATHER_ND_HAS_BATCHES = 12
@@ -123,36 +117,11 @@ def _move_up(graph: ir.Graph, choice: ir.Node, x: ir.Value, index: ir.Value) -> 
         if value.shape is not None:
             value.shape = ir.Shape([*value.shape[:axis], 1, *value.shape[axis + 1 :]])
     moved = ir.Node("", "Identity", [x], metadata_props=dict(choice.metadata_props))
-    moved.metadata_props[_MOVED] = str(index.name)
+    moved.metadata_props[MOVED] = str(index.name)
     choice.outputs[0].replace_all_uses_with(moved.outputs[0])
     graph.insert_before(choice, moved)
     graph.remove(choice, safe=True)
     graph.sort()
-
-
-def compute_all_rows(model: onnx.ModelProto) -> None:
-    """Undo `compute_pooled_rows`, in place."""
-    nodes = model.graph.node
-    early = [node for node in nodes if _says(node, "namespace") == _NAMESPACE]
-    given = {node.output[0]: node.input[0] for node in early}
-    for node in early:
-        nodes.remove(node)
-    for node in nodes:
-        index = _says(node, _MOVED)
-        if index is not None:
-            node.op_type = "GatherND"
-            node.input.append(index)
-            node.attribute.append(onnx.helper.make_attribute("batch_dims", 1))
-        for place, name in enumerate(node.input):
-            while name in given:
-                name = given[name]
-            node.input[place] = name
-    for value in model.graph.value_info:
-        value.type.tensor_type.ClearField("shape")  # of one row
-
-
-def _says(node: onnx.NodeProto, key: str) -> str | None:
-    return next((one.value for one in node.metadata_props if one.key == key), None)
 
 
 def _walk(graph: ir.Graph, choice: ir.Node, x: ir.Value, banned: set[ir.Node]) -> _Walk:
@@ -262,7 +231,7 @@ def _choose(graph: ir.Graph, value: ir.Value, index: ir.Value, rows: _Rows) -> i
     """
 
     def add(kind: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
-        named = {"namespace": _NAMESPACE}
+        named = {"namespace": NAMESPACE}
         made = [ir.AttrInt64(*one) for one in attributes.items()]
         node = ir.Node("", kind, inputs, made, metadata_props=named)
         graph.append(node)

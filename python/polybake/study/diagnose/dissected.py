@@ -14,7 +14,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper
 
-from polybake.baking.graph.pooled_rows import compute_all_rows
+from polybake.baking.graph.all_rows import compute_all_rows
 from polybake.base.modelfile.container import LARGEST_FILE, read_head
 from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import InputError

@@ -1,0 +1,38 @@
+"""Compute every row again where a graph computes only those that are pooled.
+
+The metadata of its nodes say what `pooled_rows` changed. A diagnosis, which pools otherwise, needs
+every token's embedding; it begins without onnxscript, whose import takes longer than it.
+"""
+
+import onnx
+
+#: The namespace of the operators that choose rows early; each takes rows of its first input.
+NAMESPACE = "pooled_rows"
+
+#: The metadata of a choice that was moved: the name of the value that says which rows.
+MOVED = "moved_choice_of"
+
+
+def compute_all_rows(model: onnx.ModelProto) -> None:
+    """Undo `polybake.baking.graph.pooled_rows.compute_pooled_rows`, in place."""
+    nodes = model.graph.node
+    early = [node for node in nodes if _says(node, "namespace") == NAMESPACE]
+    given = {node.output[0]: node.input[0] for node in early}
+    for node in early:
+        nodes.remove(node)
+    for node in nodes:
+        index = _says(node, MOVED)
+        if index is not None:
+            node.op_type = "GatherND"
+            node.input.append(index)
+            node.attribute.append(onnx.helper.make_attribute("batch_dims", 1))
+        for place, name in enumerate(node.input):
+            while name in given:
+                name = given[name]
+            node.input[place] = name
+    for value in model.graph.value_info:
+        value.type.tensor_type.ClearField("shape")  # of one row
+
+
+def _says(node: onnx.NodeProto, key: str) -> str | None:
+    return next((one.value for one in node.metadata_props if one.key == key), None)
