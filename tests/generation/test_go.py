@@ -83,7 +83,7 @@ def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
 def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
     """They pass on a model that takes every feed, with the race detector, and lint is silent."""
     assert own_tests(client, every_feed, ".", "-race") > 20
-    assert run("go", "run", STATICCHECK, "-checks=all", "./...", cwd=client) == ""
+    run("go", "run", STATICCHECK, "-checks=all", "./...", cwd=client)  # fails if it finds anything
 
 
 @pytest.mark.parametrize("model", MODELS)
