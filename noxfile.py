@@ -192,7 +192,8 @@ def mutants(session: nox.Session) -> None:
     install(session, "bake,cpu", "tests")
     every = session.posargs == ["all"]
     session.run(
-        "pytest", "-n", WORKERS, "--dist", "loadgroup", "tests/verification",
+        # One worker has all clients, each of which is built once, and again for each mutant.
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "tests/verification",
         "-m", "mutants" if every else "mutants and not repetition",
         *([] if every else session.posargs), env=ENVIRONMENT,
     )  # fmt: skip

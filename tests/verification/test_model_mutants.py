@@ -25,7 +25,6 @@ MARKED = [
         language,
         marks=[
             getattr(pytest.mark, language),
-            pytest.mark.xdist_group(language),
             *([] if language == "python" else [pytest.mark.repetition]),
         ],
     )

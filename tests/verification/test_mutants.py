@@ -31,7 +31,7 @@ def marked() -> list[ParameterSet]:
     pairs = []
     for language in LANGUAGES:
         for mutant in mutants_of(language):
-            marks = [getattr(pytest.mark, language), pytest.mark.xdist_group(language)]
+            marks = [getattr(pytest.mark, language)]
             if language not in ("python", others[places[mutant.id] % len(others)]):
                 marks.append(pytest.mark.repetition)
             name = f"{language}-{mutant.id}"
