@@ -218,3 +218,9 @@ def test_another_name_writes_another_fixture(tmp_path: Path) -> None:
 def test_completion_can_be_installed() -> None:
     """Shell completion works for the shells that click supports."""
     assert "complete" in run("--show-completion", "bash").stdout
+
+
+def test_a_command_begins_without_what_others_import() -> None:
+    """Templates alone would take longer than all of what every command needs."""
+    code = "import sys, polybake.cli.main; sys.exit(bool({'jinja2', 'onnx'} & {*sys.modules}))"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -24,7 +24,6 @@ from polybake.cli.target import (
     usable_name,
 )
 from polybake.errors import InputError
-from polybake.generation.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
@@ -77,9 +76,7 @@ def init(
             "give a source, for its polybake.toml, or --step FILE, for a template, "
             "or --schema FILE, for what editors check it by"
         )
-    for one in language or ():
-        if one not in LANGUAGES:
-            raise InputError(f"language {one!r}: choose one of: {', '.join(LANGUAGES)}")
+    _check_languages(language or ())
     _check_free(schema or step or output, force=force)
     if schema is not None:
         from polybake.baking.recipe.json_schema import settings_schema
@@ -122,6 +119,14 @@ def init(
             say_notes([_ASSUMED_NOTE])
         say_notes(notes(opened, made, None, asked=task is not None))
         typer.echo(f"wrote {output}; next: polybake build {output}")
+
+
+def _check_languages(names: Sequence[str]) -> None:
+    from polybake.generation.languages import LANGUAGES
+
+    for name in names:
+        if name not in LANGUAGES:
+            raise InputError(f"language {name!r}: choose one of: {', '.join(LANGUAGES)}")
 
 
 def _check_free(path: Path, *, force: bool) -> None:
