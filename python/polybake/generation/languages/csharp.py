@@ -1,15 +1,11 @@
 """C# clients."""
 
-import json
 import re
 from xml.sax.saxutils import escape
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, bracketed, pascal, quoted
-
-#: The most characters of an array or an object within one line.
-_WIDTH = 110
+from polybake.generation.languages.language import Language, Spelling, json_lines, pascal, quoted
 
 
 def csharp_string(text: str) -> str:
@@ -22,25 +18,7 @@ def csharp_literal(value: JsonValue, level: int) -> str:
 
     No JSON has three quotation marks in a row, which would end the literal.
     """
-    return _json(value, "    " * (level + 2))
-
-
-def _json(value: JsonValue, space: str) -> str:
-    """An array or an object that is too long for a line has a line for each part."""
-    if not isinstance(value, dict | list) or not value:
-        return json.dumps(value)
-    inner = f"{space}  "
-    if isinstance(value, dict):
-        brackets = "{", "}"
-        parts = [f"{json.dumps(key)}: {_json(value[key], inner)}" for key in value]
-    else:
-        brackets = "[", "]"
-        parts = [_json(part, inner) for part in value]
-
-    def fits(line: str) -> bool:
-        return len(space) + len(line) <= _WIDTH
-
-    return bracketed(brackets, parts, space, indent="  ", fits=fits)
+    return json_lines(value, "    " * (level + 2), width=110)
 
 
 def msbuild_text(text: str) -> str:

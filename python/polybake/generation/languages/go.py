@@ -1,13 +1,8 @@
 """Go clients."""
 
-import json
-
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, bracketed, quoted
-
-#: The most characters of an array or an object within one line.
-_WIDTH = 100
+from polybake.generation.languages.language import Language, Spelling, joined, json_lines, quoted
 
 
 def go_string(text: str) -> str:
@@ -17,29 +12,7 @@ def go_string(text: str) -> str:
 
 def go_literal(value: JsonValue, level: int) -> str:
     """JSON for a raw string literal, which a backquote alone would end."""
-    return _json(value, "\t" * level).replace("`", "\\u0060")
-
-
-def _json(value: JsonValue, space: str) -> str:
-    """An array or an object that is too long for a line has a line for each part."""
-    if not isinstance(value, dict | list) or not value:
-        return json.dumps(value)
-    if isinstance(value, dict):
-        brackets = "{", "}"
-        parts = [f"{json.dumps(key)}: {_json(value[key], space + '  ')}" for key in value]
-    else:
-        brackets = "[", "]"
-        parts = [_json(part, space + "  ") for part in value]
-
-    def fits(line: str) -> bool:
-        return len(space) + len(line) <= _WIDTH
-
-    return bracketed(brackets, parts, space, indent="  ", fits=fits)
-
-
-def one_word(model: str) -> str:
-    """``allminilml6v2``: a package's name has no hyphens and, by custom, no underscores."""
-    return model.replace("-", "")
+    return json_lines(value, "\t" * level).replace("`", "\\u0060")
 
 
 _PATH = r"[A-Za-z0-9][A-Za-z0-9._~-]*"
@@ -66,7 +39,7 @@ GO = Language(
     false="false",
     elements={"float32": "float32", "int8": "int8", "uint8": "uint8"},
     package=Spelling(str, rf"{_PATH}(/{_PATH})*"),
-    module=Spelling(one_word, r"[a-z][a-z0-9]*"),
+    module=Spelling(joined, r"[a-z][a-z0-9]*"),
     reserved=frozenset(RESERVED.split()),
     project_files=frozenset({"go.mod", "go.sum", "README.md", ".gitignore"}),
     shares={"tokenizer.wasm": "wasm/tokenizer.wasm"},

@@ -1,14 +1,10 @@
 """Java clients."""
 
-import json
 from xml.sax.saxutils import escape
 
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, bracketed
-
-#: The most characters of an array or an object within one line.
-_WIDTH = 100
+from polybake.generation.languages.language import Language, Spelling, joined, json_lines
 
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -35,25 +31,7 @@ def _character(char: str) -> str:
 
 def java_literal(value: JsonValue, level: int) -> str:
     """JSON for a resource of its own: no literal of Java holds more than 65,535 bytes."""
-    return _json(value, "  " * level)
-
-
-def _json(value: JsonValue, space: str) -> str:
-    """An array or an object that is too long for a line has a line for each part."""
-    if not isinstance(value, dict | list) or not value:
-        return json.dumps(value)
-    inner = f"{space}  "
-    if isinstance(value, dict):
-        brackets = "{", "}"
-        parts = [f"{json.dumps(key)}: {_json(value[key], inner)}" for key in value]
-    else:
-        brackets = "[", "]"
-        parts = [_json(part, inner) for part in value]
-
-    def fits(line: str) -> bool:
-        return len(space) + len(line) <= _WIDTH
-
-    return bracketed(brackets, parts, space, indent="  ", fits=fits)
+    return json_lines(value, "  " * level)
 
 
 def maven_text(text: str) -> str:
@@ -81,8 +59,8 @@ JAVA = Language(
     true="true",
     false="false",
     elements={"float32": "float", "int8": "byte", "uint8": "byte"},
-    package=Spelling(lambda model: model, r"[a-z][a-z0-9]*([.-][a-z0-9]+)*"),
-    module=Spelling(lambda model: model.replace("-", ""), r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"),
+    package=Spelling(str, r"[a-z][a-z0-9]*([.-][a-z0-9]+)*"),
+    module=Spelling(joined, r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"),
     reserved=frozenset(RESERVED.split()),
     project_files=frozenset({"pom.xml", "README.md", ".gitignore"}),
     path=lambda _package, module: module.replace(".", "/"),

@@ -1,13 +1,8 @@
 """Rust clients."""
 
-import json
-
 from pydantic import JsonValue
 
-from polybake.generation.languages.language import Language, Spelling, bracketed
-
-#: The most characters of an array or an object within one line.
-_WIDTH = 100
+from polybake.generation.languages.language import Language, Spelling, json_lines
 
 
 def rust_string(text: str) -> str:
@@ -31,29 +26,11 @@ def _quoted(text: str, escape: str, wide: str) -> str:
 
 def rust_literal(value: JsonValue, level: int) -> str:
     """JSON in a raw string literal, with as many marks around it as it takes, and no more."""
-    text = _json(value, "    " * level)
+    text = json_lines(value, "    " * level)
     marks = "#"
     while f'"{marks}' in text:
         marks += "#"
     return f'r{marks}"{text}"{marks}'
-
-
-def _json(value: JsonValue, space: str) -> str:
-    """An array or an object that is too long for a line has a line for each part."""
-    if not isinstance(value, dict | list) or not value:
-        return json.dumps(value)
-    inner = f"{space}  "
-    if isinstance(value, dict):
-        brackets = "{", "}"
-        parts = [f"{json.dumps(key)}: {_json(value[key], inner)}" for key in value]
-    else:
-        brackets = "[", "]"
-        parts = [_json(part, inner) for part in value]
-
-    def fits(line: str) -> bool:
-        return len(space) + len(line) <= _WIDTH
-
-    return bracketed(brackets, parts, space, indent="  ", fits=fits)
 
 
 #: Keywords, also those that Rust keeps for later, and crates that a client takes.
