@@ -6,6 +6,8 @@ every token's embedding; it begins without onnxscript, whose import takes longer
 
 import onnx
 
+from polybake.baking.graph.nodes import metadata
+
 #: The namespace of the operators that choose rows early; each takes rows of its first input.
 NAMESPACE = "pooled_rows"
 
@@ -16,12 +18,12 @@ MOVED = "moved_choice_of"
 def compute_all_rows(model: onnx.ModelProto) -> None:
     """Undo `polybake.baking.graph.pooled_rows.compute_pooled_rows`, in place."""
     nodes = model.graph.node
-    early = [node for node in nodes if _says(node, "namespace") == NAMESPACE]
+    early = [node for node in nodes if metadata(node, "namespace") == NAMESPACE]
     given = {node.output[0]: node.input[0] for node in early}
     for node in early:
         nodes.remove(node)
     for node in nodes:
-        index = _says(node, MOVED)
+        index = metadata(node, MOVED)
         if index is not None:
             node.op_type = "GatherND"
             node.input.append(index)
@@ -32,7 +34,3 @@ def compute_all_rows(model: onnx.ModelProto) -> None:
             node.input[place] = name
     for value in model.graph.value_info:
         value.type.tensor_type.ClearField("shape")  # of one row
-
-
-def _says(node: onnx.NodeProto, key: str) -> str | None:
-    return next((one.value for one in node.metadata_props if one.key == key), None)

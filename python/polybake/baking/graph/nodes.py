@@ -12,6 +12,11 @@ def every_node(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
         yield from _with_branches(function.node)
 
 
+def metadata(node: onnx.NodeProto, key: str) -> str | None:
+    """What a node's metadata say under a key; None where they say nothing."""
+    return next((one.value for one in node.metadata_props if one.key == key), None)
+
+
 def _with_branches(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     for node in nodes:
         yield node

@@ -47,6 +47,10 @@ class _Rows:
     place: int
 
 
+#: Inputs of a node: their places, and where their rows stand.
+_Operands = list[tuple[int, ir.Value, _Rows]]
+
+
 @dataclass
 class _Walk:
     """The way from a choice of rows upwards.
@@ -151,7 +155,7 @@ def _rows_alone(value: ir.Value, wanted: dict[ir.Value, tuple[_Rows, _Users]]) -
     return {(node, place) for node, place in value.uses()} == {*wanted[value][1]}
 
 
-def _operands(node: ir.Node, axis: int) -> list[tuple[int, ir.Value, _Rows]] | None:
+def _operands(node: ir.Node, axis: int) -> _Operands | None:
     """Return the inputs whose rows give the rows of the result; None where no rows alone do.
 
     Args:
@@ -161,49 +165,47 @@ def _operands(node: ir.Node, axis: int) -> list[tuple[int, ir.Value, _Rows]] | N
     result, kind = node.outputs[0].shape, node.op_type
     if result is None or node.domain not in ("", "ai.onnx"):
         return None
-    size, first = len(result), [(0, node.inputs[0], _Rows(axis, axis))]
+    size = len(result)
     if kind in _ELEMENTWISE:
         return _broadcast(node, axis, size)
     if kind in _ALONG:
         along = node.attributes.get_int("axis", _ALONG[kind])
         if along is None or along % size <= axis:
             return None
-        return _broadcast(node, axis, size) if kind == "Concat" else _known(first)
+        return _broadcast(node, axis, size) if kind == "Concat" else _first(node, axis)
     if kind == "MatMul":
-        return _known(first) if axis == size - 2 == _rank(node.inputs[0]) - 2 else None
+        return _first(node, axis) if axis == size - 2 == _rank(node.inputs[0]) - 2 else None
     if kind == "Transpose":
-        before = node.attributes.get_ints("perm")[axis]
-        return _known([(0, node.inputs[0], _Rows(before, before))])
+        return _first(node, node.attributes.get_ints("perm")[axis])
     if kind == "ReduceMean":
         axes = _constant(node, 1) or [*node.attributes.get_ints("axes", ())]  # before opset 18
+        apart = axes and axis not in [one % size for one in axes]
         kept = node.attributes.get_int("keepdims", 1) == 1
-        return _known(first) if kept and axes and axis not in [one % size for one in axes] else None
+        return _first(node, axis) if apart and kept else None
     if kind == "Reshape":
         kept = axis == 1 and node.attributes.get_int("allowzero", 0) == 0
-        return _known(first) if kept and _constant(node, 1)[:2] == [0, 0] else None
+        return _first(node, axis) if kept and _constant(node, 1)[:2] == [0, 0] else None
     return None
 
 
-def _known(
-    inputs: list[tuple[int, ir.Value | None, _Rows]],
-) -> list[tuple[int, ir.Value, _Rows]] | None:
-    """Return the inputs if the shapes of all are known."""
-    known = [(place, value, rows) for place, value, rows in inputs if value and value.shape]
-    return known if len(known) == len(inputs) else None
-
-
-def _broadcast(node: ir.Node, axis: int, size: int) -> list[tuple[int, ir.Value, _Rows]] | None:
-    """Return the inputs that have the axis of the rows; others are the same for each row."""
-    if any(value is None or value.shape is None for value in node.inputs):
+def _first(node: ir.Node, axis: int) -> _Operands | None:
+    """Return the first input, with the axis of its rows, if its shape is known."""
+    value = node.inputs[0]
+    if value is None or value.shape is None:
         return None
-    own = [(place, value, axis - size + _rank(value)) for place, value in enumerate(node.inputs)]
-    return _known(
-        [
-            (place, value, _Rows(at, axis))
-            for place, value, at in own
-            if at >= 0 and value is not None and value.shape is not None and value.shape[at] != 1
-        ]
-    )
+    return [(0, value, _Rows(axis, axis))]
+
+
+def _broadcast(node: ir.Node, axis: int, size: int) -> _Operands | None:
+    """Return the inputs that have the axis of the rows; others are the same for each row."""
+    found: _Operands = []
+    for place, value in enumerate(node.inputs):
+        if value is None or value.shape is None:
+            return None
+        own = axis - size + len(value.shape)
+        if own >= 0 and value.shape[own] != 1:
+            found.append((place, value, _Rows(own, axis)))
+    return found
 
 
 def _batched(value: ir.Value, rows: _Rows) -> bool:

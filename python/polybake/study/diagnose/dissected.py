@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper
 
 from polybake.baking.graph.all_rows import compute_all_rows
+from polybake.baking.graph.nodes import metadata
 from polybake.base.modelfile.container import LARGEST_FILE, read_head
 from polybake.base.modelfile.manifest import Manifest
 from polybake.errors import InputError
@@ -116,7 +117,7 @@ class Dissected:
         """The names of the layers' outputs, without the last; empty if layers are not named."""
         found = {}
         for node in self._nodes(None):
-            if match := _LAYER.search(_namespace(node)):
+            if match := _LAYER.search(metadata(node, "namespace") or ""):
                 found[int(match[1])] = node.output[0]
         return tuple(name for _, name in sorted(found.items()))[:-1]
 
@@ -184,12 +185,8 @@ def _is_float(value: onnx.ValueInfoProto) -> bool:
     return value.type.tensor_type.elem_type == TensorProto.FLOAT
 
 
-def _namespace(node: NodeProto) -> str:
-    return next((one.value for one in node.metadata_props if one.key == "namespace"), "")
-
-
 def _step(node: NodeProto) -> int | None:
-    match = _STEP.match(_namespace(node))
+    match = _STEP.match(metadata(node, "namespace") or "")
     return int(match[1]) if match else None
 
 
