@@ -73,6 +73,15 @@ def bake_minilm(session: nox.Session, folder: Path) -> Path:
     return model
 
 
+def run_marked(session: nox.Session, marks: str, *options: str) -> None:
+    """Run the tests of these marks."""
+    session.run(
+        # In this order the clients, which take longest, do not come last and alone.
+        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder",
+        "--durations", "20", "-m", marks, *options, env=ENVIRONMENT,
+    )  # fmt: skip
+
+
 def three_lines(readme: Path) -> str:
     """The code that a client's README begins with: the first block that opens a model."""
     blocks = readme.read_text(encoding="utf-8").split("```")[1::2]
@@ -106,23 +115,15 @@ def tests(session: nox.Session) -> None:
     # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
     install(session, "bake,cpu,hub,serve", "tests")
     four = session.posargs == ["four"]
-    chosen = " and not ".join([COMMON, *OTHERS]) if four else COMMON
-    session.run(
-        # In this order the clients, which take longest, do not come last and alone.
-        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder",
-        "--durations", "20", "-m", chosen, *([] if four else session.posargs), env=ENVIRONMENT,
-    )  # fmt: skip
+    marks = " and not ".join([COMMON, *OTHERS]) if four else COMMON
+    run_marked(session, marks, *([] if four else session.posargs))
 
 
 @nox.session
 def others(session: nox.Session) -> None:
     """Run those tests that need the toolchains of Java, Go or Rust."""
     install(session, "bake,cpu,hub,serve", "tests")
-    session.run(
-        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder",
-        "--durations", "20", "-m", f"({' or '.join(OTHERS)}) and {COMMON}", *session.posargs,
-        env=ENVIRONMENT,
-    )  # fmt: skip
+    run_marked(session, f"({' or '.join(OTHERS)}) and {COMMON}", *session.posargs)
 
 
 @nox.session

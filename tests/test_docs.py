@@ -288,8 +288,7 @@ def test_each_task_has_the_lines_of_its_clients(task: str, project: Path) -> Non
     page = (REPOSITORY / "docs" / "tasks.md").read_text(encoding="utf-8")
     section = page.partition(f"## {task}: ")[2].partition("\n## ")[0]
     shown = re.findall(r"^```(\w+)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    fences = {language: language for language in LANGUAGES} | {"node": "ts"}
-    fences = {fence: language for language, fence in fences.items()}
+    fences = {"ts" if language == "node" else language: language for language in LANGUAGES}
     assert [fences[fence] for fence, _ in shown] == list(fences.values())
     for fence, code in shown:
         found = readme(project, task, fences[fence])

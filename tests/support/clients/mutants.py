@@ -48,13 +48,6 @@ class Mutant:
                 statuses[case, stage] = Status.ERROR if checked or refused else Status.FAIL
         return statuses
 
-    def of(self, language: str) -> Mutant | None:
-        """The mutant in a language; None where it changes the stream of a client that has none."""
-        if has_streams(language):
-            return self
-        stages = tuple(stage for stage in self.stages if stage is not Stage.STREAM)
-        return None if self.stages and not stages else replace(self, stages=stages)
-
     def check(self, report: Report, sound: Path, record: Callable[[str, object], None]) -> None:
         """Just what is wrong fails, for the reason that it is wrong.
 
