@@ -10,7 +10,6 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +18,7 @@ from models.files.task_models import TASK_MODELS
 from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import read_client
 from polybake.verification.harness.protocol import Errored, Start
+from support.clients.conversation import EMBED, STOP, check_protocol, lines, resident, start
 from support.clients.dotnet import NO_SERVERS, RELEASE, build, dotnet, write_solution
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS, HOSTILE
@@ -26,7 +26,6 @@ from support.clients.planted import Fault, faults
 from support.clients.rendered import (
     NAMES,
     OUTPUTS,
-    RETURNS_MEMORY,
     check_task,
     run,
     write,
@@ -253,42 +252,7 @@ def test_the_project_file_keeps_a_description_as_text(every_feed: Path, tmp_path
 
 def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:
     """One answer a line, ASCII only, also for a text that .NET's JSON reader refuses."""
-    requests = [
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cuda"},
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
-        {"cmd": "tokenize", "texts": ["a", '\U0001f469 \\ud800 \0"/'], "prompt": None},
-        {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},
-        {"cmd": "embed_ids", "input_ids": [[2, 3], []], "prompt": "query"},
-        {"cmd": "embed", "texts": ["a"], "prompt": "é"},
-        {"cmd": "dance"},
-        {"cmd": "self_check"},
-        {"cmd": "stop"},
-    ]
-    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
-    done = subprocess.run(
-        settings["run"],
-        input="".join(json.dumps({"seq": i, **r}) + "\n" for i, r in enumerate(requests)),
-        cwd=client,
-        env=os.environ | settings["environment"] | {"LC_ALL": "C"},
-        capture_output=True,
-        encoding="ascii",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    cuda, start, tokens, invalid, vectors, unknown, skipped, checked, stopped = map(
-        json.loads, done.stdout.splitlines()
-    )
-    assert cuda["kind"] == "device"
-    assert start["results"]["provider"]["active"] == "CPUExecutionProvider"
-    assert start["results"]["client"]["language"] == "csharp"
-    assert len(tokens["results"]) == 2
-    assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
-    assert vectors["results"]["shape"] == [2, 7]
-    assert unknown["kind"] == "unknown_prompt"
-    assert unknown["message"] == 'unknown prompt "é"; choose one of: query, document'
-    assert skipped["skipped"]
-    assert 0 <= checked["results"] < 1e-5
-    assert stopped == {"seq": 8, "results": None}
+    check_protocol(client, every_feed, "csharp")
 
 
 @pytest.mark.parametrize("beside", [False, True])
@@ -314,26 +278,9 @@ def test_the_tokenizer_needs_a_folder(client: Path, every_feed: Path, folder: st
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory from /proc")
 def test_closing_frees(baked_minilm: Path, tmp_path: Path) -> None:
     """Ten times opened, used and closed, a model takes at most 1.3 times the memory of once."""
-    client = read_client(prepared(write("csharp", tmp_path / "client", baked_minilm)))
-    resident = []
-    with subprocess.Popen(
-        client.run,
-        cwd=client.folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | RETURNS_MEMORY,
-    ) as harness:
-        assert harness.stdin
-        assert harness.stdout
-        for _ in range(10):  # each start closes what the one before it opened
-            harness.stdin.write(session(baked_minilm, "start", "embed"))
-            harness.stdin.flush()
-            assert ["results" in harness.stdout.readline() for _ in range(2)] == [True, True]
-            status = Path(f"/proc/{harness.pid}/status").read_text(encoding="ascii")
-            resident.append(int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]))
-        harness.stdin.close()
-    assert resident[-1] <= 1.3 * resident[0], resident
+    client = prepared(write("csharp", tmp_path / "client", baked_minilm))
+    kilobytes = resident(client, baked_minilm, 10)
+    assert kilobytes[-1] <= 1.3 * kilobytes[0], kilobytes
 
 
 @pytest.fixture
@@ -347,15 +294,9 @@ def written(home: Path) -> list[Path]:
     return [path for path in home.rglob("*") if path.is_file()]
 
 
-def session(model: Path, *commands: str) -> str:
+def session(model: Path) -> str:
     """The requests of a user who opens a model, embeds, and ends."""
-    requests: dict[str, dict[str, Any]] = {
-        "start": {"protocol": 1, "model": str(model), "device": "cpu"},
-        "embed": {"texts": ["a", "b c"], "prompt": None},
-        "stop": {},
-    }
-    chosen = [{"cmd": command, "seq": 0, **requests[command]} for command in commands or requests]
-    return "".join(json.dumps(request) + "\n" for request in chosen)
+    return lines([start(model), EMBED, STOP])
 
 
 def test_nothing_leaves_the_machine(

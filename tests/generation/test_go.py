@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from polybake.base.files.templates import templates_folder
+from support.clients.conversation import EMBED, STOP, ask, check_protocol, lines, resident, start
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS
 from support.clients.planted import Fault, faults
 from support.clients.rendered import (
     NAMES,
     OUTPUTS,
-    RETURNS_MEMORY,
     check_task,
+    onnxruntime,
     rebuild,
     run,
     write,
@@ -46,12 +44,9 @@ TASKS = [task for task in TASK_MODELS if (templates_folder() / "go" / task).is_d
 @pytest.fixture(scope="module", autouse=True)
 def library() -> str:
     """The shared library of ONNX Runtime in this environment, which all clients here load."""
-    spec = find_spec("onnxruntime")
-    assert spec
-    assert spec.origin
-    (path,) = (Path(spec.origin).parent / "capi").glob("libonnxruntime.*")
-    os.environ["ONNXRUNTIME_LIBRARY_PATH"] = str(path)
-    return str(path)
+    path = str(onnxruntime())
+    os.environ["ONNXRUNTIME_LIBRARY_PATH"] = path
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -153,59 +148,15 @@ def test_its_tests_need_a_model(client: Path) -> None:
     assert "set POLYBAKE_MODEL to the path of the baked .onnx file" in done.stdout
 
 
-def ask(client: Path, *requests: dict[str, Any], **environment: str) -> list[dict[str, Any]]:
-    """What the harness answers."""
-    printed = run_harness(client, requests, os.environ | environment)
-    return [json.loads(line) for line in printed.splitlines()]
-
-
-def run_harness(client: Path, requests: Any, environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        ["build/harness"],
-        input="".join(json.dumps({"seq": i, **r}) + "\n" for i, r in enumerate(requests)),
-        cwd=client,
-        env=environment,
-        capture_output=True,
-        encoding="ascii",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:
     """One answer a line, ASCII only, also for a text that Go's JSON reader would mend."""
-    start = {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"}
-    cuda, started, tokens, invalid, vectors, unknown, skipped, checked, stopped = ask(
-        client,
-        start | {"device": "cuda"},
-        start,
-        {"cmd": "tokenize", "texts": ["a", '\U0001f469 \\ud800 \0"/'], "prompt": None},
-        {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},
-        {"cmd": "embed_ids", "input_ids": [[2, 3], []], "prompt": "query"},
-        {"cmd": "embed", "texts": ["a"], "prompt": "é"},
-        {"cmd": "dance"},
-        {"cmd": "self_check"},
-        {"cmd": "stop"},
-    )
-    assert cuda["kind"] == "device"
+    cuda, _ = check_protocol(client, every_feed, "go")
     assert "name the GPU build of ONNX Runtime" in cuda["message"]
-    assert started["results"]["provider"]["active"] == "CPUExecutionProvider"
-    assert started["results"]["client"]["language"] == "go"
-    assert len(tokens["results"]) == 2
-    assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
-    assert vectors["results"]["shape"] == [2, 7]
-    assert unknown["kind"] == "unknown_prompt"
-    assert unknown["message"] == 'unknown prompt "é"; choose one of: query, document'
-    assert skipped["skipped"]
-    assert 0 <= checked["results"] < 1e-5
-    assert stopped == {"seq": 8, "results": None}
 
 
 def test_a_library_that_is_not_there(client: Path, every_feed: Path) -> None:
     """The error says what is missing, and what names it."""
-    start = {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"}
-    (answer,) = ask(client, start, ONNXRUNTIME_LIBRARY_PATH="/no/libonnxruntime.so")
+    (answer,) = ask(client, start(every_feed), ONNXRUNTIME_LIBRARY_PATH="/no/libonnxruntime.so")
     assert answer["kind"] == "device"
     assert answer["message"].startswith("ONNX Runtime cannot be loaded (")
     assert answer["message"].endswith("name the library of version 1.24 or newer")
@@ -221,39 +172,8 @@ def test_heads_are_read_as_everywhere(beside: bool, tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory from /proc")
 def test_closing_frees(client: Path, every_feed: Path) -> None:
     """Thirty times opened, used and closed, a model takes hardly more memory than three times."""
-    requests = [
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
-        {"cmd": "embed", "texts": ["a", "b c"], "prompt": None},
-    ]
-    resident = []
-    with subprocess.Popen(
-        ["build/harness"],
-        cwd=client,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | RETURNS_MEMORY,
-    ) as harness:
-        assert harness.stdin
-        assert harness.stdout
-        for _ in range(30):  # each start closes what the one before it opened
-            harness.stdin.write("".join(json.dumps({"seq": 0, **r}) + "\n" for r in requests))
-            harness.stdin.flush()
-            assert ["results" in harness.stdout.readline() for _ in range(2)] == [True, True]
-            status = Path(f"/proc/{harness.pid}/status").read_text(encoding="ascii")
-            resident.append(int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]))
-        harness.stdin.close()
-    assert resident[-1] <= 1.3 * resident[2], resident
-
-
-def session(model: Path) -> str:
-    """The requests of a user who opens a model, embeds, and ends."""
-    requests: list[dict[str, Any]] = [
-        {"cmd": "start", "protocol": 1, "model": str(model), "device": "cpu"},
-        {"cmd": "embed", "texts": ["a", "b c"], "prompt": None},
-        {"cmd": "stop"},
-    ]
-    return "".join(json.dumps({"seq": i, **r}) + "\n" for i, r in enumerate(requests))
+    kilobytes = resident(client, every_feed, 30)
+    assert kilobytes[-1] <= 1.3 * kilobytes[2], kilobytes
 
 
 @pytest.fixture
@@ -263,7 +183,7 @@ def quiet(client: Path, every_feed: Path, library: str, tmp_path: Path) -> Calla
     def run_in(runs: Callable[..., str], **variables: str) -> Path:
         home = tmp_path / "home"
         given = {"ONNXRUNTIME_LIBRARY_PATH": library, **variables}
-        asked = session(every_feed)
+        asked = lines([start(every_feed), EMBED, STOP])
         printed = runs(home, client / "build/harness", cwd=tmp_path, text=asked, **given)
         assert printed.count('"results"') == 3, printed
         return home

@@ -9,7 +9,6 @@ import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,11 +16,12 @@ from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from polybake.base.modelfile.container import read_head
 from polybake.generation import render_client
+from support.clients.conversation import EMBED, check_protocol, lines, resident, start
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS, HOSTILE
 from support.clients.java import Java, fetch, package, passed, write_readme
 from support.clients.planted import Fault, faults
-from support.clients.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
+from support.clients.rendered import NAMES, OUTPUTS, check_task, run, write
 from support.processes.fresh_home import run_cut_off, run_silently
 
 pytestmark = pytest.mark.java
@@ -195,52 +195,9 @@ def test_a_package_of_several_names(every_feed: Path) -> None:
     assert "src/main/resources/com/acme/texts/contract.json" in files
 
 
-def requests(model: Path, *asked: dict[str, Any]) -> str:
-    """What a harness is asked, a line each."""
-    start = {"cmd": "start", "protocol": 1, "model": str(model), "device": "cpu"}
-    return "".join(json.dumps({"seq": i, **one}) + "\n" for i, one in enumerate((start, *asked)))
-
-
 def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:
     """One answer a line, ASCII only, also for a text that is not valid Unicode."""
-    asked = requests(
-        every_feed,
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cuda"},
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
-        {"cmd": "tokenize", "texts": ["a", '\U0001f469 \\ud800 \0"/'], "prompt": None},
-        {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},
-        {"cmd": "embed_ids", "input_ids": [[2, 3], []], "prompt": "query"},
-        {"cmd": "embed", "texts": ["a"], "prompt": "é"},
-        {"cmd": "dance"},
-        {"cmd": "self_check"},
-        {"cmd": "stop"},
-    )
-    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
-    done = subprocess.run(
-        settings["run"],
-        input=asked,
-        cwd=client,
-        env=os.environ | {"LC_ALL": "C"},
-        capture_output=True,
-        encoding="ascii",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    start, cuda, again, tokens, invalid, vectors, unknown, skipped, checked, stopped = map(
-        json.loads, done.stdout.splitlines()
-    )
-    assert cuda["kind"] == "device"
-    assert again["results"] == start["results"]
-    assert start["results"]["provider"]["active"] == "CPUExecutionProvider"
-    assert start["results"]["client"]["language"] == "java"
-    assert len(tokens["results"]) == 2
-    assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
-    assert vectors["results"]["shape"] == [2, 7]
-    assert unknown["kind"] == "unknown_prompt"
-    assert unknown["message"] == 'unknown prompt "é"; choose one of: query, document'
-    assert skipped["skipped"]
-    assert 0 <= checked["results"] < 1e-5
-    assert stopped == {"seq": 9, "results": None}
+    check_protocol(client, every_feed, "java")
 
 
 @pytest.mark.parametrize("beside", [False, True])
@@ -261,7 +218,7 @@ def test_nothing_leaves_the_machine(
     """
     home, temporary = tmp_path / "home", tmp_path / "temporary"
     temporary.mkdir()
-    asked = requests(every_feed, {"cmd": "embed", "texts": ["a", "b c"], "prompt": None})
+    asked = lines([start(every_feed), EMBED])
     printed = run_silently(
         home, *harness(client, home, temporary), cwd=client, text=asked, probing=True, **wish
     )
@@ -273,9 +230,8 @@ def test_nothing_leaves_the_machine(
 def test_who_wants_telemetry_is_obeyed(client: Path, every_feed: Path, tmp_path: Path) -> None:
     """With the variable at 0 ONNX Runtime writes what it writes: the test above can fail."""
     home, wish = tmp_path / "home", {"ORT_DISABLE_TELEMETRY": "0"}
-    run_cut_off(
-        home, *harness(client, home, tmp_path), cwd=client, text=requests(every_feed), **wish
-    )
+    asked = lines([start(every_feed)])
+    run_cut_off(home, *harness(client, home, tmp_path), cwd=client, text=asked, **wish)
     names = {path.name for path in home.rglob("*") if path.is_file()}
     assert names == {"deviceid", "onnxruntime.db"}
 
@@ -291,26 +247,9 @@ def test_closing_frees(java: Java, baked_minilm: Path, tmp_path: Path) -> None:
     """Ten times opened, used and closed, a model takes at most 1.3 times the memory of twice."""
     client = write("java", tmp_path / "client", baked_minilm)
     java.build(client)
-    resident = []
-    with subprocess.Popen(
-        ["java", "-Xmx64m", "-XX:+UseSerialGC", "-jar", client / "target/client-harness.jar"],
-        cwd=client,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | RETURNS_MEMORY,
-    ) as harness:
-        assert harness.stdin
-        assert harness.stdout
-        for _ in range(10):  # each start closes what the one before it opened
-            asked = {"cmd": "embed", "texts": ["a", "b c"], "prompt": None}
-            harness.stdin.write(requests(baked_minilm, asked))
-            harness.stdin.flush()
-            assert ["results" in harness.stdout.readline() for _ in range(2)] == [True, True]
-            status = Path(f"/proc/{harness.pid}/status").read_text(encoding="ascii")
-            resident.append(int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]))
-        harness.stdin.close()
-    assert resident[-1] <= 1.3 * resident[1], resident
+    command = ("java", "-Xmx64m", "-XX:+UseSerialGC", "-jar", "target/client-harness.jar")
+    kilobytes = resident(client, baked_minilm, 10, command)
+    assert kilobytes[-1] <= 1.3 * kilobytes[1], kilobytes
 
 
 @pytest.mark.planted

@@ -17,6 +17,7 @@ import pytest
 from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from polybake.base.modelfile.container import read_head
+from support.clients.conversation import Message, ask, start
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS
 from support.clients.planted import Fault, faults
@@ -252,29 +253,18 @@ def test_it_says_of_damaged_heads_what_every_reader_says(
 
 def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:
     """One answer a line, ASCII only, of the kinds that the protocol has."""
-    requests = [
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "tpu"},
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
+    requests: list[Message] = [
+        start(every_feed, "tpu"),
+        start(every_feed),
         {"cmd": "tokenize", "texts": ["a", "\U0001f469 \u2028"], "prompt": None},
         {"cmd": "embed_ids", "input_ids": [[2, 4, 3], []], "prompt": "query"},
         {"cmd": "embed", "texts": ["a"], "prompt": "\u00e9"},
         {"cmd": "self_check"},
     ]
-    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
-    done = subprocess.run(
-        settings["run"],
-        input="".join(json.dumps({"seq": i, **r}) + "\n" for i, r in enumerate(requests)),
-        cwd=client,
-        env=os.environ | settings["environment"],
-        capture_output=True,
-        encoding="ascii",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    device, start, tokens, vectors, unknown, checked = map(json.loads, done.stdout.splitlines())
+    device, started, tokens, vectors, unknown, checked = ask(client, *requests)
     assert device["kind"] == "device"
-    assert start["results"]["client"]["language"] == "node"
-    assert start["results"]["provider"] == {
+    assert started["results"]["client"]["language"] == "node"
+    assert started["results"]["provider"] == {
         "requested": "cpu",
         "active": "CPUExecutionProvider",
         "proven_by": "append",

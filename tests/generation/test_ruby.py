@@ -8,13 +8,13 @@ import re
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from polybake.base.modelfile.container import read_head
+from support.clients.conversation import STOP, Message, ask, start
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS
 from support.clients.planted import Fault, faults
@@ -248,38 +248,27 @@ def test_damaged_heads_are_refused_in_the_same_words(
 
 def test_the_harness_speaks_the_protocol(client: Path, gems: str, every_feed: Path) -> None:
     """One answer a line, ASCII only, also for a text that Ruby's JSON parser refuses."""
-    requests: list[dict[str, Any]] = [
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
+    requests: list[Message] = [
+        start(every_feed),
         {"cmd": "tokenize", "texts": ["a", "\U0001f469 \\ud800"], "prompt": None},
         {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},
         {"cmd": "embed", "texts": ["a"], "prompt": "é"},
         {"cmd": "dance"},
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
+        start(every_feed),
         {"cmd": "self_check"},
-        {"cmd": "stop"},
+        STOP,
     ]
-    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
-    done = subprocess.run(
-        settings["run"],
-        input="".join(json.dumps({"seq": i, **r}) + "\n" for i, r in enumerate(requests)),
-        cwd=client,
-        env=os.environ | settings["environment"] | {"BUNDLE_PATH": gems, "LC_ALL": "C"},
-        capture_output=True,
-        encoding="ascii",
-        check=False,
+    started, tokens, invalid, unknown, skipped, again, checked, stopped = ask(
+        client, *requests, BUNDLE_PATH=gems, LC_ALL="C"
     )
-    assert done.returncode == 0, done.stderr
-    start, tokens, invalid, unknown, skipped, again, checked, stopped = map(
-        json.loads, done.stdout.splitlines()
-    )
-    assert start["results"]["provider"]["active"] == "CPUExecutionProvider"
-    assert start["results"]["client"]["language"] == "ruby"
+    assert started["results"]["provider"]["active"] == "CPUExecutionProvider"
+    assert started["results"]["client"]["language"] == "ruby"
     assert len(tokens["results"]) == 2
     assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
     assert unknown["kind"] == "unknown_prompt"
     assert unknown["message"] == 'unknown prompt "é"; choose one of: query, document'
     assert skipped["skipped"]
-    assert again["results"] == start["results"]
+    assert again["results"] == started["results"]
     assert 0 <= checked["results"] < 1e-5
     assert stopped == {"seq": 7, "results": None}
 

@@ -8,7 +8,6 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,11 +17,12 @@ from polybake.verification.harness.harness import Harness
 from polybake.verification.harness.harness_file import read_client
 from polybake.verification.harness.protocol import Errored, Start
 from polybake.verification.verify import verify
-from support.clients.cargo import cargo, onnxruntime, prepare
+from support.clients.cargo import cargo, prepare
+from support.clients.conversation import EMBED, STOP, check_protocol, lines, resident, start
 from support.clients.heads import check_heads, write_heads_client
 from support.clients.hostile import CONTRACTS, HOSTILE
 from support.clients.planted import Fault, faults
-from support.clients.rendered import NAMES, OUTPUTS, RETURNS_MEMORY, check_task, run, write
+from support.clients.rendered import NAMES, OUTPUTS, check_task, onnxruntime, run, write
 from support.processes.fresh_home import run_cut_off, run_silently
 
 pytestmark = pytest.mark.rust
@@ -128,43 +128,9 @@ def test_its_tests_need_a_model(client: Path) -> None:
 
 def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:
     """One answer a line, ASCII only, also for a text that is no Unicode."""
-    requests: list[dict[str, Any]] = [
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cuda"},
-        {"cmd": "start", "protocol": 1, "model": str(every_feed), "device": "cpu"},
-        {"cmd": "tokenize", "texts": ["a", '\U0001f469 \\ud800 \0"/'], "prompt": None},
-        {"cmd": "embed", "texts": ["a", "b \ud800"], "prompt": None},
-        {"cmd": "embed_ids", "input_ids": [[2, 3], []], "prompt": "query"},
-        {"cmd": "embed", "texts": ["a"], "prompt": "é"},
-        {"cmd": "dance"},
-        {"cmd": "self_check"},
-        {"cmd": "stop"},
-    ]
-    done = subprocess.run(
-        read_client(client).run,
-        input="".join(json.dumps({"seq": i, **r}) + "\n" for i, r in enumerate(requests)),
-        cwd=client,
-        capture_output=True,
-        encoding="ascii",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    cuda, start, tokens, invalid, vectors, unknown, skipped, checked, stopped = map(
-        json.loads, done.stdout.splitlines()
-    )
-    assert cuda["kind"] == "device"
-    assert start["results"]["provider"]["active"] == "CPUExecutionProvider"
-    versions = start["results"]["client"]
-    assert versions["language"] == "rust"
+    _, started = check_protocol(client, every_feed, "rust")
     for name in ("runtime_version", "tokenizer_version"):
-        assert re.match(r"\d+\.\d+\.\d+", versions[name])
-    assert len(tokens["results"]) == 2
-    assert (invalid["kind"], invalid["index"]) == ("invalid_text", 1)
-    assert vectors["results"]["shape"] == [2, 7]
-    assert unknown["kind"] == "unknown_prompt"
-    assert unknown["message"] == 'unknown prompt "é"; choose one of: query, document'
-    assert skipped["skipped"]
-    assert 0 <= checked["results"] < 1e-5
-    assert stopped == {"seq": 8, "results": None}
+        assert re.match(r"\d+\.\d+\.\d+", started["results"]["client"][name])
 
 
 @pytest.mark.parametrize("beside", [False, True])
@@ -189,40 +155,12 @@ def test_the_runtime_must_be_there(client: Path, every_feed: Path, library: str)
     assert answer.message.endswith(remedy)
 
 
-def session(model: Path, *commands: str) -> str:
-    """The requests of a user who opens a model, embeds, and ends."""
-    requests: dict[str, dict[str, Any]] = {
-        "start": {"protocol": 1, "model": str(model), "device": "cpu"},
-        "embed": {"texts": ["a", "b c"], "prompt": None},
-        "stop": {},
-    }
-    chosen = [{"cmd": command, "seq": 0, **requests[command]} for command in commands or requests]
-    return "".join(json.dumps(request) + "\n" for request in chosen)
-
-
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory from /proc")
 def test_dropping_frees(baked_minilm: Path, tmp_path: Path) -> None:
     """Ten times opened, used and dropped, a model takes at most 1.3 times the memory of once."""
-    client = read_client(prepare(write("rust", tmp_path / "client", baked_minilm)))
-    resident = []
-    with subprocess.Popen(
-        client.run,
-        cwd=client.folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | RETURNS_MEMORY,
-    ) as harness:
-        assert harness.stdin
-        assert harness.stdout
-        for _ in range(10):  # each start drops what the one before it opened
-            harness.stdin.write(session(baked_minilm, "start", "embed"))
-            harness.stdin.flush()
-            assert ["results" in harness.stdout.readline() for _ in range(2)] == [True, True]
-            status = Path(f"/proc/{harness.pid}/status").read_text(encoding="ascii")
-            resident.append(int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]))
-        harness.stdin.close()
-    assert resident[-1] <= 1.3 * resident[0], resident
+    client = prepare(write("rust", tmp_path / "client", baked_minilm))
+    kilobytes = resident(client, baked_minilm, 10)
+    assert kilobytes[-1] <= 1.3 * kilobytes[0], kilobytes
 
 
 def written(home: Path) -> list[Path]:
@@ -235,11 +173,13 @@ def harness(client: Path) -> Callable[..., str]:
     """Runs the harness on a fresh machine, where nothing but the runtime's library is named."""
     program = client / "target/release/examples/harness"
 
-    def start(runs: Callable[..., str], home: Path, model: Path, **variables: str) -> str:
+    def run_in(runs: Callable[..., str], home: Path, model: Path, **variables: str) -> str:
         variables |= {"ORT_DYLIB_PATH": str(onnxruntime())}
-        return runs(home, program, cwd=home.parent, text=session(model), **variables)
+        return runs(
+            home, program, cwd=home.parent, text=lines([start(model), EMBED, STOP]), **variables
+        )
 
-    return start
+    return run_in
 
 
 def test_nothing_leaves_the_machine(

@@ -13,9 +13,8 @@ import pytest
 import polybake
 from models.files.search_model import PROMPTS, write_search_model
 from polybake.base.modelfile import fixture_folder
-from support.clients.cargo import onnxruntime
 from support.clients.programs import GEMFILE, MODEL, RECIPES, call
-from support.clients.rendered import run
+from support.clients.rendered import onnxruntime, run
 from support.processes import commandline
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,6 @@ from _pytest.mark import ParameterSet
 from polybake.generation.languages import LANGUAGES
 from polybake.verification.verdict import Stage
 from polybake.verification.verify import verify
-from support.clients.cargo import prepare as build_harness
 from support.clients.dotnet import build, write_solution
 from support.clients.java import compiled
 from support.clients.mutants import Mutant, mutants_of, mutations, read_mutants, row
@@ -119,10 +118,8 @@ def test_verify_says_what_is_wrong(
     else:
         planted = compiled(client, fault) if language == "java" else fault.planted(client)
     with planted:
-        if language == "go":
+        if language in ("go", "rust"):
             rebuild(client)
-        elif language == "rust":
-            build_harness(client)
         report = verify(every_byte, client)
     also = tuple(map(Stage, fault.also))
     expected = replace(mutant, stages=mutant.stages + also)

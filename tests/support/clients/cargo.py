@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from support.clients.rendered import run
+from support.clients.rendered import onnxruntime, rebuild, run
 
 #: As little work for the compiler as can be, and arithmetic that is checked.
 PROFILE = {
@@ -36,15 +34,6 @@ def shared_crates(tmp_path_factory: pytest.TempPathFactory) -> None:
         os.environ.setdefault(name, value)
 
 
-def onnxruntime() -> Path:
-    """ONNX Runtime's library in the package of this environment."""
-    found = importlib.util.find_spec("onnxruntime")
-    assert found is not None
-    assert found.origin is not None
-    (library,) = Path(found.origin).parent.glob("capi/libonnxruntime.so.*")
-    return library
-
-
 def cargo(*arguments: str | Path, cwd: Path, **environment: str) -> str:
     return run("cargo", *arguments, cwd=cwd, ORT_DYLIB_PATH=str(onnxruntime()), **environment)
 
@@ -55,6 +44,4 @@ def prepare(client: Path) -> Path:
     if not installed.exists():
         installed.mkdir()
         (installed / "onnxruntime").symlink_to(onnxruntime().parents[1])
-    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
-    run(*settings["prepare"][-1], cwd=client)
-    return client
+    return rebuild(client)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -66,6 +67,15 @@ def failed(report: Report) -> list[Verdict]:
         if one.status is not Status.PASS
         and (one.stage is not Stage.STREAM or has_streams(one.language))
     ]
+
+
+def onnxruntime() -> Path:
+    """ONNX Runtime's library in the package of this environment."""
+    found = importlib.util.find_spec("onnxruntime")
+    assert found is not None
+    assert found.origin is not None
+    (library,) = Path(found.origin).parent.glob("capi/libonnxruntime.*")
+    return library
 
 
 def rebuild(client: Path) -> Path:
