@@ -16,7 +16,10 @@ from models.folders.rotary import (
     save_kind,
 )
 from models.folders.saved import save
+from models.folders.tiny_folders import change_json
 from polybake.baking.golden.texts import CaseText
+from polybake.base.modelfile.compare import LIMIT
+from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import Proven
 
@@ -37,6 +40,21 @@ def test_baked_model_agrees(name: str, side: str, tmp_path: Path, proven: Proven
     cases = [CaseText("batch", "", (), None, TEXTS)]
     cases += [CaseText(f"alone-{i}", "", (), None, (text,)) for i, text in enumerate(TEXTS)]
     proven(name, agreement_with_folder(folder, tmp_path / "baked.onnx", cases))
+
+
+@pytest.mark.parametrize("name", ["gemma", "llama", "mistral", "qwen2", "qwen3"])
+def test_a_prompt_that_is_computed_once_agrees(name: str, tmp_path: Path) -> None:
+    """Texts of one prompt in one batch, and alone."""
+    folder = save_kind(KINDS[name], tmp_path / "model")
+    prompts = {"query": "the water of a river: ", "passage": "a boat in the water, "}
+    change_json(folder / "config_sentence_transformers.json", prompts=prompts)
+    cases = [CaseText(f"batch-{prompt}", "", (), prompt, TEXTS) for prompt in prompts]
+    cases += [CaseText(f"alone-{i}", "", (), "query", (text,)) for i, text in enumerate(TEXTS)]
+    found = agreement_with_folder(folder, tmp_path / "baked.onnx", cases)
+    cached = read_head(found.baked).manifest.cached
+    assert cached is not None
+    assert {*cached.tokens} == {*prompts}
+    assert found.difference <= LIMIT
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from polybake import __version__
 from polybake.baking.assemble.build import Built, build
 from polybake.baking.assemble.joined import check_joined
 from polybake.baking.assemble.lower import EXACT, Lowering
+from polybake.baking.assemble.prefixes import cache_prefixes
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.assemble.size import check_fits, too_large
 from polybake.baking.assemble.split import check_split
@@ -32,6 +33,7 @@ from polybake.baking.prove.invariance import (
 from polybake.baking.prove.lowered import exact_golden, lowered_golden, rounding_golden
 from polybake.baking.prove.proof import prove_steps
 from polybake.baking.prove.rebuilt import measure_rebuilt
+from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
 from polybake.baking.sources.source import Encoder, Source, SourceReference
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Embed, Task
@@ -150,6 +152,10 @@ def bake(
         tail = folder / "tail.onnx"
         graph = Path(scratch) / "exact.onnx" if lowering.changes else tail
         with timed("build"):
+            if not expose:  # what is exposed has all tokens
+                encoder = cache_prefixes(
+                    source, encoder, steps, used, Path(scratch), threads=THREADS
+                )
             model, built = build(
                 source, encoder, steps, used, task, functions=functions, expose=expose
             )
@@ -289,6 +295,9 @@ def _manifest(
         verified=encoder.proves,
         exposed=tuple(exposed),
         dropped_tokens=built.dropped_tokens,
+        cached=manifest.CachedPrompts(tokens=encoder.tokens, bytes=encoder.cache.nbytes)
+        if isinstance(encoder, PrefixedEncoder)
+        else None,
     )
 
 

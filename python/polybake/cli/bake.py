@@ -162,6 +162,8 @@ def readable(report: BakeReport) -> str:
             f"  dropped: {len(dropped)} added tokens that the encoder has no row for ({shown}); "
             "what spells them is tokenized like any other text"
         )
+    if manifest.cached:
+        lines.append(f"  prompts computed once: {manifest.cached.readable}")
     if manifest.deviation:
         lines.insert(4, f"  {_lowered(manifest, manifest.deviation)}")
     if manifest.source.dequantized:

@@ -101,6 +101,7 @@ def describe_model(head: FileHead) -> str:
             f"with {contract.pad_id}",
             **(prompted if vectors else {}),
             **({"labels": ", ".join(map(str, labels))} if isinstance(labels, list) else {}),
+            **({"cached": manifest.cached.readable} if manifest.cached else {}),
             "source": manifest.source.identifier,
             "licence": manifest.source.licence or "not stated",
             "proven": manifest.verified,

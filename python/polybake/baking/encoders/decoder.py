@@ -17,6 +17,7 @@ from polybake.baking.layers.attention_window import AttentionWindow, window_bias
 from polybake.baking.layers.embedding import Embedding
 from polybake.baking.layers.gated_mlp import GatedMLP
 from polybake.baking.layers.linear import Linear
+from polybake.baking.layers.prefix_cache import Past, PastLayer
 from polybake.baking.layers.rms_norm import RMSNorm
 from polybake.baking.layers.rotary import Rotation, rotation
 from polybake.base.files.model_folder import Attention
@@ -75,6 +76,11 @@ class BiasedConfig(GroupedConfig):
     def output_bias(self) -> bool:
         """Whether the mixed values' layer has a bias."""
         return self.attention_bias
+
+
+def keys_values(layer: int) -> tuple[str, str]:
+    """Return the names of a layer's keys and values, as exports of transformers have them."""
+    return f"present.{layer}.key", f"present.{layer}.value"
 
 
 def every_head_has_its_own(given: Any) -> Any:
@@ -165,10 +171,15 @@ class DecoderConfig(LayersConfig):
 
 
 class GroupedAttention(nn.Module):
-    """Attention with rotary positions and grouped heads."""
+    """Attention with rotary positions and grouped heads.
 
-    def __init__(self, config: GroupedConfig) -> None:
+    Attributes:
+        layer: The number that keys and values have in their names; None leaves them without.
+    """
+
+    def __init__(self, config: GroupedConfig, layer: int | None = None) -> None:
         super().__init__()
+        self.layer = layer
         self.heads = config.num_attention_heads
         self.groups = config.num_key_value_heads
         self.head_size = config.head_size
@@ -182,17 +193,29 @@ class GroupedAttention(nn.Module):
         self.q_norm = None if norm is None else norm(self.head_size, config.rms_norm_eps)
         self.k_norm = None if norm is None else norm(self.head_size, config.rms_norm_eps)
 
-    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+    def forward(
+        self,
+        op: OpBuilder,
+        x: ir.Value,
+        rotation: Rotation,
+        bias: ir.Value,
+        past: PastLayer | None = None,
+    ) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
         query = split_heads(op, self.q_proj(op, x), self.heads, self.head_size)
         key = split_heads(op, self.k_proj(op, x), self.groups, self.head_size)
         value = split_heads(op, self.v_proj(op, x), self.groups, self.head_size)
         if self.q_norm is not None and self.k_norm is not None:
             query, key = self.q_norm(op, query), self.k_norm(op, key)
+        query, key = rotation.turn(op, query), rotation.turn(op, key)
+        if self.layer is not None:
+            key.name, value.name = keys_values(self.layer)
+        if past is not None:
+            key, value = past.before(op, key, value)
         mixed = attend(
             op,
-            rotation.turn(op, query),
-            rotation.turn(op, key),
+            query,
+            key,
             value,
             bias,
             heads=self.heads,
@@ -206,17 +229,24 @@ class GroupedAttention(nn.Module):
 class Layer(nn.Module):
     """One layer, normalised before each block."""
 
-    def __init__(self, config: LayersConfig) -> None:
+    def __init__(self, config: LayersConfig, number: int) -> None:
         super().__init__()
         size, epsilon = config.hidden_size, config.rms_norm_eps
         self.input_layernorm = config.norm(size, epsilon)
-        self.self_attn = GroupedAttention(config)
+        self.self_attn = GroupedAttention(config, number)
         self.post_attention_layernorm = config.norm(size, epsilon)
         self.mlp = GatedMLP(size, config.intermediate_size, config.hidden_act)
 
-    def forward(self, op: OpBuilder, x: ir.Value, rotation: Rotation, bias: ir.Value) -> ir.Value:
+    def forward(
+        self,
+        op: OpBuilder,
+        x: ir.Value,
+        rotation: Rotation,
+        bias: ir.Value,
+        past: PastLayer | None = None,
+    ) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
-        x = op.Add(x, self.self_attn(op, self.input_layernorm(op, x), rotation, bias))
+        x = op.Add(x, self.self_attn(op, self.input_layernorm(op, x), rotation, bias, past))
         return op.Add(x, self.mlp(op, self.post_attention_layernorm(op, x)))
 
 
@@ -230,17 +260,30 @@ class Decoder(Architecture):
         super().__init__(config)
         self.config = config
         self.embed_tokens = config.embedding(config.vocab_size, config.hidden_size)
-        self.layers = nn.ModuleList([Layer(config) for _ in range(config.num_hidden_layers)])
+        self.layers = nn.ModuleList([Layer(config, i) for i in range(config.num_hidden_layers)])
         self.norm = config.norm(config.hidden_size, config.rms_norm_eps)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
-        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``."""
+    def forward(
+        self,
+        op: OpBuilder,
+        input_ids: ir.Value,
+        attention_mask: ir.Value,
+        past: Past | None = None,
+    ) -> ir.Value:
+        """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, hidden]``.
+
+        Behind ``past``, which a causal decoder alone may have, ``input_ids`` are those of the rest,
+        ``[batch, rest]``, and so are the embeddings, ``[batch, rest, hidden]``.
+        """
         windows = self.config.attention_windows()
         biases = {
             window: window_bias(op, attention_mask, window) for window in dict.fromkeys(windows)
         }
-        turned = rotation(op, input_ids, self.config.frequencies())
+        turned = rotation(op, attention_mask, self.config.frequencies())
+        if past is not None:
+            biases = {window: past.rest(op, bias, 2) for window, bias in biases.items()}
+            turned = Rotation(past.rest(op, turned.cos, 0), past.rest(op, turned.sin, 0))
         x = self.embed_tokens(op, input_ids)
-        for layer, window in zip(self.layers, windows, strict=True):
-            x = layer(op, x, turned, biases[window])
+        for number, (layer, window) in enumerate(zip(self.layers, windows, strict=True)):
+            x = layer(op, x, turned, biases[window], past and past.layers[number])
         return self.norm(op, x)

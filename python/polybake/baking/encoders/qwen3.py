@@ -14,6 +14,7 @@ from polybake.baking.encoders.decoder import Decoder
 from polybake.baking.encoders.passed_over import PASSED_OVER
 from polybake.baking.encoders.qwen2 import Qwen2Config
 from polybake.baking.layers.linear import Linear
+from polybake.baking.layers.prefix_cache import Past
 from polybake.baking.layers.rms_norm import RMSNorm
 
 #: Voyage's class.
@@ -81,9 +82,15 @@ class Qwen3(Decoder):
         size = config.projection
         self.linear = None if size is None else Linear(config.hidden_size, size, bias=False)
 
-    def forward(self, op: OpBuilder, input_ids: ir.Value, attention_mask: ir.Value) -> ir.Value:
+    def forward(
+        self,
+        op: OpBuilder,
+        input_ids: ir.Value,
+        attention_mask: ir.Value,
+        past: Past | None = None,
+    ) -> ir.Value:
         """Map int64 ``[batch, sequence]`` each to float32 ``[batch, sequence, size]``."""
-        x = super().forward(op, input_ids, attention_mask)
+        x = super().forward(op, input_ids, attention_mask, past)
         return x if self.linear is None else self.linear(op, x)
 
 

@@ -16,6 +16,11 @@ from polybake.base.modelfile.manifest import Feed, Input
 _ENCODER_OUTPUT = "token_embeddings"
 
 
+def named(model: ir.Model, name: str) -> ir.Value:
+    """Return the value of a name."""
+    return next(value for node in model.graph for value in node.outputs if value.name == name)
+
+
 class BuiltEncoder(abc.ABC):
     """An encoder that adds itself to any graph.
 
@@ -40,6 +45,10 @@ class BuiltEncoder(abc.ABC):
         Raises:
             InputError: the weights do not fit the configuration.
         """
+
+    def further(self, model: ir.Model) -> list[ir.Value]:  # noqa: ARG002 - for those that have any
+        """Return what the encoder's own file gives besides its embeddings: nothing."""
+        return []
 
     def for_pairs(self) -> Self:
         """Most know of no types."""
@@ -77,7 +86,7 @@ class BuiltEncoder(abc.ABC):
         embeddings, states = graph.state.x, graph.state.hidden_states
         embeddings.name = _ENCODER_OUTPUT
         others = [state for state in states if state is not embeddings]
-        graph.model.graph.outputs.extend([embeddings, *others])
+        graph.model.graph.outputs.extend([embeddings, *others, *self.further(graph.model)])
         path = folder / "encoder.onnx"
         write_to_run(graph.model, path)
         return SourceReference(path, _ENCODER_OUTPUT, tuple(str(state.name) for state in states))

@@ -13,11 +13,12 @@ from pydantic import Field
 
 from polybake.baking.encoders import ENCODERS
 from polybake.baking.encoders.architecture import Architecture, EncoderConfig
-from polybake.baking.encoders.decoder import DecoderConfig
+from polybake.baking.encoders.decoder import DecoderConfig, keys_values
 from polybake.baking.layers.network import check_every_parameter_is_placed
+from polybake.baking.layers.prefix_cache import Past
 from polybake.baking.layers.stored_tensor import stored_tensors
 from polybake.baking.layers.weights import Prefix, load_weights
-from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.built_encoder import BuiltEncoder, named
 from polybake.baking.sources.pickled import INDEX, or_read_it, pickled_file
 from polybake.baking.sources.source import HeadKind
 from polybake.base.files.model_folder import ModelFolder
@@ -65,17 +66,34 @@ class Checkpoint(BuiltEncoder):
         """Return the encoder that takes the types of tokens, if its table has several."""
         return replace(self, typed=self.pairs_typed)
 
+    @property
+    def causal(self) -> bool:
+        """Whether each token attends to itself and those before it alone."""
+        return isinstance(self.config, DecoderConfig) and self.config.causal
+
+    def further(self, model: ir.Model) -> list[ir.Value]:
+        """Return the keys and values of each layer, if tokens behind others do not change them."""
+        layers = range(self.config.num_hidden_layers) if self.causal else ()
+        return [named(model, name) for layer in layers for name in keys_values(layer)]
+
     def build(
-        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value]
+        self, builder: GraphBuilder, values: Mapping[Feed, ir.Value], past: Past | None = None
     ) -> tuple[ir.Value, Sequence[ir.Value]]:
         """Add it to a graph that has its inputs; give its token embeddings and hidden states.
+
+        Args:
+            builder: The graph's builder.
+            values: The inputs.
+            past: The prefix of the rows, behind which a causal encoder begins.
 
         Raises:
             InputError: the weights do not fit the configuration.
         """
         encoder = self.architecture(self.config)
-        embeddings: ir.Value = encoder(builder.op, **{feed: values[feed] for feed in self.feeds})
-        sequence = [] if self.architecture.pooled else ["sequence"]
+        begun = {} if past is None else {"past": past}
+        fed = {feed: values[feed] for feed in self.feeds}
+        embeddings: ir.Value = encoder(builder.op, **fed, **begun)
+        sequence = [] if self.architecture.pooled else ["sequence" if past is None else "rest"]
         embeddings.shape = ir.Shape(["batch", *sequence, self.config.output_size])
         ignored = (*encoder.ignored, *self.ignored)
         load_weights(

@@ -7,7 +7,7 @@ from pathlib import Path
 from onnxscript import GraphBuilder, ir
 
 from polybake.baking.graph.branches import route_input
-from polybake.baking.sources.built_encoder import BuiltEncoder
+from polybake.baking.sources.built_encoder import BuiltEncoder, named
 from polybake.baking.sources.expansion import Expansion
 from polybake.baking.sources.source import EncoderGraph, SourceReference
 from polybake.base.modelfile.manifest import Feed
@@ -33,7 +33,7 @@ class ExpandedEncoder(BuiltEncoder):
         """Build the graph; steps see the tokens after the expansion."""
         graph = super().place()
         fed = {value.name: value for value in graph.model.graph.inputs}
-        ids, counted = (_named(graph.model, name) for name in (_IDS, _COUNTED))
+        ids, counted = (named(graph.model, name) for name in (_IDS, _COUNTED))
         state = replace(graph.state, input_ids=ids, attention_mask=counted, route=fed["route"])
         return replace(graph, state=state, routes=self.routes)
 
@@ -55,7 +55,3 @@ class ExpandedEncoder(BuiltEncoder):
 
 
 _IDS, _COUNTED = "expanded_ids", "counted_tokens"
-
-
-def _named(model: ir.Model, name: str) -> ir.Value:
-    return next(value for node in model.graph for value in node.outputs if value.name == name)

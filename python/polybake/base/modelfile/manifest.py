@@ -237,10 +237,26 @@ class Provenance(GrownRecord):
     )
 
 
+class CachedPrompts(Record):
+    """The prompts of a causal model whose keys and values lie in the graph, computed once."""
+
+    tokens: dict[str, int] = Field(
+        description="The tokens that are not computed again, by the prompt's name; what stands "
+        "around a pair's texts has no name."
+    )
+    bytes: int = Field(description="The size of the keys and values.")
+
+    @property
+    def readable(self) -> str:
+        """Such as ``query (22 tokens); 5.0 MB``."""
+        prompts = (f"{name or 'of pairs'} ({count} tokens)" for name, count in self.tokens.items())
+        return f"{', '.join(prompts)}; {self.bytes / 1e6:.1f} MB"
+
+
 class Manifest(GrownRecord):
     """The value of ``polybake.manifest`` in a model file."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens"})
+    later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens", "cached"})
 
     format: Literal[1, 2] = Field(
         default=1, description="2 where the weights lie in a file of their own beside the graph."
@@ -270,6 +286,10 @@ class Manifest(GrownRecord):
         default=(),
         description="Added tokens of the source's tokenizer that its encoder has no row for: what "
         "spells them is tokenized like any other text.",
+    )
+    cached: CachedPrompts | None = Field(
+        default=None,
+        description="The prompts that are not computed again for each text; absent where all are.",
     )
 
     @property

@@ -1,0 +1,104 @@
+"""Cache the keys and values of what many texts begin with: a causal model's prompts."""
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polybake.baking.assemble.prompts import Prompts
+from polybake.baking.encoders.decoder import DecoderConfig, keys_values
+from polybake.baking.graph.open_written import open_written
+from polybake.baking.layers.prefix_cache import PrefixCache
+from polybake.baking.sources.checkpoint import Checkpoint
+from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
+from polybake.baking.sources.source import Encoder, Source
+from polybake.baking.steps import Pool, Step
+from polybake.runtime.session import run_encoder
+from polybake.runtime.tokenization.pair_prompt import PairPrompt
+
+#: What may stand behind a prompt: some of it may share a token with the prompt's end.
+_BEHIND = ("", "a", " a", "A", "1", ".", "\n", "\u00e9", "\u4e2d")
+
+#: The fewest tokens that are worth it.
+_FEWEST = 4
+
+#: The most bytes of all keys and values: so many, or a part of the encoder's own file.
+_MOST, _PART = 1 << 20, 1 / 20
+
+
+def cache_prefixes(
+    source: Source,
+    encoder: Encoder,
+    steps: Sequence[Step],
+    prompts: Prompts,
+    folder: Path,
+    *,
+    threads: int,
+) -> Encoder:
+    """Return the encoder with the keys and values of its prompts, where that changes no vector.
+
+    It changes none if the encoder is causal and the steps read a text's last token alone. Prompts
+    are taken in their order as long as there is room for them.
+
+    Args:
+        source: The source.
+        encoder: Its encoder.
+        steps: The steps behind it.
+        prompts: The prompts of texts.
+        folder: Where the encoder is written, to be run.
+        threads: The threads of that run.
+    """
+    if not (isinstance(encoder, Checkpoint) and _reads_last(steps)):
+        return encoder
+    config = encoder.config
+    if not (isinstance(config, DecoderConfig) and config.causal):
+        return encoder
+    found = dict(_prefixes(source, prompts))
+    if not found:
+        return encoder
+    whole = encoder.reference(folder)
+    layers = config.num_hidden_layers
+    token = 2 * layers * config.num_key_value_heads * config.head_size * 4
+    room = max(_MOST, int(_PART * sum(file.stat().st_size for file in folder.iterdir()))) // token
+    names = [name for layer in range(layers) for name in keys_values(layer)]
+    session = open_written(whole.path, threads=threads, name=encoder.name)
+    runs: dict[tuple[int, ...], list[NDArray[np.float32]]] = {}
+    for ids in found.values():
+        if ids not in runs and sum(map(len, runs)) + len(ids) <= room:
+            row = np.array([ids])
+            fed = {"input_ids": row, "attention_mask": np.ones_like(row)}
+            runs[ids] = run_encoder(session, names, fed)
+    if not runs:
+        return encoder
+    joined = [np.concatenate(parts, axis=2) for parts in zip(*runs.values(), strict=True)]
+    cache = PrefixCache(tuple(runs), tuple(zip(joined[::2], joined[1::2], strict=True)))
+    tokens = {name: len(ids) for name, ids in found.items() if ids in runs}
+    return PrefixedEncoder(encoder.name, encoder, cache, whole, tokens)
+
+
+def _reads_last(steps: Sequence[Step]) -> bool:
+    """Whether the steps read nothing of a text but its last token's embedding."""
+    first = steps[0] if steps else None
+    return (
+        isinstance(first, Pool)
+        and first.include_prompt
+        and first.mode in ("lasttoken", ("lasttoken",))
+    )
+
+
+def _prefixes(source: Source, prompts: Prompts) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the ids that each prompt begins every row with; those of pairs have no name."""
+    rows = {
+        name: source.tokenizer.encode([text + behind for behind in _BEHIND])
+        for name, text in prompts.texts.items()
+    }
+    if isinstance(source.pair_prompt, PairPrompt):
+        pair = source.pair_prompt.whole(source.tokenizer)
+        rows = {"": [pair((behind, behind)) for behind in _BEHIND]}
+    for name, found in rows.items():
+        columns = takewhile(lambda column: len({*column}) == 1, zip(*found, strict=False))
+        ids = tuple(column[0] for column in columns)
+        if len(ids) >= _FEWEST:
+            yield name, ids
