@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,9 +44,10 @@ def run(
     *,
     wait: float = 0.01,
     limit: int = 999,
+    within: float = 60.0,
 ) -> None:
     async def all_of_it() -> None:
-        batching = Batching(runner, wait=wait, limit=limit)
+        batching = Batching(runner, wait=wait, limit=limit, within=within)
         await use(batching)
         await asyncio.wait_for(batching.close(), 10)
 
@@ -111,6 +113,50 @@ def test_no_queue_grows(runner: Recorded) -> None:
         assert len(await batching.vectors([[1] * 12], None)) == 1
 
     run(runner, use, limit=12)
+
+
+@dataclass(frozen=True)
+class Slow(Recorded):
+    """Takes 50 milliseconds a batch."""
+
+    def of_each(self, rows: list[list[int]], prompt: str | None = None) -> list[Vectors]:  # type: ignore[override]
+        time.sleep(0.05)
+        return super().of_each(rows, prompt)
+
+
+def test_no_caller_waits_too_long(runner: Recorded) -> None:
+    """Who would wait longer than the seconds that are allowed is told when to come again."""
+    slow = Slow(runner.session, runner.contract, runner.tokenizer, 1, 10, batches=([],))
+
+    async def use(batching: Batching) -> None:
+        await batching.vectors([[1] * 10], None)  # about 200 tokens a second
+        waiting = asyncio.create_task(batching.vectors([[1] * 10] * 9, None))
+        await asyncio.sleep(0)
+        with pytest.raises(
+            Refusal, match=r"--timeout allows 0.5 seconds, in which [0-9]+ are"
+        ) as late:
+            await batching.vectors([[1] * 10] * 9, None)
+        assert late.value.status == 429
+        assert len(await waiting) == 9
+        assert len(await batching.vectors([[1] * 10] * 2, None)) == 2
+
+    run(slow, use, within=0.5)
+
+
+def test_how_long_to_wait_is_said(runner: Recorded) -> None:
+    """As long as the pace needs for those before."""
+    slow = Slow(runner.session, runner.contract, runner.tokenizer, 1, 10, batches=([],))
+
+    async def use(batching: Batching) -> None:
+        await batching.vectors([[1] * 10], None)
+        waiting = asyncio.create_task(batching.vectors([[1] * 10] * 50, None))
+        await asyncio.sleep(0)
+        with pytest.raises(Refusal) as late:
+            await batching.vectors([[1] * 10] * 50, None)
+        assert (late.value.retry_after or 0) > 1
+        waiting.cancel()
+
+    run(slow, use, within=2.6)
 
 
 def test_one_request_may_have_more_than_may_wait(runner: Recorded) -> None:

@@ -30,8 +30,7 @@ def create_app(models: Models, *, limits: Limits, keys: Sequence[str] = ()) -> F
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         for model in models:
-            ran = metrics.batches(model.name)
-            model.start(wait=limits.wait, limit=limits.waiting, ran=ran)
+            model.start(limits, metrics.batches(model.name))
         yield
         for model in models:
             await model.close()

@@ -1,6 +1,8 @@
 """Rows of many requests, joined into batches."""
 
 import asyncio
+import math
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,9 @@ Vectors = NDArray[Any]
 
 #: The next batch's rows are chosen among the rows of this many batches, to match their lengths.
 _AHEAD = 4
+
+#: What is left of a batch's weight in the pace when one more has run.
+_KEPT = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +44,23 @@ class Batching:
         runner: Runs batches of its ``budget``, as many at a time as its ``at_once``.
         wait: Seconds that a row waits for others, while its batch has room.
         limit: The most tokens that may wait; then new requests are refused, so that no queue grows.
+        within: The most seconds that tokens may wait, by the pace of the latest batches.
         ran: Called with the number of rows of each batch.
     """
 
     def __init__(
-        self, runner: Runner, *, wait: float, limit: int, ran: Callable[[int], None] | None = None
+        self,
+        runner: Runner,
+        *,
+        wait: float,
+        limit: int,
+        within: float = math.inf,
+        ran: Callable[[int], None] | None = None,
     ) -> None:
         self._runner = runner
         self._wait = wait
         self._limit = limit
+        self._within = within
         self._ran = ran
         self._rows: deque[_Row] = deque()
         self._arrived = asyncio.Event()
@@ -56,6 +69,7 @@ class Batching:
         self._closing = False
         self._pool = ThreadPoolExecutor(runner.at_once)
         self._lanes = [asyncio.create_task(self._run()) for _ in range(runner.at_once)]
+        self._tokens = self._seconds = 0.0
         self.waiting = 0
 
     async def vectors(self, rows: Sequence[list[int]], prompt: str | None) -> list[Vectors]:
@@ -67,11 +81,10 @@ class Batching:
         loop = asyncio.get_running_loop()
         added = [_Row(ids, prompt, loop.create_future()) for ids in rows]
         tokens = sum(row.tokens for row in added)
-        large = tokens > self._limit
-        if self._feeding if large else self.waiting + tokens > self._limit:
-            allowed = f"--waiting allows {self._limit}"
-            message = f"{self.waiting} tokens wait already, and {allowed}; ask again later"
-            raise Refusal("overloaded", message, retry_after=1)
+        room = self._room
+        large = tokens > room
+        if self._feeding if large else self.waiting + tokens > room:
+            raise self._overloaded(room, tokens)
         try:
             if large:
                 await self._feed(added)
@@ -81,6 +94,25 @@ class Batching:
         finally:
             for row in added:  # of a caller who waits no longer
                 row.found.cancel()
+
+    @property
+    def _pace(self) -> float:
+        """Tokens that all batches at work end in a second; infinite before the first one ends."""
+        return self._runner.at_once * self._tokens / self._seconds if self._seconds else math.inf
+
+    @property
+    def _room(self) -> int:
+        """The most tokens that may wait: `limit`, or as many as are done within the seconds."""
+        done = max(self._pace * self._within, self._runner.budget)
+        return self._limit if done >= self._limit else int(done)
+
+    def _overloaded(self, room: int, tokens: int) -> Refusal:
+        allowed, retry_after = f"--waiting allows {self._limit}", 1
+        if room < self._limit:
+            allowed = f"--timeout allows {self._within:g} seconds, in which {room} are done"
+            retry_after = math.ceil(max(1.0, (self.waiting + tokens - room) / self._pace))
+        message = f"{self.waiting} tokens wait already, and {allowed}; ask again later"
+        return Refusal("overloaded", message, retry_after=retry_after)
 
     def _add(self, rows: Sequence[_Row]) -> None:
         self._rows.extend(rows)
@@ -92,7 +124,7 @@ class Batching:
         self._feeding = True
         try:
             for row in rows:
-                while self.waiting and self.waiting + row.tokens > self._limit // 2:
+                while self.waiting and self.waiting + row.tokens > self._room // 2:
                     self._left.clear()
                     await self._left.wait()
                 self._add([row])
@@ -150,7 +182,10 @@ class Batching:
         loop = asyncio.get_running_loop()
         ids, prompt = [row.ids for row in batch], batch[0].prompt
         try:
+            begun = time.perf_counter()
             found = await loop.run_in_executor(self._pool, self._runner.of_each, ids, prompt)
+            self._tokens = _KEPT * self._tokens + sum(row.tokens for row in batch)
+            self._seconds = _KEPT * self._seconds + time.perf_counter() - begun
             if self._ran:
                 self._ran(len(batch))
         except Exception as error:  # the next batch must run, whatever the error

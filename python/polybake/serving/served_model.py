@@ -15,6 +15,7 @@ from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
 from polybake.runtime.tokenization.pairs import surrounded
 from polybake.serving.batching import Batching, Vectors
+from polybake.serving.limits import Limits
 from polybake.serving.refusal import Refusal
 from polybake.serving.work import WORK
 
@@ -82,9 +83,11 @@ class ServedModel:
         """Tokens that wait."""
         return self._batching.waiting if self._batching else 0
 
-    def start(self, *, wait: float, limit: int, ran: Callable[[int], None]) -> None:
-        """Take requests, from within the loop that serves them."""
-        self._batching = Batching(self._runner, wait=wait, limit=limit, ran=ran)
+    def start(self, limits: Limits, ran: Callable[[int], None]) -> None:
+        """Take requests, from within the loop that serves them; ``ran`` has each batch's rows."""
+        self._batching = Batching(
+            self._runner, wait=limits.wait, limit=limits.waiting, within=limits.timeout, ran=ran
+        )
         self.ready = True
 
     async def close(self) -> None:
