@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +93,116 @@ await foreach (var _ in Bulk.EachAsync(source, (window, token) => embedder.Embed
 }}
 """
 
+JAVA = """
+import {package}.Embedder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+
+class Million {{
+  public static void main(String[] arguments) throws Exception {{
+    int count = Integer.parseInt(arguments[1]);
+    long begin = System.nanoTime();
+    try (var embedder = Embedder.open(Path.of(arguments[0]))) {{
+      for (int done = 0; done < count; ) {{
+        int end = Math.min(done + {window}, done < count / 10 ? count / 10 : count);
+        embedder.embed(IntStream.range(done, end).mapToObj(n -> "text number " + n).toList());
+        done = end;
+        if (done == count / 10 || done == count) {{
+          var status = Files.readString(Path.of("/proc/self/status")).split("VmRSS:\\\\s+")[1];
+          int megabytes = Integer.parseInt(status.split(" ")[0]) / 1000;
+          System.out.println(megabytes + " " + (System.nanoTime() - begin) / 1e9);
+        }}
+      }}
+    }}
+  }}
+}}
+"""
+
+GO = """
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	client "{module}"
+)
+
+func main() {{
+	count, _ := strconv.Atoi(os.Args[2])
+	begin := time.Now()
+	embedder, err := client.Open(os.Args[1])
+	if err != nil {{
+		panic(err)
+	}}
+	defer embedder.Close()
+	texts := make([]string, 0, {window})
+	for done := 1; done <= count; done++ {{
+		texts = append(texts, fmt.Sprintf("text number %d", done-1))
+		if len(texts) < {window} && done != count/10 && done != count {{
+			continue
+		}}
+		if _, err := embedder.Embed(context.Background(), texts); err != nil {{
+			panic(err)
+		}}
+		texts = texts[:0]
+		if done == count/10 || done == count {{
+			status, _ := os.ReadFile("/proc/self/status")
+			_, rest, _ := strings.Cut(string(status), "VmRSS:")
+			kilobytes, _ := strconv.Atoi(strings.Fields(rest)[0])
+			fmt.Println(kilobytes/1000, time.Since(begin).Seconds())
+		}}
+	}}
+}}
+"""
+
+RUST = """
+use std::{{env, fs, time::Instant}};
+use {module}::Embedder;
+
+fn main() {{
+    let arguments: Vec<String> = env::args().collect();
+    let count: usize = arguments[2].parse().unwrap();
+    let begin = Instant::now();
+    let embedder = Embedder::open(&arguments[1]).unwrap();
+    let mut done = 0;
+    while done < count {{
+        let end = (done + {window}).min(if done < count / 10 {{ count / 10 }} else {{ count }});
+        let texts: Vec<String> = (done..end).map(|n| format!("text number {{n}}")).collect();
+        embedder.embed(&texts, None).unwrap();
+        done = end;
+        if done == count / 10 || done == count {{
+            let status = fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.split("VmRSS:").nth(1).unwrap();
+            let kilobytes: usize = line.split_whitespace().next().unwrap().parse().unwrap();
+            println!("{{}} {{}}", kilobytes / 1000, begin.elapsed().as_secs_f64());
+        }}
+    }}
+}}
+"""
+
+CRATE = """
+[package]
+name = "million"
+version = "0.1.0"
+edition = "2024"
+
+[[bin]]
+name = "million"
+path = "million.rs"
+
+[dependencies]
+{name} = {{ path = "{client}" }}
+"""
+
+#: Texts of a call in languages whose clients have no streams; those of the others take as many.
+WINDOW = 8192
+
 
 def python(client: Path, _: Path) -> list[str]:
     """Its program runs in the client's environment."""
@@ -120,11 +231,43 @@ def csharp(client: Path, folder: Path) -> list[str]:
     return ["dotnet", "run", "--configuration", "Release", str(file)]
 
 
+def java(client: Path, folder: Path) -> list[str]:
+    """Its program is a file, which Java compiles with the classes of the client's harness."""
+    (contract,) = client.glob("src/main/java/*/Contract.java")
+    file = folder / "Million.java"
+    file.write_text(JAVA.format(package=contract.parent.name, window=WINDOW), encoding="utf-8")
+    return ["java", "-cp", "target/client-harness.jar", str(file)]
+
+
+def go(client: Path, folder: Path) -> list[str]:
+    """Its program is a file, which Go builds in the client's module."""
+    module = (client / "go.mod").read_text(encoding="utf-8").split()[1]
+    file = folder / "million.go"
+    file.write_text(GO.format(module=module, window=WINDOW), encoding="utf-8")
+    (library,) = client.glob(".venv/lib/python*/site-packages/onnxruntime/capi/libonnxruntime.so.*")
+    return ["env", f"ONNXRUNTIME_LIBRARY_PATH={library}", "go", "run", str(file)]
+
+
+def rust(client: Path, folder: Path) -> list[str]:
+    """Its program is a crate, which shares what Cargo built of the client's packages."""
+    name = tomllib.loads((client / "Cargo.toml").read_text("utf-8"))["package"]["name"]
+    program = RUST.format(module=name.replace("-", "_"), window=WINDOW)
+    (folder / "million.rs").write_text(program, encoding="utf-8")
+    (folder / "Cargo.toml").write_text(CRATE.format(name=name, client=client), encoding="utf-8")
+    (library,) = client.glob(".onnxruntime/onnxruntime/capi/libonnxruntime.so.*")
+    run = ["cargo", "run", "--quiet", "--release", "--target-dir", str(client / "target")]
+    manifest = ["--manifest-path", str(folder / "Cargo.toml"), "--"]
+    return ["env", f"ORT_DYLIB_PATH={library}", *run, *manifest]
+
+
 COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {
     "python": python,
     "node": node,
     "ruby": ruby,
     "csharp": csharp,
+    "java": java,
+    "go": go,
+    "rust": rust,
 }
 
 

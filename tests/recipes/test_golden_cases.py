@@ -13,7 +13,7 @@ import pytest
 import polybake
 from models.files.search_model import PROMPTS, write_search_model
 from polybake.base.modelfile import fixture_folder
-from support.clients.programs import GEMFILE, MODEL, RECIPES, call
+from support.clients.programs import GEMFILE, GO_MODULE, MODEL, RECIPES, call
 from support.clients.rendered import onnxruntime, run
 from support.processes import commandline
 
@@ -176,16 +176,6 @@ POM = """
     </plugins>
   </build>
 </project>
-"""
-
-GO_MODULE = """
-module project
-
-go 1.25.0
-
-require all-minilm-l6-v2 v0.0.0
-
-replace all-minilm-l6-v2 => ./clients/go
 """
 
 CRATE = """

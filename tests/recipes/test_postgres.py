@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 import polybake
-from support.clients.programs import MODEL, RECIPES, call, csharp, node, python, ruby, write_project
+from support.clients.programs import (
+    MODEL,
+    RECIPES,
+    call,
+    csharp,
+    go,
+    java,
+    node,
+    python,
+    ruby,
+    rust,
+    write_project,
+)
 from support.servers.postgres import binaries, postgres
 
 REASON = "runs in the nox session recipes"
@@ -34,6 +46,15 @@ TEXTS = [
 ]
 QUERY = "the river: water."
 
+#: What Java's search imports, and what lets it reach a server that has no port, in silence.
+PACKAGES = (
+    "org.postgresql:postgresql:42.7.14:jar",
+    "com.pgvector:pgvector:0.1.6:jar",
+    "com.kohlschutter.junixsocket:junixsocket-core:2.10.1:pom",
+    "org.slf4j:slf4j-nop:2.0.17:jar",
+)
+CRATES = ('postgres = "0.19"', 'pgvector = { version = "0.4", features = ["postgres"] }')
+
 SEARCHES: dict[str, Callable[[Path], list[str]]] = {
     "python": lambda project: python(project, "recipes/postgres/search.py"),
     "node": lambda project: node(project, "recipes/postgres/search.js", "pg", "pgvector"),
@@ -42,6 +63,9 @@ SEARCHES: dict[str, Callable[[Path], list[str]]] = {
         project, "recipes/ruby/search.rb", "pg", "activerecord", "neighbor"
     ),
     "csharp": lambda project: csharp(project, "recipes/postgres/search.cs"),
+    "java": lambda project: java(project, "recipes/postgres/Search.java", *PACKAGES),
+    "go": lambda project: go(project, "recipes/postgres/search.go"),
+    "rust": lambda project: rust(project, "recipes/postgres/search.rs", *CRATES),
 }
 
 
@@ -50,7 +74,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The clients of all languages, and the texts."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "texts.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    return write_project(folder, "python", "node", "ruby", "csharp")
+    return write_project(folder, "python", "node", "ruby", "csharp", "java", "go", "rust")
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +99,16 @@ def url(server: Path) -> str:
 def npgsql(server: Path) -> str:
     """What Npgsql takes in place of a URL."""
     return f"Host={server};Username=postgres;Database=postgres"
+
+
+def jdbc(server: Path) -> str:
+    """What JDBC takes, which knows no sockets of files by itself."""
+    factory = "org.newsclub.net.unix.AFUNIXSocketFactory$FactoryArg"
+    socket = f"socketFactory={factory}&socketFactoryArg={server}/.s.PGSQL.5432"
+    return f"jdbc:postgresql://localhost/postgres?user=postgres&sslmode=disable&{socket}"
+
+
+DATABASES = {"csharp": npgsql, "java": jdbc}
 
 
 def execute(server: Path, statement: str, *values: object) -> list[Any]:
@@ -124,7 +158,7 @@ def check_found(project: Path, *command: str) -> None:
 )
 def search(request: pytest.FixtureRequest, project: Path, table: Path) -> list[str]:
     """A search in one language, with all its arguments."""
-    database = npgsql(table) if request.param == "csharp" else url(table)
+    database = DATABASES.get(request.param, url)(table)
     return [*SEARCHES[request.param](project), MODEL, database, QUERY]
 
 
@@ -138,14 +172,15 @@ def test_the_vectors_of_another_model_are_refused(
 ) -> None:
     """The error names both fingerprints and the remedy, and nothing is found."""
     ((own,),) = execute(table, "SELECT fingerprint FROM stores")
-    execute(table, "UPDATE stores SET fingerprint = %s", "another")
-    done = call(project, *search)
-    execute(table, "UPDATE stores SET fingerprint = %s", own)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        f"documents holds the vectors of another, this model is {own}: "
-        "open the model that wrote them, or write them anew\n"
-    )
+    for name, stored, told in (("documents", "another", "another"), ("other", own, "no model")):
+        execute(table, "UPDATE stores SET name = %s, fingerprint = %s", name, stored)
+        done = call(project, *search)
+        execute(table, "UPDATE stores SET name = 'documents', fingerprint = %s", own)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            f"documents holds the vectors of {told}, this model is {own}: "
+            "open the model that wrote them, or write them anew\n"
+        )
 
 
 @pytest.mark.csharp

@@ -15,7 +15,7 @@ import pytest
 
 import polybake
 from models.files.search_model import write_search_model
-from support.clients.rendered import run
+from support.clients.rendered import onnxruntime, run
 
 RECIPES = Path(__file__).resolve().parents[3] / "recipes"
 
@@ -32,6 +32,51 @@ NO_SERVERS = {
 GEMFILE = """\
 source "https://rubygems.org"
 gem "all_minilm_l6_v2", path: "clients/ruby"
+"""
+
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
+
+POM = """\
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>project</groupId>
+  <artifactId>project</artifactId>
+  <version>1</version>
+  <dependencies>{}</dependencies>
+</project>
+"""
+
+PACKAGE = """
+    <dependency>
+      <groupId>{}</groupId>
+      <artifactId>{}</artifactId>
+      <version>{}</version>
+      <type>{}</type>
+    </dependency>"""
+
+GO_MODULE = """\
+module project
+
+go 1.25.0
+
+require all-minilm-l6-v2 v0.0.0
+
+replace all-minilm-l6-v2 => ./clients/go
+"""
+
+CRATE = """\
+[package]
+name = "project"
+version = "0.1.0"
+edition = "2024"
+
+[[bin]]
+name = "program"
+path = "{program}"
+
+[dependencies]
+all-minilm-l6-v2 = {{ path = "clients/rust" }}
+{crates}
 """
 
 
@@ -84,3 +129,38 @@ def csharp(project: Path, program: str) -> list[str]:
         pytest.skip(f"no source of packages has all that {program} names")
     assert done.returncode == 0, done.stdout + done.stderr
     return ["dotnet", str(built / f"{Path(program).stem}.dll")]
+
+
+def java(project: Path, program: str, *packages: str) -> list[str]:
+    """The command of a compiled Java program, with packages ``group:name:version:type``."""
+    named = "".join(PACKAGE.format(*package.split(":")) for package in packages)
+    (project / "pom.xml").write_text(POM.format(named))
+    for pom in ("pom.xml", "clients/java/pom.xml"):
+        options = ("-DincludeScope=runtime", f"-DoutputDirectory={project}/packages")
+        run("mvn", "-q", "-B", COPY, "-f", pom, *options, cwd=project)
+    client, built = project / "clients/java/src/main", project / "built/java"
+    packages = f"{project}/packages/*"
+    sources = [*client.rglob("*.java"), project / program]
+    options = ("-proc:none", "-Xlint:all", "-Werror", "-cp", packages)
+    run("javac", *options, "-d", built, *sources, cwd=project)
+    places = os.pathsep.join([packages, str(client / "resources"), str(built)])
+    return ["java", "-cp", places, Path(program).stem]
+
+
+def go(project: Path, program: str) -> list[str]:
+    """The command of a built Go program, whose imports say its packages."""
+    (project / "go.mod").write_text(GO_MODULE)
+    run("go", "mod", "tidy", cwd=project)
+    run("go", "vet", program, cwd=project)
+    run("go", "build", "-p=1", "-o", "built/go", program, cwd=project)
+    return ["env", f"ONNXRUNTIME_LIBRARY_PATH={onnxruntime()}", "built/go"]
+
+
+def rust(project: Path, program: str, *crates: str) -> list[str]:
+    """The command of a built Rust program, with crates as lines of Cargo.toml."""
+    text = CRATE.format(program=program, crates="\n".join(crates))
+    (project / "Cargo.toml").write_text(text)
+    # In what other tests share, Cargo would take a client of the same name for this one.
+    own = {"CARGO_BUILD_BUILD_DIR": str(project / "built/crates")}
+    run("cargo", "build", "--quiet", "--target-dir", "built", cwd=project, **own)
+    return ["env", f"ORT_DYLIB_PATH={onnxruntime()}", "built/debug/program"]
