@@ -93,7 +93,7 @@ test("each method uses its own prompt", async () => {
     return [];
   };
   const thread = /** @type {any} */ ({ facts: {}, vectors: note, run: note, tokenize: note });
-  const noting = new SparseEmbedder(thread, modelPath);
+  const noting = new SparseEmbedder(thread);
   const prompts = Object.keys(manifest.contract.prompts);
   const { default_prompt } = manifest.contract;
   const first = (/** @type {string[]} */ ...names) =>

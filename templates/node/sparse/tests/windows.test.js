@@ -26,7 +26,7 @@ test("vectors have the order of the texts, however many there are", async () => 
       return elements;
     });
   };
-  const vectors = await new SparseEmbedder(threadOf(ask), "").embed(texts);
+  const vectors = await new SparseEmbedder(threadOf(ask)).embed(texts);
   assert.deepEqual(
     vectors.map(({ indices, values }) => [...indices, ...values]),
     texts.map((text) => [Number(text), Number(text) + 1]),
