@@ -12,7 +12,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   if (request.cmd === "start") {
     const address = `/model-${request.seq}.onnx`;
-    page.files.set(address, request.model);
+    page.serve(address, request.model);
     named = [`"${address}:`, `${asciiJson(request.model).slice(0, -1)}:`];
     request.model = address;
   }

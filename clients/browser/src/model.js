@@ -37,10 +37,12 @@ export class Thread {
       else if (error) question?.reject(unpacked(error));
       else question?.resolve(result);
     });
-    this.#worker.addEventListener("error", ({ message, error }) => {
-      const fault = message ? `failed (${message})` : "could not be loaded";
+    this.#worker.addEventListener("error", (event) => {
+      // Whoever asked is told, and nobody else.
+      event.preventDefault();
+      const fault = event.message ? `failed (${event.message})` : "cannot be loaded";
       const remedy = "name onnxruntime-web/wasm in the page's import map, or bundle the page";
-      this.#end(new ModelError(`the model's thread ${fault}; ${remedy}`, { cause: error }));
+      this.#end(new ModelError(`the model's thread ${fault}; ${remedy}`, { cause: event.error }));
     });
   }
 

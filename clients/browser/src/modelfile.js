@@ -47,22 +47,26 @@ export async function readFile(content, cached, tell) {
 
 /** All that stands before the graph, a few hundred kilobytes. @param {Bytes} bytes */
 async function readHead(bytes) {
-  /** @type {Map<string, Uint8Array>} */
-  const values = new Map();
-  for (;;) {
-    const start = await bytes.next(FIELD_START);
-    if (start[0] !== ENTRY) break;
-    const { position } = bytes;
-    const entry = fieldOf(start, ENTRY, Infinity) ?? { start: 0, end: 0 };
-    const whole = (await bytes.next(entry.end)).length === entry.end;
-    keep(values, bytes.take(whole ? entry.end : 0).slice(entry.start), position);
-  }
-  const { manifest, tokenizer, fixture, digests } = partsOf(values);
+  const { manifest, tokenizer, fixture, digests } = partsOf(await readValues(bytes));
   checkDigest("polybake.manifest", await sha256(manifest), digests.manifest);
   checkDigest("polybake.tokenizer", await sha256(tokenizer), digests.tokenizer);
   checkDigest("polybake.fixture", await sha256(fixture), digests.fixture);
   const { name, fingerprint } = checkedManifest(parseJson(manifest));
   return { name, fingerprint, tokenizer, fixture, digests };
+}
+
+/** The values of our keys. @param {Bytes} bytes */
+export async function readValues(bytes) {
+  /** @type {Map<string, Uint8Array>} */
+  const values = new Map();
+  for (;;) {
+    const start = await bytes.next(FIELD_START);
+    if (start[0] !== ENTRY) return values;
+    const { position } = bytes;
+    const entry = fieldOf(start, ENTRY, Infinity) ?? { start: 0, end: 0 };
+    const whole = (await bytes.next(entry.end)).length === entry.end;
+    keep(values, bytes.take(whole ? entry.end : 0).slice(entry.start), position);
+  }
 }
 
 /** @type {(bytes: Bytes, size: { before: number, tail: number }, digest: string, tell: Tell) => Promise<Uint8Array>} */
@@ -85,7 +89,7 @@ export function located(name, error) {
 }
 
 /** The bytes of a file, in their order, as they come. */
-class Bytes {
+export class Bytes {
   #chunks;
   /** Those that have come and are not taken. @type {Uint8Array} */
   #come = new Uint8Array();
@@ -120,11 +124,12 @@ class Bytes {
     return taken;
   }
 
-  /** Take all: what fits into so many bytes, and how many there are. @param {number} most @param {(loaded: number) => void} tell */
+  /** Take all: what fits into so many bytes, and how many come. @param {number} most @param {(loaded: number) => void} tell */
   async rest(most, tell) {
-    let length = this.#come.length;
+    let { length } = this.#come;
     const graph = length < most ? new Uint8Array(most) : this.#come.subarray(0, most);
     if (length < most) graph.set(this.#come);
+    tell(this.position + Math.min(length, most));
     for await (const chunk of this.#chunks) {
       if (length < most) graph.set(chunk.subarray(0, most - length), length);
       length += chunk.length;
@@ -140,7 +145,7 @@ class Bytes {
 }
 
 /** @param {Content} content @returns {AsyncGenerator<Uint8Array>} */
-async function* chunksOf(content) {
+export async function* chunksOf(content) {
   if (content instanceof ArrayBuffer) {
     yield new Uint8Array(content);
     return;

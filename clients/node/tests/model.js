@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { pathToFileURL } from "node:url";
 import { parseFixture, readHead, readValues } from "../src/modelfile.js";
 
 if (!process.env.POLYBAKE_MODEL) {
@@ -13,10 +14,15 @@ if (!process.env.POLYBAKE_MODEL) {
 }
 
 export const modelPath = process.env.POLYBAKE_MODEL;
+export const modelUrl = pathToFileURL(modelPath);
 export const fixture = parseFixture(readHead(modelPath).fixture);
 
 const { values } = readValues(modelPath);
-export const manifest = JSON.parse(new TextDecoder().decode(values.get("polybake.manifest")));
+const [manifest, tokenizer] = ["polybake.manifest", "polybake.tokenizer"].map((key) =>
+  JSON.parse(new TextDecoder().decode(values.get(key))),
+);
+
+export { manifest, tokenizer };
 
 /** A folder that is removed when the tests of this process have ended. */
 export const folder = mkdtempSync(join(tmpdir(), "model-"));

@@ -8,7 +8,7 @@ import { basename, delimiter, extname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-/** @import { IncomingMessage, ServerResponse } from "node:http" */
+/** @import { ServerResponse } from "node:http" */
 
 const FOLDER = new URL("../", import.meta.url);
 
@@ -37,14 +37,17 @@ const TYPES = /** @type {Record<string, string>} */ ({
   ".wasm": "application/wasm",
 });
 
-/** @typedef {(request: IncomingMessage, response: ServerResponse) => boolean} Served whether it answered */
-
-/** Open a page that imports `answer` from a module of this folder, and gives it what is asked. @param {string} module */
-export async function openPage(module, headers = {}) {
-  /** Files from elsewhere, by their address. @type {Map<string, string>} */
-  const files = new Map();
-  /** @type {((message: string | undefined) => void) | undefined} */
-  let ask;
+/**
+ * Open a page that imports `answer` from a module of this folder, and gives it what is asked.
+ *
+ * @param {string} module
+ * @param {{ headers?: Record<string, string>, imports?: Record<string, string> }} [more] of its import map
+ */
+export async function openPage(module, { headers = {}, imports = {} } = {}) {
+  /** What is not of this folder, by its address. @type {Map<string, (response: ServerResponse) => void>} */
+  const routes = new Map();
+  /** @type {ServerResponse | undefined} */
+  let waiting;
   /** @type {{ resolve: (answer: string) => void, reject: (error: Error) => void } | undefined} */
   let question;
 
@@ -53,12 +56,15 @@ export async function openPage(module, headers = {}) {
     if (request.method === "POST") {
       const body = await text(request);
       if (pathname === "/failed") return failed(new Error(`the page failed: ${body}`));
-      ask = (message) => response.writeHead(message === undefined ? 204 : 200).end(message);
+      waiting = response;
       question?.resolve(body);
     } else if (pathname === "/") {
-      response.writeHead(200, { "content-type": "text/html", ...headers }).end(pageOf(module));
+      const html = pageOf(module, imports);
+      response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
     } else {
-      send(response, files.get(pathname) ?? pathOf(pathname), headers);
+      const route = routes.get(pathname);
+      if (route) route(response);
+      else send(response, pathOf(pathname), headers);
     }
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
@@ -105,13 +111,21 @@ export async function openPage(module, headers = {}) {
   }
   await answered();
   return {
-    files,
     close,
+    /** @param {string} address @param {string} path */
+    serve: (address, path) => routes.set(address, (response) => send(response, path, headers)),
+    routes,
     /** @param {string} message */
     ask(message) {
       const answer = answered();
-      ask?.(message);
+      waiting?.end(message);
       return answer;
+    },
+    /** Begin anew: no module is loaded any more. */
+    async reload() {
+      const ready = answered();
+      waiting?.writeHead(205).end();
+      await ready;
     },
   };
 }
@@ -154,9 +168,9 @@ function send(response, path, headers) {
   });
 }
 
-/** @param {string} module */
-function pageOf(module) {
-  const imports = { "onnxruntime-web/wasm": `/runtime/${basename(RUNTIME.pathname)}` };
+/** @param {string} module @param {Record<string, string>} more */
+function pageOf(module, more) {
+  const imports = { "onnxruntime-web/wasm": `/runtime/${basename(RUNTIME.pathname)}`, ...more };
   return `<!doctype html>
 <meta charset="utf-8">
 <script>
@@ -169,7 +183,10 @@ function pageOf(module) {
   import { answer } from "/${module}";
   for (let body = ""; ; ) {
     const response = await fetch("/", { method: "POST", body });
-    if (response.status === 204) break;
+    if (response.status === 205) {
+      location.reload();
+      break;
+    }
     body = await answer(await response.text());
   }
 </script>`;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
 import { checkCases } from "../src/self-check.js";
+import { base64 } from "./base64.js";
 
 /**
  * Let a model give vectors for golden ones, by their first elements.
@@ -14,9 +15,10 @@ import { checkCases } from "../src/self-check.js";
 function check(numbers, golden) {
   const found = numbers.map(vectorOf);
   const tolerance = { max_abs: 0.1, one_minus_cosine: 0.001 };
+  const tolerances = { cpu: tolerance, cuda: tolerance };
   const elements = Float32Array.from(golden.flatMap((number) => [...vectorOf(number)]));
   const shape = [golden.length, CONTRACT.output.dimension];
-  const embeddings = { shape, data: Buffer.from(elements.buffer).toString("base64") };
+  const embeddings = { shape, data: base64(elements) };
   const input_ids = [[1], [2]];
   const one = { id: "one", prompt: null, texts: ["a", "b"], input_ids, embeddings };
   return checkCases(
@@ -25,7 +27,7 @@ function check(numbers, golden) {
       run: async () => found,
       vectors: async () => found,
     },
-    { tolerances: { cpu: tolerance, cuda: tolerance }, cases: [one] },
+    { tolerances, cases: [one] },
     "cpu",
   );
 }

@@ -31,7 +31,7 @@ test("it tells the facts of its model", () => {
 });
 
 test("a file of another task is refused", async () => {
-  const path = writeFile({ contract: { ...manifest.contract, task: "embed" } });
+  const path = await writeFile({ contract: { ...manifest.contract, task: "embed" } });
   await assert.rejects(Answerer.open(path), { name: "ModelError" });
 });
 

@@ -30,7 +30,7 @@ test("it tells the facts of its model", () => {
 });
 
 test("a file of another task is refused", async () => {
-  const path = writeFile({ contract: { ...manifest.contract, task: "embed" } });
+  const path = await writeFile({ contract: { ...manifest.contract, task: "embed" } });
   await assert.rejects(ZeroShotTagger.open(path), { name: "ModelError" });
 });
 

@@ -70,7 +70,7 @@ test("its labels are the model's, and nobody changes them", () => {
 });
 
 test("a file of another task is refused", async () => {
-  const path = writeFile({ contract: { ...manifest.contract, task: "embed" } });
+  const path = await writeFile({ contract: { ...manifest.contract, task: "embed" } });
   await assert.rejects(Tagger.open(path), { name: "ModelError" });
 });
 

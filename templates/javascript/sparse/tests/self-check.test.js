@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
 import { checkCases } from "../src/self-check.js";
+import { base64 } from "./base64.js";
 
 /**
  * Let a model give two vectors for golden ones.
@@ -15,6 +16,7 @@ import { checkCases } from "../src/self-check.js";
 function check(vectors, data, places) {
   const found = vectors.map((vector) => Float32Array.from(vector));
   const tolerance = { max_abs: 0.1, one_minus_cosine: 0.001 };
+  const tolerances = { cpu: tolerance, cuda: tolerance };
   const embeddings = {
     shape: [vectors.length, CONTRACT.output.dimension],
     data: base64(Float32Array.from(data)),
@@ -28,14 +30,9 @@ function check(vectors, data, places) {
       run: async () => found,
       vectors: async () => found,
     },
-    { tolerances: { cpu: tolerance, cuda: tolerance }, cases: [one] },
+    { tolerances, cases: [one] },
     "cpu",
   );
-}
-
-/** @param {Float32Array | Int32Array} numbers */
-function base64({ buffer }) {
-  return Buffer.from(/** @type {ArrayBuffer} */ (buffer)).toString("base64");
 }
 
 /** A vector of the model's dimension. @param {...number} elements the first ones; the others are 0 */

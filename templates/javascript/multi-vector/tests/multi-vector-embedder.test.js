@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { ClosedError, MultiVectorEmbedder } from "../src/index.js";
 import { checkCases } from "../src/self-check.js";
-import { fixture, manifest, modelPath } from "./model.js";
+import { fixture, manifest, modelPath, modelUrl } from "./model.js";
 
 /** @import { MultiVector } from "../index.d.ts" */
 
@@ -133,7 +132,7 @@ test("nothing gives nothing", async () => {
 });
 
 test("once closed, it is a ClosedError", async () => {
-  const other = await MultiVectorEmbedder.open(pathToFileURL(modelPath));
+  const other = await MultiVectorEmbedder.open(modelUrl);
   await other.close();
   for (const call of [
     () => other.embed(texts),
