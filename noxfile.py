@@ -18,7 +18,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 NAME = "all-minilm-l6-v2"
 LANGUAGES = ["python", "node", "ruby", "csharp"]
 #: Those that have clients where they are named.
-OTHERS = ["java", "go", "rust"]
+OTHERS = ["java", "go", "rust", "browser"]
 DEVICES = ["cpu", "cuda"]
 PARTS = ["bulk", "cuda"]
 BUILD = Path("build")
@@ -121,7 +121,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def others(session: nox.Session) -> None:
-    """Run those tests that need the toolchains of Java, Go or Rust."""
+    """Run those tests that need the toolchains of Java, Go or Rust, or Chromium."""
     install(session, "bake,cpu,hub,serve", "tests")
     run_marked(session, f"({' or '.join(OTHERS)}) and {COMMON}", *session.posargs)
 

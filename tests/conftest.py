@@ -46,6 +46,7 @@ TOOLCHAINS = {
     "java": ("javac", "mvn"),
     "go": ("go", "gcc"),
     "rust": ("cargo",),
+    "browser": ("node", "npm", "chromium"),
 }
 
 

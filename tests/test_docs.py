@@ -284,15 +284,20 @@ def test_a_code_block_works(language: str, code: str, project: Path) -> None:
 
 @pytest.mark.parametrize("task", TASK_MODELS)
 def test_each_task_has_the_lines_of_its_clients(task: str, project: Path) -> None:
-    """The lines are those that the clients' own tests run, word for word; Go's are indented."""
+    """The lines are those that the clients' own tests run, word for word; Go's are indented.
+
+    Node's are the browser's as well.
+    """
     page = (REPOSITORY / "docs" / "tasks.md").read_text(encoding="utf-8")
     section = page.partition(f"## {task}: ")[2].partition("\n## ")[0]
     shown = re.findall(r"^```(\w+)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    fences = {"ts" if language == "node" else language: language for language in LANGUAGES}
+    own = [language for language in LANGUAGES if language != "browser"]
+    fences = {"ts" if language == "node" else language: language for language in own}
     assert [fences[fence] for fence, _ in shown] == list(fences.values())
     for fence, code in shown:
         found = readme(project, task, fences[fence])
         assert code in found or indent(code, "\t") in found
+        assert fence != "ts" or code in readme(project, task, "browser")
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:

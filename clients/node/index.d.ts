@@ -13,6 +13,9 @@ export type Texts = Iterable<string> & object;
 /** Token ids of one text. */
 export type TokenIds = readonly number[] | Int32Array | Uint32Array | BigInt64Array;
 
+/** The path of a model file. */
+export type Source = string | URL;
+
 /** How a model file is opened. */
 export interface OpenOptions {
   /** By default `cpu`; there is no fall-back from one device to the other. */
@@ -57,7 +60,7 @@ export class Embedder extends Model {
   private constructor();
 
   /** Open a baked `.onnx` file; what is wrong with it is a ModelError, or a DeviceError. */
-  static open(path: string | URL, options?: OpenOptions): Promise<Embedder>;
+  static open(source: Source, options?: OpenOptions): Promise<Embedder>;
 
   /** Elements of one embedding. */
   readonly dimension: number;

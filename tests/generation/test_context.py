@@ -39,6 +39,7 @@ def test_literals_are_the_language_s_own(manifest: Manifest) -> None:
         "java": "null",
         "go": '""',
         "rust": "None",
+        "browser": "null",
     }
     assert found["python"].output.packed_bits == "False"
     assert found["ruby"].query_prompt == '"query"'
@@ -87,6 +88,7 @@ def test_an_element_has_the_language_s_own_type(manifest: Manifest, packed_bits:
         "java": "byte",
         "go": "int8",
         "rust": "i8",
+        "browser": "Int8Array",
     }
     sizes = (found["ruby"].dimension, found["ruby"].dimensions)
     assert sizes == ((7, 56) if packed_bits else (7, 7))

@@ -7,7 +7,7 @@ import { collected } from "./collected.js";
 import { encoded } from "./encoded.js";
 
 /** @import { Device } from "../src/arguments.js" */
-/** @import { Request } from "./server.js" */
+/** @import { Request } from "./answers.js" */
 
 /** @param {string} path @param {Device} device */
 export function open(path, device) {

@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { types } from "node:util";
 import { CONTRACT } from "./contract.js";
 import { DeviceError, InvalidIdsError, InvalidTextError, UnknownPromptError } from "./errors.js";
 
@@ -91,10 +90,10 @@ export function checkedTexts(texts, name = "texts") {
 
 /** What gives texts in an order, in one of these ways. @param {any} texts @param {symbol[]} ways */
 export function checkedList(texts, ...ways) {
-  if (typeof texts === "string" || types.isStringObject(texts)) {
+  if (typeOf(texts).toLowerCase() === "string") {
     throw new TypeError("expected a list of texts, got a string; put it into a list");
   }
-  const ordered = !types.isSet(texts) && !types.isMap(texts);
+  const ordered = !["Set", "Map"].includes(typeOf(texts));
   if (ordered && ways.some((way) => typeof texts?.[way] === "function")) return texts;
   throw new TypeError(`expected a list of texts, got ${typeOf(texts)}`);
 }
@@ -141,7 +140,7 @@ export function checkedNumbers(values, largest, name, row) {
 
 /** @param {unknown} value */
 export function isList(value) {
-  return Array.isArray(value) || types.isTypedArray(value);
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && typeOf(value) !== "DataView");
 }
 
 /** A number as it is, anything else by its type. @param {unknown} value */

@@ -20,9 +20,9 @@ export class Embedder extends Model {
     this.#thread = thread;
   }
 
-  /** @param {string | URL} path @param {api.OpenOptions} [options] */
-  static async open(path, options) {
-    return new Embedder(await Thread.open(path, options));
+  /** @param {api.Source} source @param {api.OpenOptions} [options] */
+  static async open(source, options) {
+    return new Embedder(await Thread.open(source, options));
   }
 
   /** @type {api.Embedder["embed"]} */

@@ -36,7 +36,7 @@ export class Thread {
   #calls = new Set();
   /** @type {Promise<void> | undefined} */
   #closing;
-  /** @type {ModelError | undefined} */
+  /** @type {unknown} */
   #failure;
 
   /** For `open` alone. @param {string} path @param {OpenOptions} options */

@@ -112,5 +112,5 @@ function elementsOf({ shape: [rows, dimension], data, places }) {
 
 /** @param {string} data */
 function bytesOf(data) {
-  return new Uint8Array(Buffer.from(data, "base64")).buffer;
+  return Uint8Array.from(atob(data), (character) => character.charCodeAt(0)).buffer;
 }

@@ -42,6 +42,9 @@ export async function openSession(path, { device, threads }, within) {
   const tokenize = (texts, prompt) =>
     idsOf(async (plain) => (await encode(plain)).map((one) => one.getIds()), texts, prompt);
 
+  /** The names of tokens; empty where a table is longer than the vocabulary. @param {number[]} ids */
+  const names = async (ids) => ids.map((id) => tokenizer.idToToken(id) ?? "");
+
   /** What the graph gives for a batch. @param {number[][]} rows @param {string | null} prompt */
   const run = async (rows, prompt) =>
     rows.length === 0 ? [] : within(() => runGraph(graph, device, rows, prompt));
@@ -68,7 +71,7 @@ export async function openSession(path, { device, threads }, within) {
     return checkCases({ tokenize, run, vectors }, parseFixture(now.fixture), device);
   }
 
-  return { facts, tokenize, run, vectors, selfCheck };
+  return { facts, tokenize, names, run, vectors, selfCheck };
 }
 
 /** @param {string} json a whole tokenizer.json */

@@ -2,7 +2,6 @@
 /** What callers may not pass. */
 
 import assert from "node:assert/strict";
-import { availableParallelism } from "node:os";
 import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
 import { Embedder } from "../src/embedder.js";
@@ -10,8 +9,6 @@ import { modelPath } from "./model.js";
 
 /** Has no model: what reaches one is another error. @type {any} */
 const embedder = new Embedder(/** @type {any} */ ({ facts: {} }));
-/** @type {(path: any, options?: any) => Promise<Embedder>} */
-const open = Embedder.open;
 
 /**
  * @param {Promise<unknown>} call
@@ -23,51 +20,11 @@ function rejects(call, name, message, fields) {
   return assert.rejects(call, { name, message, ...fields });
 }
 
-test("a path is a string or a URL of a file", async () => {
-  for (const [path, type] of [
-    [5, "number"],
-    [undefined, "undefined"],
-    [Buffer.from("m.onnx"), "Uint8Array"],
-    [new URL("data:,m.onnx"), "URL"],
-  ]) {
-    await rejects(open(path), "TypeError", `path is ${type}; expected a path`);
-  }
-});
-
 test("an embedder is opened, not made", () => {
   for (const path of [modelPath, undefined]) {
     const message = "Embedder is opened, not made; call: await Embedder.open(path)";
     const make = () => new Embedder(/** @type {any} */ (path));
     assert.throws(make, { name: "TypeError", message });
-  }
-});
-
-test("an unknown device is an error that lists the choices", async () => {
-  for (const [device, name] of [
-    ["tpu", "tpu"],
-    ["toString", "toString"],
-    [null, "null"],
-  ]) {
-    const message = `unknown device "${name}"; choose one of: cpu, cuda`;
-    await rejects(open(modelPath, { device }), "DeviceError", message);
-  }
-});
-
-test("threads is a whole number of processors that the process may use", async () => {
-  for (const threads of [0, -1, availableParallelism() + 1]) {
-    const message = new RegExp(
-      `^threads is ${threads}; expected 1 to \\d+, the processors that this process may use$`,
-    );
-    await assert.rejects(open(modelPath, { threads }), { name: "RangeError", message });
-  }
-  for (const [threads, found] of [
-    [1.5, 1.5],
-    [Number.NaN, Number.NaN],
-    ["1", "string"],
-    [1n, "bigint"],
-  ]) {
-    const message = `threads is ${found}; expected a whole number`;
-    await rejects(open(modelPath, { threads }), "TypeError", message);
   }
 });
 
@@ -87,10 +44,6 @@ test("options are an object of known keys", async () => {
   for (const method of ["embed", "tokenize", "embedIds"]) {
     await rejects(embedder[method]([], { promt: "query" }), "TypeError", unknown);
   }
-  const example = 'expected options such as { device: "cpu" }, got string';
-  await rejects(open(modelPath, "cuda"), "TypeError", example);
-  const choices = 'unknown option "thread"; choose one of: device, threads';
-  await rejects(open(modelPath, { thread: 1 }), "TypeError", choices);
 });
 
 test("a prompt is one of the model's", async () => {

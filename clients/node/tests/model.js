@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { pathToFileURL } from "node:url";
 import { parseFixture, readHead, readValues } from "../src/modelfile.js";
 
 if (!process.env.POLYBAKE_MODEL) {
@@ -13,10 +14,15 @@ if (!process.env.POLYBAKE_MODEL) {
 }
 
 export const modelPath = process.env.POLYBAKE_MODEL;
+export const modelUrl = pathToFileURL(modelPath);
 export const fixture = parseFixture(readHead(modelPath).fixture);
 
 const { values } = readValues(modelPath);
-export const manifest = JSON.parse(String(values.get("polybake.manifest")));
+const [manifest, tokenizer] = ["polybake.manifest", "polybake.tokenizer"].map((key) =>
+  JSON.parse(new TextDecoder().decode(values.get(key))),
+);
+
+export { manifest, tokenizer };
 
 /** A folder that is removed when the tests of this process have ended. */
 export const folder = mkdtempSync(join(tmpdir(), "model-"));
@@ -53,7 +59,7 @@ function asciiJson(value) {
   return Buffer.from(JSON.stringify(value).replace(/[\u0080-\uffff]/g, escaped));
 }
 
-/** @param {Buffer} bytes */
+/** @param {Uint8Array} bytes */
 function sha256(bytes) {
   return createHash("sha256").update(bytes).digest("hex");
 }
@@ -61,7 +67,7 @@ function sha256(bytes) {
 /**
  * An entry of ModelProto.metadata_props.
  *
- * @param {[key: string, value: Buffer]} entry
+ * @param {[key: string, value: Uint8Array]} entry
  */
 function entryOf([key, value]) {
   return fieldOf(0x72, Buffer.concat([fieldOf(0x0a, Buffer.from(key)), fieldOf(0x12, value)]));
@@ -71,7 +77,7 @@ function entryOf([key, value]) {
  * A protobuf field: its tag, its length as a varint, its bytes.
  *
  * @param {number} tag
- * @param {Buffer} bytes
+ * @param {Uint8Array} bytes
  */
 function fieldOf(tag, bytes) {
   const start = [tag];

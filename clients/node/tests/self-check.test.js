@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { CONTRACT } from "../src/contract.js";
 import { parseFixture } from "../src/modelfile.js";
 import { checkCases } from "../src/self-check.js";
+import { base64 } from "./base64.js";
 
 /** @import { Vector } from "../index.d.ts" */
 
@@ -45,11 +46,6 @@ function vectorOf(...elements) {
   const vector = new Float32Array(CONTRACT.output.dimension);
   vector.set(elements);
   return vector;
-}
-
-/** @param {Vector} vector */
-function base64({ buffer }) {
-  return Buffer.from(buffer).toString("base64");
 }
 
 test("equal ids and vectors pass", async () => {
@@ -104,6 +100,7 @@ test("golden cases of another format are damaged", () => {
   const message = "polybake.fixture is damaged; bake the model again";
   const texts = ["", "5", '{"format":2,"cases":[]}', '{"format":1,"cases":[],"\u00e9":1}'];
   for (const text of texts) {
-    assert.throws(() => parseFixture(Buffer.from(text)), { name: "ModelError", message });
+    const parse = () => parseFixture(new TextEncoder().encode(text));
+    assert.throws(parse, { name: "ModelError", message });
   }
 });

@@ -82,31 +82,32 @@ def render_client(
     for part in parts:
         if part not in PARTS:
             raise InputError(f"part {part!r}: choose one of: {', '.join(PARTS)}")
-    shipped = templates_folder() / language
-    missing = [part for part in parts if not (shipped / "parts" / part).is_dir()]
+    if manifest.weights_beside and not own.beside:
+        raise InputError(
+            f"{language}: its clients take no weights beside the model file, as files above 2 GiB "
+            "have them; leave the language out"
+        )
+    shipped = [templates_folder() / name for name in (language, own.base) if name]
+    missing = [part for part in parts if not (shipped[0] / "parts" / part).is_dir()]
     if missing:
         raise InputError(
             f"{language}: has no part {missing[0]!r}; leave it out, or say with --language which "
             "clients have it"
         )
-    of_task = shipped / manifest.contract.task
-    if shipped.is_dir() and not of_task.is_dir():
+    task = manifest.contract.task
+    of_task = [folder / task for folder in shipped]
+    if shipped[0].is_dir() and not any(folder.is_dir() for folder in of_task):
         raise InputError(
-            f"{language}: has no templates for the task {manifest.contract.task!r}; leave the "
-            "language out"
+            f"{language}: has no templates for the task {task!r}; leave the language out"
         )
     traits = _traits(of_task, manifest.contract)
     context = build_context(manifest, own, names, version, traits=traits, parts=parts)
     kind = TEXTS if manifest.contract.pair is None else PAIRS
-    shared = [*traits, kind, SHARED]
-    folders = [
-        of_task,
-        *(shipped / "parts" / part for part in parts),
-        *map(shipped.joinpath, shared),
-    ]
+    rooms = [task, *(f"parts/{part}" for part in parts), *traits, kind, SHARED]
+    folders = [folder / room for room in rooms for folder in shipped]
     if templates is not None:
         folders.insert(0, templates / language)
-    searched = [*folders, shipped]
+    searched = [*folders, *shipped]
     return RenderedClient(
         files={
             _target(path, context): _header(path) + _render(language, path, context, searched)
@@ -120,13 +121,13 @@ def render_client(
     )
 
 
-def _traits(of_task: Path, contract: Contract) -> list[str]:
+def _traits(of_task: list[Path], contract: Contract) -> list[str]:
     """What the task has in common with others: folders of templates beside its own.
 
     A task names them in a file; that rows are ragged, or that words are found, the contract says.
     """
-    file = of_task / _TRAITS
-    named = file.read_text(encoding="utf-8").split() if file.is_file() else []
+    files = [folder / _TRAITS for folder in of_task if (folder / _TRAITS).is_file()]
+    named = [name for file in files for name in file.read_text(encoding="utf-8").split()]
     ragged = [] if contract.output.counts is None else ["ragged"]
     return named + ragged + (["words"] if "words" in contract.settings else [])
 

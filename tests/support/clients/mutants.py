@@ -91,7 +91,9 @@ def mutants_of(language: str) -> list[Mutant]:
 
 def mutations(language: str) -> dict[str, Fault]:
     """How the client of a language becomes each mutant of a client, by its id."""
-    return {fault.id: fault for fault in read_faults(language, "mutants")}
+    streams = {one.id for one in read_mutants("clients")} - {one.id for one in mutants_of(language)}
+    faults = {fault.id: fault for fault in read_faults(language, "mutants")}
+    return {name: fault for name, fault in faults.items() if name not in streams}
 
 
 def row(mutant: Mutant) -> str:

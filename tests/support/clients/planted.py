@@ -58,10 +58,11 @@ class Fault:
 
 
 def read_faults(language: str, folder: str = "planted") -> list[Fault]:
-    """The faults of ``tests/FOLDER/LANGUAGE.toml``."""
+    """The faults of ``tests/FOLDER/LANGUAGE.toml``, and of the language that it says it is like."""
     file = _TESTS / folder / f"{language}.toml"
-    listed = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]
-    return [Fault(**{"model": "every_feed"} | entry) for entry in listed]
+    listed = tomllib.loads(file.read_text(encoding="utf-8"))
+    faults = [Fault(**{"model": "every_feed"} | entry) for entry in listed.get("fault", ())]
+    return faults + (read_faults(listed["like"], folder) if "like" in listed else [])
 
 
 def faults(language: str) -> pytest.MarkDecorator:

@@ -1,5 +1,6 @@
 """The languages of generated clients: a module for each, beside its folder of templates."""
 
+from polybake.generation.languages.browser import BROWSER
 from polybake.generation.languages.csharp import CSHARP
 from polybake.generation.languages.go import GO
 from polybake.generation.languages.java import JAVA
@@ -13,7 +14,7 @@ __all__ = ["DEFAULT_LANGUAGES", "LANGUAGES", "Language"]
 
 #: The languages by name; all other code, from polybake.toml to --require, reads them from here.
 LANGUAGES: dict[str, Language] = {
-    one.name: one for one in (PYTHON, NODE, RUBY, CSHARP, JAVA, GO, RUST)
+    one.name: one for one in (PYTHON, NODE, RUBY, CSHARP, JAVA, GO, RUST, BROWSER)
 }
 
 #: Those whose clients are written where nobody chooses.

@@ -35,6 +35,8 @@ class Language:
         path: Makes ``__path__`` of the names of package and module.
         shares: Binary files that several languages have in common, which lie once in the folder of
             templates: their path in it, by that in a client.
+        base: A folder of templates that it has in common with other languages; its own come first.
+        beside: Whether its clients take models whose weights lie beside the graph.
     """
 
     name: str
@@ -51,6 +53,8 @@ class Language:
     project_files: frozenset[str]
     path: Callable[[str, str], str] = lambda package, _module: snake(package)
     shares: Mapping[str, str] = field(default_factory=dict)
+    base: str = ""
+    beside: bool = True
 
 
 def quoted(text: str, *, wide: str, also: str = "") -> str:
