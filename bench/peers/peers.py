@@ -23,7 +23,7 @@ class Peer:
 
     Attributes:
         title: The tool, and what is special about this row.
-        language: As the clients name it: python, node, ruby or csharp.
+        language: As the clients name it, such as csharp.
         folder: Where its program and its pinned versions are, below this one.
         arguments: Of its program, behind the number of threads.
         precision: int8 rows are approximations: shown with their cosine.

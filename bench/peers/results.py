@@ -8,7 +8,15 @@ from typing import Any
 #: One peer: its title, language and precision, and its ``seconds`` or why it was ``left_out``.
 Row = dict[str, Any]
 
-LANGUAGES = {"python": "Python", "node": "Node", "ruby": "Ruby", "csharp": "C#"}
+LANGUAGES = {
+    "python": "Python",
+    "node": "Node",
+    "ruby": "Ruby",
+    "csharp": "C#",
+    "java": "Java",
+    "go": "Go",
+    "rust": "Rust",
+}
 
 
 def timed(found: dict[str, Any]) -> list[Row]:

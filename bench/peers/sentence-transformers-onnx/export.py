@@ -21,3 +21,12 @@ settings = export / "tokenizer_config.json"
 written = json.loads(settings.read_text(encoding="utf-8")) | limits
 settings.write_text(json.dumps(written, indent=2), encoding="utf-8")
 (export / "model.onnx").symlink_to("onnx/model.onnx")  # where fastembed's own entry looks
+
+# LangChain4j and hugot cut and pad as tokenizer.json says, at 128, and have no option for it.
+cut = export / "cut-at-256"
+cut.mkdir()
+tokenizer = json.loads((export / "tokenizer.json").read_text(encoding="utf-8"))
+tokenizer["truncation"]["max_length"], tokenizer["padding"] = 256, None
+(cut / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+for name in ("model.onnx", "config.json"):
+    (cut / name).symlink_to(f"../{name}")

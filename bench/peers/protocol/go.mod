@@ -1,0 +1,3 @@
+module protocol
+
+go 1.25.0
