@@ -12,7 +12,8 @@ import { idsOf } from "./tokens.js";
 /** @import { InferenceSession } from "onnxruntime-web/wasm" */
 /** @import { Vector } from "../index.d.ts" */
 /** @import { OpenOptions } from "./arguments.js" */
-/** @import { Content, Tell } from "./modelfile.js" */
+/** @import { Content } from "./bytes.js" */
+/** @import { Tell } from "./modelfile.js" */
 /** @import { Text } from "./tokens.js" */
 
 /** @typedef {typeof import("onnxruntime-web/wasm")} Runtime */

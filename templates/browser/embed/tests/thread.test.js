@@ -107,6 +107,17 @@ test("an error of the worker reaches the caller with its class and cause", async
   assert.ok(error.cause instanceof TypeError);
 });
 
+test("a runtime that is not where the import map says is a ModelError", async () => {
+  const { ask } = Thread.prototype;
+  Thread.prototype.ask = function (method, file, options) {
+    return ask.call(this, method, { ...file, runtime: "/nowhere.js" }, options);
+  };
+  const call = Embedder.open(modelPath);
+  Thread.prototype.ask = ask;
+  const message = /: onnxruntime cannot be loaded \(.*nowhere\.js\); correct onnxruntime-web\/wasm/;
+  await assert.rejects(call, { name: "ModelError", message });
+});
+
 test("a worker that fails says what to do, then and later", async () => {
   const { Worker } = globalThis;
   const module = new Blob(["throw new Error('no memory')"], { type: "text/javascript" });

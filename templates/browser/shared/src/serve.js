@@ -1,6 +1,6 @@
 /** Let a thread answer what model.js asks. */
 
-import { packed } from "./errors.js";
+import { ModelError, packed } from "./errors.js";
 import { located } from "./modelfile.js";
 import { openSession } from "./session.js";
 
@@ -19,7 +19,11 @@ export function serve(load) {
   async function open({ name, content, runtime }, options) {
     file = name;
     const tell = (/** @type {object} */ progress) => post({ progress });
-    session = await openSession(await load(runtime), content, options, tell);
+    const loaded = await load(runtime).catch((cause) => {
+      const remedy = "correct onnxruntime-web/wasm in the page's import map";
+      throw new ModelError(`onnxruntime cannot be loaded (${cause.message}); ${remedy}`, { cause });
+    });
+    session = await openSession(loaded, content, options, tell);
     return session.facts;
   }
 

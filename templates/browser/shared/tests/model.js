@@ -1,6 +1,7 @@
 /** The model file under test, and small files with its head. */
 
-import { Bytes, chunksOf, parseFixture, readValues } from "../src/modelfile.js";
+import { Bytes, chunksOf } from "../src/bytes.js";
+import { parseFixture, readValues } from "../src/modelfile.js";
 
 export const modelPath = "/model.onnx";
 export const modelUrl = new URL(modelPath, location.href);
