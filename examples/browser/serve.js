@@ -17,17 +17,26 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
+/** The file of an address; none for what is no address. */
+function pathOf(address) {
+  try {
+    const { pathname } = new URL(address, "http://localhost");
+    if (pathname === "/model.onnx") return model;
+    const file = pathname === "/" ? "/index.html" : pathname;
+    return fileURLToPath(new URL(`.${file}`, import.meta.url));
+  } catch {
+    return "";
+  }
+}
+
 const server = createServer((request, response) => {
-  const { pathname } = new URL(request.url, "http://localhost");
-  const isModel = pathname === "/model.onnx";
-  const file = pathname === "/" ? "/index.html" : pathname;
-  const path = isModel ? model : fileURLToPath(new URL(`.${file}`, import.meta.url));
+  const path = pathOf(request.url);
   const stream = createReadStream(path);
   stream.once("error", () => response.writeHead(404).end());
   stream.once("open", () => {
     response.writeHead(200, {
       "content-type": TYPES[extname(path)] ?? "application/octet-stream",
-      ...(isModel && { "content-length": size }),
+      ...(path === model && { "content-length": size }),
       // A page that is isolated from other origins may use several threads.
       "cross-origin-opener-policy": "same-origin",
       "cross-origin-embedder-policy": "require-corp",
