@@ -28,6 +28,13 @@ const embedder = await Embedder.open(new URL("../all-minilm-l6-v2.onnx", import.
 
 export const embed = (texts, prompt) => embedder.embed(texts, { prompt: prompt ?? undefined });
 """,
+    "browser": """
+import { Embedder } from "all-minilm-l6-v2";
+
+const embedder = await Embedder.open(new URL("../all-minilm-l6-v2.onnx", import.meta.url));
+
+export const embed = (texts, prompt) => embedder.embed(texts, { prompt });
+""",
     "ruby": """
 require "all_minilm_l6_v2"
 
@@ -208,6 +215,22 @@ def write_node(project: Path) -> Command:
     return ["npm", "test"]
 
 
+def write_browser(project: Path) -> Command:
+    """`vitest run` in the Chromium of this machine."""
+    write(project / "src/service.js", SERVICES["browser"])
+    write(project / "package.json", '{"private": true, "type": "module"}')
+    shutil.copy(RECIPES / "browser/vitest.config.js", project)
+    copy("browser/golden_cases.test.js", project / "tests")
+    run("npm", "config", "set", "install-links=true", "--location=project", cwd=project)
+    packages = ("./clients/browser", "vitest@3", "@vitest/browser@3", "playwright")
+    run(
+        *("npm", "install", "--no-audit", "--no-fund", *packages),
+        cwd=project,
+        PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD="1",
+    )
+    return ["env", f"CHROME_PATH={shutil.which('chromium')}", "npx", "vitest", "run"]
+
+
 def write_ruby(project: Path) -> Command:
     """`bundle exec rake`, the gems installed."""
     write(project / "lib/service.rb", SERVICES["ruby"])
@@ -268,6 +291,7 @@ def write_rust(project: Path) -> Command:
 
 WRITERS: dict[str, Callable[[Path], Command]] = {
     "node": write_node,
+    "browser": write_browser,
     "ruby": write_ruby,
     "csharp": write_csharp,
     "java": write_java,
@@ -320,8 +344,8 @@ def test_a_right_service_passes(service: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     cases = fixture_folder.read_fixture(service / "fixtures" / NAME).cases
     assert {case.prompt for case in cases} >= set(PROMPTS)
-    # The numbers of node:test, minitest, dotnet and the recipe in Rust; Surefire's; lines of Go.
-    number = rf"(pass |, |^|Passed: +){len(cases)}( runs|,| cases passed|$)"
+    # Numbers of node:test, Vitest, minitest, dotnet and the recipe in Rust; Surefire's; Go's lines.
+    number = rf"(pass |, |^|Passed: +|Tests +){len(cases)}( runs|,| cases passed| passed|$)"
     reports = [*service.glob("service/target/surefire-reports/*.txt")]
     printed = "\n".join([done.stdout, *(one.read_text("utf-8") for one in reports)])
     in_go = printed.count("--- PASS: TestGoldenCases/") == len(cases)
