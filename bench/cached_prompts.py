@@ -34,7 +34,7 @@ def main(source: Path, turns: int) -> None:
         for name in ("cached", "computed"):
             path = Path(folder) / f"{name}.onnx"
             if name == "computed":
-                module.cache_prefixes = lambda _source, encoder, *_, **_given: encoder
+                module.cache_prefixes = lambda _source, encoder, *_: encoder
             report = bake(source, path, name="my-model")
             print(f"{name}: {report.size / 1e6:.1f} MB, {report.manifest.cached}")
             models[name] = Embedder(path)

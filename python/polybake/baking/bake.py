@@ -153,9 +153,7 @@ def bake(
         graph = Path(scratch) / "exact.onnx" if lowering.changes else tail
         with timed("build"):
             if not expose:  # what is exposed has all tokens
-                encoder = cache_prefixes(
-                    source, encoder, steps, used, Path(scratch), threads=THREADS
-                )
+                encoder = cache_prefixes(source, encoder, steps, used, Path(scratch))
             model, built = build(
                 source, encoder, steps, used, task, functions=functions, expose=expose
             )

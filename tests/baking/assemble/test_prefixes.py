@@ -53,7 +53,7 @@ def without_cache(
     source: Path, out: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any
 ) -> Path:
     module = import_module("polybake.baking.bake")
-    monkeypatch.setattr(module, "cache_prefixes", lambda _source, encoder, *_, **_given: encoder)
+    monkeypatch.setattr(module, "cache_prefixes", lambda _source, encoder, *_: encoder)
     return baked(source, out, **settings)
 
 

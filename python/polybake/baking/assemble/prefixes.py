@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from polybake.baking.assemble.prompts import Prompts
 from polybake.baking.encoders.decoder import DecoderConfig, keys_values
+from polybake.baking.golden.golden import THREADS
 from polybake.baking.graph.open_written import open_written
 from polybake.baking.layers.prefix_cache import PrefixCache
 from polybake.baking.sources.checkpoint import Checkpoint
@@ -29,13 +30,7 @@ _MOST, _PART = 1 << 20, 1 / 20
 
 
 def cache_prefixes(
-    source: Source,
-    encoder: Encoder,
-    steps: Sequence[Step],
-    prompts: Prompts,
-    folder: Path,
-    *,
-    threads: int,
+    source: Source, encoder: Encoder, steps: Sequence[Step], prompts: Prompts, folder: Path
 ) -> Encoder:
     """Return the encoder with the keys and values of its prompts, where that changes no vector.
 
@@ -48,7 +43,6 @@ def cache_prefixes(
         steps: The steps behind it.
         prompts: The prompts of texts.
         folder: Where the encoder is written, to be run.
-        threads: The threads of that run.
     """
     if not (isinstance(encoder, Checkpoint) and _reads_last(steps)):
         return encoder
@@ -63,7 +57,7 @@ def cache_prefixes(
     token = 2 * layers * config.num_key_value_heads * config.head_size * 4
     room = max(_MOST, int(_PART * sum(file.stat().st_size for file in folder.iterdir()))) // token
     names = [name for layer in range(layers) for name in keys_values(layer)]
-    session = open_written(whole.path, threads=threads, name=encoder.name)
+    session = open_written(whole.path, threads=THREADS, name=encoder.name)
     runs: dict[tuple[int, ...], list[NDArray[np.float32]]] = {}
     for ids in found.values():
         if ids not in runs and sum(map(len, runs)) + len(ids) <= room:
