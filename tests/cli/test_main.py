@@ -162,6 +162,8 @@ def test_an_ended_run_leaves_nothing(
     process = subprocess.Popen(
         [
             sys.executable,
+            "-X",
+            "faulthandler",  # says where, if native code does not bear to be interrupted
             "-m",
             "polybake.cli.main",
             "bake",
