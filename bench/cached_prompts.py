@@ -8,21 +8,13 @@ from __future__ import annotations
 import statistics
 import sys
 import tempfile
-import time
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from pooled_rows import medians, texts
 
 from polybake import Embedder, bake
-
-WORDS = ["a", "river", "runs", "through", "every", "language", "and", "bread", "is", "baked"]
-
-
-def texts(count: int, least: int, most: int) -> list[str]:
-    """Texts of so many words each."""
-    random = np.random.default_rng(0)
-    return [" ".join(random.choice(WORDS, size)) for size in random.integers(least, most, count)]
 
 
 def main(source: Path, turns: int) -> None:
@@ -44,13 +36,7 @@ def main(source: Path, turns: int) -> None:
                 rows = models["cached"].tokenize(given, prompt=prompt)
                 behind = statistics.mean(map(len, rows)) - before
                 found = {name: one.embed(given, prompt=prompt) for name, one in models.items()}
-                seconds: dict[str, list[float]] = {name: [] for name in models}
-                for _ in range(turns):
-                    for name, model in models.items():
-                        begin = time.process_time()
-                        model.embed(given, prompt=prompt)
-                        seconds[name].append(time.process_time() - begin)
-                cached, computed = (statistics.median(seconds[name]) for name in models)
+                cached, computed = medians(models, given, turns, prompt)
                 difference = np.abs(found["cached"] - found["computed"]).max()
                 print(
                     f"{prompt}, {before} tokens, {kind} behind it, {behind:.0f} tokens: "

@@ -9,6 +9,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,19 @@ def texts(count: int, least: int, most: int) -> list[str]:
     return [" ".join(random.choice(WORDS, size)) for size in random.integers(least, most, count)]
 
 
+def medians(
+    models: Mapping[str, Embedder], given: list[str], turns: int, prompt: str | None = None
+) -> list[float]:
+    """The median processor time of each model for these texts, in turns."""
+    seconds: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(turns):
+        for name, model in models.items():
+            begin = time.process_time()
+            model.embed(given, prompt=prompt)
+            seconds[name].append(time.process_time() - begin)
+    return [statistics.median(found) for found in seconds.values()]
+
+
 def main(source: Path, turns: int) -> None:
     """Print the median processor time of both graphs, and their ratio."""
     kinds = {"8 to 59 words": texts(300, 8, 60), "190 words": texts(40, 190, 191)}
@@ -39,13 +53,7 @@ def main(source: Path, turns: int) -> None:
             models[name] = Embedder(path)
         for kind, given in kinds.items():
             found = {name: model.embed(given) for name, model in models.items()}
-            seconds: dict[str, list[float]] = {name: [] for name in models}
-            for _ in range(turns):
-                for name, model in models.items():
-                    begin = time.process_time()
-                    model.embed(given)
-                    seconds[name].append(time.process_time() - begin)
-            one, every = (statistics.median(seconds[name]) for name in models)
+            one, every = medians(models, given, turns)
             difference = np.abs(found["one row"] - found["all rows"]).max()
             print(f"{kind:<14} {one:.2f} s of {every:.2f} s: {one / every:.3f}; {difference:.1e}")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.clients.java import COPY
 from support.clients.rendered import run, write
 
 pytestmark = pytest.mark.java
@@ -91,8 +92,7 @@ class Program {
 def test_both_embed_with_the_model_s_prompts(every_feed: Path, tmp_path: Path) -> None:
     """They compile, give queries and documents their prompts, and refuse another fingerprint."""
     (tmp_path / "pom.xml").write_text(PROJECT, encoding="utf-8")
-    copy = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
-    run("mvn", "-q", "-B", copy, f"-DoutputDirectory={tmp_path}/packages", cwd=tmp_path)
+    run("mvn", "-q", "-B", COPY, f"-DoutputDirectory={tmp_path}/packages", cwd=tmp_path)
     client = write("java", tmp_path / "client", every_feed, name="all-minilm-l6-v2")
     (tmp_path / "Program.java").write_text(PROGRAM, encoding="utf-8")
     places = [f"{tmp_path}/packages/*", str(tmp_path), f"{client}/src/main/resources"]

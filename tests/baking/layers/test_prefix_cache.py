@@ -37,7 +37,7 @@ def session() -> ort.InferenceSession:
     )
     key = builder.input("key", ir.DataType.FLOAT, ["batch", HEADS, "rest", SIZE])
     past = CACHE.past(builder, ids, mask)
-    keys, values = past.layers[0].before(builder.op, key, key)
+    keys, values = past.before(builder.op, 0, key, key)
     model.graph.outputs.extend([past.rest(builder.op, ids, 1), keys, values])
     return ort.InferenceSession(ir.to_proto(model).SerializeToString())
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from support.clients.planted import Fault
 from support.clients.rendered import run
 
-_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
 
 #: The jars that tests need beside a client's own packages.
 _TOOLS = """\
@@ -147,7 +147,7 @@ def fetch(folder: Path, client: Path) -> Java:
         client: Was prepared as its harness.json says.
     """
     (folder / "pom.xml").write_text(_TOOLS, encoding="utf-8")
-    run("mvn", "-q", "-B", _COPY, f"-DoutputDirectory={folder}/tools", cwd=folder)
+    run("mvn", "-q", "-B", COPY, f"-DoutputDirectory={folder}/tools", cwd=folder)
     packages = Path(shutil.copytree(client / "target/packages", folder / "packages"))
     (console,) = folder.glob("tools/junit-platform-console-standalone-*.jar")
     (formatter,) = folder.glob("tools/google-java-format-*.jar")

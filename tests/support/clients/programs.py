@@ -15,6 +15,7 @@ import pytest
 
 import polybake
 from models.files.search_model import write_search_model
+from support.clients.java import COPY
 from support.clients.rendered import onnxruntime, run
 
 RECIPES = Path(__file__).resolve().parents[3] / "recipes"
@@ -33,8 +34,6 @@ GEMFILE = """\
 source "https://rubygems.org"
 gem "all_minilm_l6_v2", path: "clients/ruby"
 """
-
-COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
 
 POM = """\
 <project>

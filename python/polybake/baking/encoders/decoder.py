@@ -17,7 +17,7 @@ from polybake.baking.layers.attention_window import AttentionWindow, window_bias
 from polybake.baking.layers.embedding import Embedding
 from polybake.baking.layers.gated_mlp import GatedMLP
 from polybake.baking.layers.linear import Linear
-from polybake.baking.layers.prefix_cache import Past, PastLayer
+from polybake.baking.layers.prefix_cache import Past
 from polybake.baking.layers.rms_norm import RMSNorm
 from polybake.baking.layers.rotary import Rotation, rotation
 from polybake.base.files.model_folder import Attention
@@ -199,7 +199,7 @@ class GroupedAttention(nn.Module):
         x: ir.Value,
         rotation: Rotation,
         bias: ir.Value,
-        past: PastLayer | None = None,
+        past: Past | None = None,
     ) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
         query = split_heads(op, self.q_proj(op, x), self.heads, self.head_size)
@@ -210,8 +210,8 @@ class GroupedAttention(nn.Module):
         query, key = rotation.turn(op, query), rotation.turn(op, key)
         if self.layer is not None:
             key.name, value.name = keys_values(self.layer)
-        if past is not None:
-            key, value = past.before(op, key, value)
+            if past is not None:
+                key, value = past.before(op, self.layer, key, value)
         mixed = attend(
             op,
             query,
@@ -243,7 +243,7 @@ class Layer(nn.Module):
         x: ir.Value,
         rotation: Rotation,
         bias: ir.Value,
-        past: PastLayer | None = None,
+        past: Past | None = None,
     ) -> ir.Value:
         """Keep the shape, float32 ``[batch, sequence, hidden]``."""
         x = op.Add(x, self.self_attn(op, self.input_layernorm(op, x), rotation, bias, past))
@@ -284,6 +284,6 @@ class Decoder(Architecture):
             biases = {window: past.rest(op, bias, 2) for window, bias in biases.items()}
             turned = Rotation(past.rest(op, turned.cos, 0), past.rest(op, turned.sin, 0))
         x = self.embed_tokens(op, input_ids)
-        for number, (layer, window) in enumerate(zip(self.layers, windows, strict=True)):
-            x = layer(op, x, turned, biases[window], past and past.layers[number])
+        for layer, window in zip(self.layers, windows, strict=True):
+            x = layer(op, x, turned, biases[window], past)
         return self.norm(op, x)

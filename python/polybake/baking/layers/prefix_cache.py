@@ -7,7 +7,6 @@ known prefix is computed whole.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -24,49 +23,21 @@ _END = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class PastLayer:
-    """The keys and values of the prefix in one layer.
-
-    Attributes:
-        begin, end: int64 ``[1]``, where its tokens stand among those of all prefixes.
-        keys, values: Those of all prefixes, float32 ``[1, heads, tokens, head_size]``.
-    """
-
-    begin: ir.Value
-    end: ir.Value
-    keys: ir.Value
-    values: ir.Value
-
-    def before(self, op: OpBuilder, key: ir.Value, value: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Put them before those of the tokens behind the prefix.
-
-        Args:
-            op: The builder.
-            key, value: float32 ``[batch, heads, rest, head_size]``.
-
-        Returns:
-            float32 ``[batch, heads, sequence, head_size]`` each.
-        """
-        rows = op.Concat(op.Shape(key, start=0, end=1), [1, 1, 1], axis=0)
-
-        def joined(cached: ir.Value, x: ir.Value) -> ir.Value:
-            first = op.Slice(cached, self.begin, self.end, [2])
-            return op.Concat(op.Expand(first, rows), x, axis=2)
-
-        return joined(self.keys, key), joined(self.values, value)
-
-
-@dataclass(frozen=True)
 class Past:
     """The prefix that all rows of a batch begin with.
 
     Attributes:
         length: int64 ``[1]``, its tokens; 0 where the rows have no known prefix in common.
-        layers: Its keys and values by layer.
+        begin, end: int64 ``[1]``, where its tokens stand among those of all prefixes.
+        batch: int64 ``[4]``, the number of rows and three times 1.
+        layers: Keys and values of all prefixes by layer, float32 ``[1, heads, tokens, head_size]``.
     """
 
     length: ir.Value
-    layers: tuple[PastLayer, ...]
+    begin: ir.Value
+    end: ir.Value
+    batch: ir.Value
+    layers: tuple[tuple[ir.Value, ir.Value], ...]
 
     def rest(self, op: OpBuilder, x: ir.Value, axis: int) -> ir.Value:
         """Drop the prefix's tokens along an axis of ``x``."""
@@ -74,6 +45,27 @@ class Past:
         if x.shape is not None:
             left.shape = ir.Shape([*x.shape[:axis], "rest", *x.shape[axis + 1 :]])
         return left
+
+    def before(
+        self, op: OpBuilder, layer: int, key: ir.Value, value: ir.Value
+    ) -> tuple[ir.Value, ir.Value]:
+        """Put the prefix's keys and values of a layer before those of the tokens behind it.
+
+        Args:
+            op: The builder.
+            layer: The number of the layer.
+            key, value: float32 ``[batch, heads, rest, head_size]``.
+
+        Returns:
+            float32 ``[batch, heads, sequence, head_size]`` each.
+        """
+
+        def joined(cached: ir.Value, x: ir.Value) -> ir.Value:
+            first = op.Slice(cached, self.begin, self.end, [2])
+            return op.Concat(op.Expand(first, self.batch), x, axis=2)
+
+        keys, values = self.layers[layer]
+        return joined(keys, key), joined(values, value)
 
 
 @dataclass(frozen=True)
@@ -124,14 +116,15 @@ class PrefixCache:
         length = op.Identity(op.Gather(found, which))
         length.producer().metadata_props[PREFIX] = "length"
         begin = op.Gather([0, *accumulate(lengths[:-1])], which)
-        end = op.Add(begin, length)
-
-        def layer(number: int) -> PastLayer:
-            names = f"{number}.keys", f"{number}.values"
-            constants = map(partial(_constant, builder), names, self.layers[number])
-            return PastLayer(begin, end, *constants)
-
-        return Past(length, tuple(map(layer, range(len(self.layers)))))
+        batch = op.Concat(op.Shape(input_ids, start=0, end=1), [1, 1, 1], axis=0)
+        layers = tuple(
+            (
+                _constant(builder, f"{layer}.keys", keys),
+                _constant(builder, f"{layer}.values", values),
+            )
+            for layer, (keys, values) in enumerate(self.layers)
+        )
+        return Past(length, begin, op.Add(begin, length), batch, layers)
 
 
 def _constant(builder: GraphBuilder, name: str, array: NDArray[np.generic]) -> ir.Value:
