@@ -292,7 +292,7 @@ def test_its_types_reach_users(client: Path, project: Path) -> None:
 
 def chromiums(home: Path) -> list[str]:
     """Processes of Chromium whose own folders lie in this one."""
-    every = run("ps", "-eo", "args", cwd=home).splitlines()
+    every = run("ps", "-ewwo", "args", cwd=home).splitlines()  # ww: whole, whatever COLUMNS says
     return [line for line in every if f"--user-data-dir={home}" in line]
 
 

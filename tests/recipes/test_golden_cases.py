@@ -228,7 +228,8 @@ def write_browser(project: Path) -> Command:
         cwd=project,
         PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD="1",
     )
-    return ["env", f"CHROME_PATH={shutil.which('chromium')}", "npx", "vitest", "run"]
+    chromium = f"CHROME_PATH={shutil.which('chromium')}"
+    return ["env", chromium, "NO_COLOR=1", "npx", "vitest", "run"]
 
 
 def write_ruby(project: Path) -> Command:
