@@ -51,7 +51,8 @@ public static class Cuda
         if (stray is not null || nodes.All(node => node.Provider != cuda))
         {
             var found = stray is null ? $"no node ran on {cuda}" : $"{stray.Operator} ran on {stray.Provider}";
-            throw new DeviceException($"device \"cuda\" does not run the graph: {found}; check the GPU driver, CUDA and cuDNN");
+            const string Remedy = "check the GPU driver, CUDA and cuDNN, and that the file is not in int8";
+            throw new DeviceException($"device \"cuda\" does not run the graph: {found}; {Remedy}");
         }
     }
 

@@ -41,6 +41,6 @@ export function judge(profile) {
   const stray = nodes.find((node) => PRODUCT.test(node.op_name) && !onGpu.includes(node));
   if (!stray && onGpu.length > 0) return;
   const where = stray ? `${stray.op_name} ran on ${stray.provider}` : "no node ran there";
-  const remedy = "check the GPU driver and the CUDA libraries";
+  const remedy = "check the GPU driver and the CUDA libraries, and that the file is not in int8";
   throw new DeviceError(`device "cuda" does not run the graph: ${where}; ${remedy}`);
 }

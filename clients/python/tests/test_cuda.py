@@ -26,26 +26,26 @@ def check(opened: Model, monkeypatch: pytest.MonkeyPatch, nodes: list[tuple[str,
 
 def test_the_runtime_says_where_nodes_are(model: Path) -> None:
     """The proof is onnxruntime's own word, here of a graph on the CPU."""
-    with Model(model) as opened, pytest.raises(DeviceError, match=f"graph, {CPU} does"):
+    with Model(model) as opened, pytest.raises(DeviceError, match=f"graph: .* on {CPU}"):
         check_products(opened)
 
 
 @pytest.mark.parametrize(
-    ("nodes", "running"),
+    ("nodes", "found"),
     [
-        ([(CUDA, "MatMul"), (CPU, "Gemm")], f"{CPU} and {CUDA}"),
-        ([(CUDA, "Add"), (CPU, "MultiHeadAttention")], CPU),
-        ([(CPU, "Gather"), (CPU, "Add")], CPU),
+        ([(CUDA, "MatMul"), (CPU, "Gemm")], f"Gemm is on {CPU}"),
+        ([(CUDA, "Add"), (CPU, "MultiHeadAttention")], f"MultiHeadAttention is on {CPU}"),
+        ([(CPU, "Gather"), (CPU, "Add")], f"no node is on {CUDA}"),
     ],
 )
 def test_a_gpu_that_does_not_run_the_graph(
     opened: Model,
     monkeypatch: pytest.MonkeyPatch,
     nodes: list[tuple[str, str]],
-    running: str,
+    found: str,
 ) -> None:
     """It must run all products of matrices, and some node."""
-    with pytest.raises(DeviceError, match=f"does not run the graph, {running} does"):
+    with pytest.raises(DeviceError, match=f"does not run the graph: {found}; check .* int8"):
         check(opened, monkeypatch, nodes)
 
 

@@ -35,6 +35,15 @@ def test_one_model_has_nothing_to_compare() -> None:
     assert "Precision and size" not in headings(report(sample_figures(second=None)))
 
 
+def test_a_gpu_has_no_profile() -> None:
+    """Where the time goes is left out."""
+    figures = sample_figures()
+    models = tuple(one.model_copy(update={"parts": ()}) for one in figures.models)
+    found = headings(report(figures.model_copy(update={"models": models})))
+    assert "Where the time goes" not in found
+    assert "Tokens of a batch" in found
+
+
 def test_a_client_that_failed_is_told() -> None:
     """The failure stands above the charts."""
     page = report(sample_figures(message="row 3, element 0: difference 2"))

@@ -64,3 +64,12 @@ def test_three_digits() -> None:
     """Times have three significant digits at every size."""
     seconds = (0.0012345, 0.012345, 0.12345)
     assert [milliseconds(one) for one in seconds] == ["1.23 ms", "12.3 ms", "123 ms"]
+
+
+def test_a_gpu_has_no_profile() -> None:
+    """Where the time goes is left out; all else is there."""
+    figures = sample_figures()
+    models = tuple(one.model_copy(update={"parts": ()}) for one in figures.models)
+    text = printed(figures.model_copy(update={"models": models}))
+    assert "where the time goes" not in text
+    assert "texts/s by tokens" in text

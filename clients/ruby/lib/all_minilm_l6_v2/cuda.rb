@@ -36,7 +36,8 @@ module AllMinilmL6V2
       stray = nodes.find { |node| node["op_name"].match?(PRODUCT) && node["provider"] != cuda }
       return if stray.nil? && nodes.any? { |node| node["provider"] == cuda }
       found = stray ? "#{stray["op_name"]} ran on #{stray["provider"]}" : "no node ran on #{cuda}"
-      raise DeviceError, "device \"cuda\" does not run the graph: #{found}; check the GPU driver and the CUDA libraries"
+      remedy = "check the GPU driver and the CUDA libraries, and that the file is not in int8"
+      raise DeviceError, "device \"cuda\" does not run the graph: #{found}; #{remedy}"
     end
     private_class_method :judge
   end

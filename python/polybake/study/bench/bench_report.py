@@ -53,16 +53,22 @@ def report(figures: Figures) -> str:
     page += [_heading("Files"), _table(FILE_HEADINGS, map(file_cells, models))]
     if any(model.deviation for model in models) and len(models) > 1:
         page += [_heading("Precision and size"), _precision(figures)]
-    page += [_heading("Tokens of a batch"), _batch_tokens(figures), _heading("Where the time goes")]
-    parts = models[0].parts[0].seconds
-    page.append(_legend(parts))
+    page += [_heading("Tokens of a batch"), _batch_tokens(figures)]
+    if models[0].parts:
+        page += _where_time_goes(figures)
+    return "\n".join([*page, "</html>", ""])
+
+
+def _where_time_goes(figures: Figures) -> list[str]:
+    parts = figures.models[0].parts[0].seconds
+    page = [_heading("Where the time goes"), _legend(parts)]
     for place, one in enumerate(figures.workloads):
         shares = [
             (model.name, {part: model.parts[place].share(part) for part in parts})
-            for model in models
+            for model in figures.models
         ]
         page += [f"<h3>{_sentence(one.title)}</h3>", stacked(shares)]
-    return "\n".join([*page, "</html>", ""])
+    return page
 
 
 def _compared(compared: Comparison, series: dict[str, int]) -> str:

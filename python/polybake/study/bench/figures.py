@@ -63,7 +63,7 @@ class ModelFigures(Figure):
     opening: Timing
     bare_opening: Timing = Field(description="A session and a tokenizer, and nothing else.")
     batch_tokens: tuple[BatchTokens, ...]
-    parts: tuple[TimeParts, ...]
+    parts: tuple[TimeParts, ...] = Field(description="On the CPU; empty on cuda.")
 
     @property
     def kind(self) -> str:

@@ -31,7 +31,7 @@ def print_figures(figures: Figures, console: Console) -> None:
         ("", *map(str, tokens)),
         ((one.name, *(f"{at.texts_per_second:.0f}" for at in one.batch_tokens)) for one in models),
     )
-    for model in models:
+    for model in (one for one in models if one.parts):
         table(
             "where the time goes",
             (printable(model.name), *(at.workload for at in model.parts)),

@@ -19,12 +19,12 @@ def check_products(model: Model) -> None:
         DeviceError: the GPU does not run every product.
     """
     parts = model._session().graph.get_provider_graph_assignment_info()
-    nodes = [(part.ep_name, node.op_type) for part in parts for node in part.get_nodes()]
-    products = {provider for provider, operator in nodes if _PRODUCTS.search(operator)}
-    every = {provider for provider, _ in nodes}
-    if products - {PROVIDERS["cuda"]} or PROVIDERS["cuda"] not in every:
-        running = " and ".join(sorted(products or every))
+    nodes = [(node.op_type, part.ep_name) for part in parts for node in part.get_nodes()]
+    elsewhere = [node for node in nodes if node[1] != PROVIDERS["cuda"]]
+    stray = [node for node in elsewhere if _PRODUCTS.search(node[0])]
+    if stray or elsewhere == nodes:
+        found = "{} is on {}".format(*stray[0]) if stray else f"no node is on {PROVIDERS['cuda']}"
         raise DeviceError(
-            f'device "cuda" does not run the graph, {running} does; '
-            "check the GPU driver and the CUDA libraries"
+            f'device "cuda" does not run the graph: {found}; '
+            "check the GPU driver and the CUDA libraries, and that the file is not in int8"
         )
