@@ -1,0 +1,139 @@
+"""Latency by rate of arrival: requests come by themselves, however many are waiting.
+
+Usage: python bench/service/arrivals.py MODEL.onnx PICTURE.svg NAME=URL=RATE,RATE... [--seconds 30]
+
+A request has one to eight texts. The times between two are exponential, with a fixed seed, and a
+latency begins when the request was due. Who is told 429 does not come again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import random
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import matplotlib
+import numpy as np
+from load import Seen, request
+from numpy.typing import NDArray
+
+from polybake.runtime.embedder import Embedder
+from polybake.study.bench.workload import workloads
+
+matplotlib.use("svg")
+from matplotlib import pyplot
+
+_COLORS = ("#0369a1", "#64748b", "#b45309")
+_PERCENTILES = {50: "--", 99: "-"}
+
+#: Of a request, in the mean.
+_TEXTS = 4.5
+
+
+@dataclass
+class Service:
+    """A service, and connections to it that wait for a request."""
+
+    url: str
+    model: str
+    texts: Sequence[str]
+    expected: NDArray[Any]
+    idle: deque[Any] = field(default_factory=deque)
+
+    async def ask(self, due: float, places: Sequence[int], seen: Seen) -> None:
+        """Send one request, and compare what comes back."""
+        parts = urlsplit(self.url)
+        asked = {"input": [self.texts[place] for place in places], "encoding_format": "base64"}
+        body = json.dumps(asked | {"model": self.model}).encode()
+        if not self.idle:
+            self.idle.append(await asyncio.open_connection(parts.hostname, parts.port))
+        reader, writer = self.idle.pop()
+        status, _, answer = await request(reader, writer, parts.netloc, body)
+        seen.statuses[status] += 1
+        if status == 200:
+            seen.seconds.append(time.perf_counter() - due)
+            seen.texts += len(places)
+            found = [
+                np.frombuffer(base64.b64decode(one["embedding"]), "<f4")
+                for one in json.loads(answer)["data"]
+            ]
+            difference = float(np.abs(np.array(found) - self.expected[places]).max())
+            seen.difference = max(seen.difference, difference)
+        self.idle.append((reader, writer))
+
+    async def load(self, rate: float, seconds: float) -> Seen:
+        """Let so many requests a second arrive for so long, and wait for their answers."""
+        seen, drawn = Seen(), random.Random(0)
+        due = time.perf_counter()
+        end = due + seconds
+        async with asyncio.TaskGroup() as asked:
+            while (due := due + drawn.expovariate(rate)) < end:
+                await asyncio.sleep(due - time.perf_counter())
+                places = drawn.sample(range(len(self.texts)), drawn.randint(1, 8))
+                asked.create_task(self.ask(due, places, seen))
+        for _, writer in self.idle:
+            writer.close()
+        self.idle.clear()
+        return seen
+
+
+def draw(found: dict[str, list[tuple[float, Seen]]], file: Path) -> None:
+    """Write p50 and p99 by texts that arrive a second."""
+    with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": "arrivals"}):
+        figure, axis = pyplot.subplots(figsize=(8, 4.5))
+        for color, (name, points) in zip(_COLORS, found.items(), strict=False):
+            rates = [rate * _TEXTS for rate, _ in points]
+            for percent, style in _PERCENTILES.items():
+                values = [np.percentile(seen.seconds or [np.nan], percent) for _, seen in points]
+                axis.plot(
+                    rates, values, style, color=color, marker="o", label=f"{name}, p{percent}"
+                )
+        axis.set_yscale("log")
+        axis.set_xlabel("texts that arrive a second")
+        axis.set_ylabel("seconds to an answer")
+        axis.set_xlim(0)
+        axis.grid(color="#e2e8f0")
+        axis.legend(frameon=False)
+        axis.spines[["top", "right"]].set_visible(False)
+        figure.tight_layout()
+        figure.savefig(file, metadata={"Date": None}, facecolor="white")
+
+
+def main() -> None:
+    """Ask each service at each rate, the rates in turns."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model", type=Path)
+    parser.add_argument("picture", type=Path)
+    parser.add_argument("services", nargs="+")
+    parser.add_argument("--seconds", type=float, default=30)
+    chosen = parser.parse_args()
+    embedder = Embedder(chosen.model)
+    texts = sorted({text for one in workloads() for text in one.texts if isinstance(text, str)})
+    texts = texts[:1000]
+    expected = embedder.embed(texts)
+    found: dict[str, list[tuple[float, Seen]]] = {}
+    print("| service | arrive | answered | texts/s | p50 s | p99 s | 429 | errors | difference |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for given in chosen.services:
+        name, url, rates = given.split("=")
+        service = Service(url, embedder.manifest.name, texts, expected)
+        for rate in map(float, rates.split(",")):
+            started = time.perf_counter()
+            seen = asyncio.run(service.load(rate, chosen.seconds))
+            found.setdefault(name, []).append((rate, seen))
+            row = seen.table(time.perf_counter() - started)
+            print(f"| {name} | {rate * _TEXTS:.0f} {row}", flush=True)
+    draw(found, chosen.picture)
+
+
+if __name__ == "__main__":
+    main()
