@@ -2,8 +2,9 @@
 
 Usage: python bench/service/arrivals.py MODEL.onnx PICTURE.svg NAME=URL=RATE,RATE... [--seconds 30]
 
-A request has one to eight texts. The times between two are exponential, with a fixed seed, and a
-latency begins when the request was due. Who is told 429 does not come again.
+A request has one to eight texts, and a connection of its own. The times between two are
+exponential, with a fixed seed, and a latency begins when the request was due. Who is told 429 does
+not come again.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ import base64
 import json
 import random
 import time
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -41,23 +41,21 @@ _TEXTS = 4.5
 
 @dataclass
 class Service:
-    """A service, and connections to it that wait for a request."""
+    """A service, and what it is asked."""
 
     url: str
     model: str
     texts: Sequence[str]
     expected: NDArray[Any]
-    idle: deque[Any] = field(default_factory=deque)
 
     async def ask(self, due: float, places: Sequence[int], seen: Seen) -> None:
         """Send one request, and compare what comes back."""
         parts = urlsplit(self.url)
         asked = {"input": [self.texts[place] for place in places], "encoding_format": "base64"}
         body = json.dumps(asked | {"model": self.model}).encode()
-        if not self.idle:
-            self.idle.append(await asyncio.open_connection(parts.hostname, parts.port))
-        reader, writer = self.idle.pop()
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
         status, _, answer = await request(reader, writer, parts.netloc, body)
+        writer.close()
         seen.statuses[status] += 1
         if status == 200:
             seen.seconds.append(time.perf_counter() - due)
@@ -68,7 +66,6 @@ class Service:
             ]
             difference = float(np.abs(np.array(found) - self.expected[places]).max())
             seen.difference = max(seen.difference, difference)
-        self.idle.append((reader, writer))
 
     async def load(self, rate: float, seconds: float) -> Seen:
         """Let so many requests a second arrive for so long, and wait for their answers."""
@@ -80,9 +77,6 @@ class Service:
                 await asyncio.sleep(due - time.perf_counter())
                 places = drawn.sample(range(len(self.texts)), drawn.randint(1, 8))
                 asked.create_task(self.ask(due, places, seen))
-        for _, writer in self.idle:
-            writer.close()
-        self.idle.clear()
         return seen
 
 
