@@ -15,6 +15,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,13 @@ class Seen:
     statuses: Counter[int] = field(default_factory=Counter)
     difference: float = 0.0
 
+    def percentiles(self, percents: Iterable[int]) -> list[float]:
+        """Of the seconds, NaN without an answer."""
+        return [float(np.percentile(self.seconds or [np.nan], percent)) for percent in percents]
+
     def table(self, during: float) -> str:
         """A row of the table."""
-        p50, p99 = np.percentile(self.seconds or [np.nan], [50, 99])
+        p50, p99 = self.percentiles([50, 99])
         others = sum(n for status, n in self.statuses.items() if status not in (200, 429))
         return (
             f"| {self.statuses[200]:,} | {self.texts / during:,.0f} | {p50:.3f} | {p99:.3f} "
