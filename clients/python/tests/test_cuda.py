@@ -26,7 +26,7 @@ def check(opened: Model, monkeypatch: pytest.MonkeyPatch, nodes: list[tuple[str,
 
 def test_the_runtime_says_where_nodes_are(model: Path) -> None:
     """The proof is onnxruntime's own word, here of a graph on the CPU."""
-    with Model(model) as opened, pytest.raises(DeviceError, match=f"graph: .* on {CPU}"):
+    with Model(model) as opened, pytest.raises(DeviceError, match="does not run the graph: "):
         check_products(opened)
 
 
