@@ -11,23 +11,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
-import json
-import random
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from random import Random
 
 import matplotlib
-import numpy as np
-from load import Seen, request
-from numpy.typing import NDArray
+from load import Seen, Service
 
 from polybake.runtime.embedder import Embedder
-from polybake.study.bench.workload import workloads
 
 matplotlib.use("svg")
 from matplotlib import pyplot
@@ -39,45 +30,23 @@ _PERCENTILES = {50: "--", 99: "-"}
 _TEXTS = 4.5
 
 
-@dataclass
-class Service:
-    """A service, and what it is asked."""
+async def ask(service: Service, due: float, places: list[int], seen: Seen) -> None:
+    """Send one request, over a connection of its own."""
+    connection = await service.connect()
+    await service.ask(connection, places, due, seen)
+    connection[1].close()
 
-    url: str
-    model: str
-    texts: Sequence[str]
-    expected: NDArray[Any]
 
-    async def ask(self, due: float, places: Sequence[int], seen: Seen) -> None:
-        """Send one request, and compare what comes back."""
-        parts = urlsplit(self.url)
-        asked = {"input": [self.texts[place] for place in places], "encoding_format": "base64"}
-        body = json.dumps(asked | {"model": self.model}).encode()
-        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-        status, _, answer = await request(reader, writer, parts.netloc, body)
-        writer.close()
-        seen.statuses[status] += 1
-        if status == 200:
-            seen.seconds.append(time.perf_counter() - due)
-            seen.texts += len(places)
-            found = [
-                np.frombuffer(base64.b64decode(one["embedding"]), "<f4")
-                for one in json.loads(answer)["data"]
-            ]
-            difference = float(np.abs(np.array(found) - self.expected[places]).max())
-            seen.difference = max(seen.difference, difference)
-
-    async def load(self, rate: float, seconds: float) -> Seen:
-        """Let so many requests a second arrive for so long, and wait for their answers."""
-        seen, drawn = Seen(), random.Random(0)
-        due = time.perf_counter()
-        end = due + seconds
-        async with asyncio.TaskGroup() as asked:
-            while (due := due + drawn.expovariate(rate)) < end:
-                await asyncio.sleep(due - time.perf_counter())
-                places = drawn.sample(range(len(self.texts)), drawn.randint(1, 8))
-                asked.create_task(self.ask(due, places, seen))
-        return seen
+async def load(service: Service, rate: float, seconds: float) -> Seen:
+    """Let so many requests a second arrive for so long, and wait for their answers."""
+    seen, random = Seen(), Random(0)
+    due = time.perf_counter()
+    end = due + seconds
+    async with asyncio.TaskGroup() as asked:
+        while (due := due + random.expovariate(rate)) < end:
+            await asyncio.sleep(due - time.perf_counter())
+            asked.create_task(ask(service, due, service.drawn(random), seen))
+    return seen
 
 
 def draw(found: dict[str, list[tuple[float, ...]]], file: Path) -> None:
@@ -101,7 +70,7 @@ def draw(found: dict[str, list[tuple[float, ...]]], file: Path) -> None:
 
 
 def main() -> None:
-    """Ask each service at each rate, the rates in turns."""
+    """Ask each service at each of its rates."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
     parser.add_argument("picture", type=Path)
@@ -109,18 +78,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30)
     chosen = parser.parse_args()
     embedder = Embedder(chosen.model)
-    texts = sorted({text for one in workloads() for text in one.texts if isinstance(text, str)})
-    texts = texts[:1000]
-    expected = embedder.embed(texts)
     found: dict[str, list[tuple[float, ...]]] = {}
     print("| service | arrive | answered | texts/s | p50 s | p99 s | 429 | errors | difference |")
     print("|---|---|---|---|---|---|---|---|---|")
     for given in chosen.services:
         name, url, rates = given.split("=")
-        service = Service(url, embedder.manifest.name, texts, expected)
+        service = Service.of(url, embedder)
         for rate in map(float, rates.split(",")):
             started = time.perf_counter()
-            seen = asyncio.run(service.load(rate, chosen.seconds))
+            seen = asyncio.run(load(service, rate, chosen.seconds))
             found.setdefault(name, []).append((rate * _TEXTS, *seen.percentiles(_PERCENTILES)))
             row = seen.table(time.perf_counter() - started)
             print(f"| {name} | {rate * _TEXTS:.0f} {row}", flush=True)

@@ -12,13 +12,13 @@ import argparse
 import asyncio
 import base64
 import json
-import random
 import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 
 from polybake.runtime.embedder import Embedder
 from polybake.study.bench.workload import workloads
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass
@@ -75,24 +77,41 @@ async def request(
     )
 
 
-async def caller(
-    url: str, name: str, texts: list[str], expected: NDArray[Any], end: float, seed: int, seen: Seen
-) -> None:
-    """Ask one request after another until the time is over."""
-    parts = urlsplit(url)
-    drawn = random.Random(seed)
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-    while time.perf_counter() < end:
-        places = drawn.sample(range(len(texts)), drawn.randint(1, 8))
+@dataclass(frozen=True)
+class Service:
+    """A service, what it is asked, and the vectors that it should give."""
+
+    url: str
+    model: str
+    texts: list[str]
+    expected: NDArray[Any]
+
+    @classmethod
+    def of(cls, url: str, embedder: Embedder) -> Self:
+        """Ask for a thousand texts of all lengths."""
+        texts = sorted({text for one in workloads() for text in one.texts if isinstance(text, str)})
+        return cls(url, embedder.manifest.name, texts[:1000], embedder.embed(texts[:1000]))
+
+    async def connect(self) -> Connection:
+        """Open a connection."""
+        parts = urlsplit(self.url)
+        return await asyncio.open_connection(parts.hostname, parts.port)
+
+    def drawn(self, random: Random) -> list[int]:
+        """The places of the texts of a request."""
+        return random.sample(range(len(self.texts)), random.randint(1, 8))
+
+    async def ask(
+        self, connection: Connection, places: list[int], started: float, seen: Seen
+    ) -> tuple[int, dict[str, str]]:
+        """Send one request, and compare what comes back; its status and headers."""
         asked = {
-            "model": name,
-            "input": [texts[place] for place in places],
+            "model": self.model,
+            "input": [self.texts[place] for place in places],
             "encoding_format": "base64",
         }
-        started = time.perf_counter()
-        status, headers, answer = await request(
-            reader, writer, parts.netloc, json.dumps(asked).encode()
-        )
+        host = urlsplit(self.url).netloc
+        status, headers, answer = await request(*connection, host, json.dumps(asked).encode())
         seen.statuses[status] += 1
         if status == 200:
             seen.seconds.append(time.perf_counter() - started)
@@ -101,21 +120,28 @@ async def caller(
                 np.frombuffer(base64.b64decode(one["embedding"]), "<f4")
                 for one in json.loads(answer)["data"]
             ]
-            difference = float(np.abs(np.array(found) - expected[places]).max())
+            difference = float(np.abs(np.array(found) - self.expected[places]).max())
             seen.difference = max(seen.difference, difference)
-        elif status == 429:
+        return status, headers
+
+
+async def caller(service: Service, end: float, seed: int, seen: Seen) -> None:
+    """Ask one request after another until the time is over."""
+    random = Random(seed)
+    connection = await service.connect()
+    while time.perf_counter() < end:
+        places = service.drawn(random)
+        status, headers = await service.ask(connection, places, time.perf_counter(), seen)
+        if status == 429:
             await asyncio.sleep(float(headers["retry-after"]))
-    writer.close()
+    connection[1].close()
 
 
-async def load(
-    url: str, name: str, texts: list[str], expected: NDArray[Any], connections: int, seconds: float
-) -> Seen:
+async def load(service: Service, connections: int, seconds: float) -> Seen:
     """Ask with so many connections for so long."""
     seen = Seen()
     end = time.perf_counter() + seconds
-    callers = (caller(url, name, texts, expected, end, seed, seen) for seed in range(connections))
-    await asyncio.gather(*callers)
+    await asyncio.gather(*(caller(service, end, seed, seen) for seed in range(connections)))
     return seen
 
 
@@ -129,20 +155,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     chosen = parser.parse_args()
     embedder = Embedder(chosen.model)
-    texts = sorted({text for one in workloads() for text in one.texts if isinstance(text, str)})
-    texts = texts[:1000]
-    expected = embedder.embed(texts)
+    services = [Service.of(url, embedder) for url in chosen.urls]
     print("| service | requests | texts/s | p50 s | p99 s | 429 | errors | largest difference |")
     print("|---|---|---|---|---|---|---|---|")
     for _ in range(chosen.rounds):
-        for url in chosen.urls:
+        for service in services:
             started = time.perf_counter()
-            seen = asyncio.run(
-                load(
-                    url, embedder.manifest.name, texts, expected, chosen.connections, chosen.seconds
-                )
-            )
-            print(f"| {url} {seen.table(time.perf_counter() - started)}", flush=True)
+            seen = asyncio.run(load(service, chosen.connections, chosen.seconds))
+            print(f"| {service.url} {seen.table(time.perf_counter() - started)}", flush=True)
 
 
 if __name__ == "__main__":
