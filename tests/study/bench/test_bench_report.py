@@ -6,7 +6,7 @@ import re
 
 from polybake.study.bench.bench_report import report
 from support.clients.hostile import HOSTILE
-from support.samples.sample_figures import sample_figures
+from support.samples.sample_figures import sample_figures, without_profile
 
 
 def headings(page: str) -> list[str]:
@@ -37,9 +37,7 @@ def test_one_model_has_nothing_to_compare() -> None:
 
 def test_a_gpu_has_no_profile() -> None:
     """Where the time goes is left out."""
-    figures = sample_figures()
-    models = tuple(one.model_copy(update={"parts": ()}) for one in figures.models)
-    found = headings(report(figures.model_copy(update={"models": models})))
+    found = headings(report(without_profile(sample_figures())))
     assert "Where the time goes" not in found
     assert "Tokens of a batch" in found
 

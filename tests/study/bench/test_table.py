@@ -9,7 +9,7 @@ from rich.console import Console
 from polybake.study.bench.figures import Figures
 from polybake.study.bench.table import cells, file_cells, milliseconds, print_figures
 from support.clients.hostile import HOSTILE
-from support.samples.sample_figures import sample_figures
+from support.samples.sample_figures import sample_figures, without_profile
 
 
 def printed(figures: Figures, width: int = 80) -> str:
@@ -68,8 +68,6 @@ def test_three_digits() -> None:
 
 def test_a_gpu_has_no_profile() -> None:
     """Where the time goes is left out; all else is there."""
-    figures = sample_figures()
-    models = tuple(one.model_copy(update={"parts": ()}) for one in figures.models)
-    text = printed(figures.model_copy(update={"models": models}))
+    text = printed(without_profile(sample_figures()))
     assert "where the time goes" not in text
     assert "texts/s by tokens" in text

@@ -49,6 +49,12 @@ def row(name: str, seconds: Timing | None, ratio: float | None, **fields: object
     return Row(model=name, texts=1, tokens=34, timing=seconds, ratio=ratio, **fields)
 
 
+def without_profile(figures: Figures) -> Figures:
+    """The figures as a GPU gives them."""
+    models = tuple(one.model_copy(update={"parts": ()}) for one in figures.models)
+    return figures.model_copy(update={"models": models})
+
+
 def sample_figures(
     first: str = "exact", second: str | None = "small", message: str = ""
 ) -> Figures:
