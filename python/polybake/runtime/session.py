@@ -68,13 +68,13 @@ def open_session(
     provider, settings = _PROVIDERS[device]
     if provider not in ort.get_available_providers():
         raise _missing(provider)
-    if device == "cuda":
-        ort.preload_dlls()  # CUDA's and cuDNN's packages, which no loader looks into
     if threads is not None and not 1 <= threads <= processors():
         raise InputError(
             f"threads is {threads}; expected 1 to {processors()}, the processors that this process "
             "may use"
         )
+    if device == "cuda":
+        ort.preload_dlls()  # CUDA's and cuDNN's packages, which no loader looks into
     options = ort.SessionOptions()
     options.log_severity_level = _ERRORS_ONLY
     if not fused:
