@@ -22,7 +22,7 @@ from sentence_transformers import SentenceTransformer
 
 from polybake import Embedder
 from polybake.runtime.feeds import feeds
-from polybake.runtime.runner import _batches
+from polybake.runtime.runner import batches
 from polybake.study.bench.turns import in_turns
 from polybake.study.bench.workload import workloads
 
@@ -64,8 +64,8 @@ def graphs_alone(files: dict[str, Embedder], peers: dict[str, Any], texts: list[
     first = next(iter(files.values()))
     rows = first.tokenize(texts)
     for budget in _TOKENS:
-        batches = [[rows[place] for place in batch] for batch in _batches(rows, budget)]
-        fed = [feeds(first.manifest.contract, batch) for batch in batches]
+        cut = [[rows[place] for place in batch] for batch in batches(rows, budget)]
+        fed = [feeds(first.manifest.contract, batch) for batch in cut]
         there = [
             {name: torch.from_numpy(array).to("cuda") for name, array in batch.items()}
             for batch in fed

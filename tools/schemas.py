@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -76,14 +77,17 @@ def check_schemas(folder: Path) -> None:
             raise CheckFailed(f"{path}: is not fresh; run: nox -s regenerate")
 
 
-def main(arguments: list[str]) -> None:
-    """Write to, or with ``--check`` compare, the folder named last."""
-    folder = Path(arguments[-1])
+def main() -> None:
+    """Write to the folder, or compare it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
     try:
-        check_schemas(folder) if "--check" in arguments else write_schemas(folder)
+        (check_schemas if given.check else write_schemas)(given.folder)
     except CheckFailed as error:
         sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -130,14 +130,14 @@ class Runner:
             if progress is not None:
                 progress(len(batch))
 
-        cut = _batches(rows, self.budget)
+        cut = batches(rows, self.budget)
         for at_once, group in groupby(cut, lambda batch: self._at_once(len(rows[batch[0]]))):
-            batches = list(group)
-            if min(at_once, len(batches)) > 1:
+            alike = list(group)
+            if min(at_once, len(alike)) > 1:
                 with ThreadPoolExecutor(at_once) as pool:
-                    list(pool.map(fill, batches))
+                    list(pool.map(fill, alike))
             else:
-                for batch in batches:
+                for batch in alike:
                     fill(batch)
         return np.concatenate(found)
 
@@ -194,7 +194,7 @@ def tokenized(
     return [packed(*row, contract.vocab_size) for row in rows]
 
 
-def _batches(rows: Rows, budget: int) -> Iterator[list[int]]:
+def batches(rows: Rows, budget: int) -> Iterator[list[int]]:
     """The places of rows that go together, longest first, so that little of a batch is padding."""
     places = sorted(range(len(rows)), key=lambda place: len(rows[place]), reverse=True)
     while places:
