@@ -29,9 +29,9 @@ def with_contract(manifest: Manifest, **changes: object) -> Manifest:
 
 
 def test_literals_are_the_language_s_own(manifest: Manifest) -> None:
-    """Absent values and booleans are spelled as the language spells them."""
-    found = {name: context_of(manifest, name) for name in LANGUAGES}
-    assert {name: made.default_prompt for name, made in found.items()} == {
+    """Absent values are spelled as the language spells them, and texts as it quotes them."""
+    none = with_contract(manifest, prompts={})
+    assert {name: context_of(none, name).query_prompt for name in LANGUAGES} == {
         "python": "None",
         "node": "null",
         "ruby": "nil",
@@ -41,8 +41,26 @@ def test_literals_are_the_language_s_own(manifest: Manifest) -> None:
         "rust": "None",
         "browser": "null",
     }
-    assert found["python"].output.packed_bits == "False"
-    assert found["ruby"].query_prompt == '"query"'
+    assert context_of(manifest, "ruby").query_prompt == '"query"'
+
+
+@pytest.mark.parametrize(
+    ("dimension", "counts", "max_length", "expected"),
+    [
+        (7, None, 16, 8192),
+        (4096, None, 16, 4096),
+        (128, "counts", 512, 256),
+        (9, "c", 2**31 - 1, 1),
+    ],
+)
+def test_a_window_has_room(
+    manifest: Manifest, dimension: int, counts: str | None, max_length: int, expected: int
+) -> None:
+    """At most 8,192 texts, fewer where their results are large."""
+    changes = {"dimension": dimension, "counts": counts}
+    output = manifest.contract.output.model_copy(update=changes)
+    made = with_contract(manifest, output=output, max_length=max_length)
+    assert context_of(made, "python").window == expected
 
 
 @pytest.mark.parametrize(

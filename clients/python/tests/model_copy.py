@@ -23,12 +23,12 @@ def copy_with(
     Its graph, which may be large, is only copied for those who run it.
     """
     head = read_head(str(model))
-    tail = model.read_bytes()[head.tail_offset :] if graph else b"\x08\x08"
+    tail = model.read_bytes()[head.tail :] if graph else b"\x08\x08"
     parts: dict[str, Any] = {
         "manifest": head.manifest,
         "tokenizer": json.loads(head.tokenizer),
         "fixture": json.loads(head.fixture),
-        "digests": {"tail": head.tail_digest, "tail_length": len(tail)},
+        "digests": {"tail": head.digests["tail"], "tail_length": len(tail)},
     }
     written = b""
     for name, value in parts.items():

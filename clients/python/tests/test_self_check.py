@@ -94,7 +94,7 @@ def check(found: list[float], golden: list[float], max_abs: float = 1e-5) -> flo
             }
         ],
     }
-    head = Head("m.onnx", {}, b"", json.dumps(fixture).encode("ascii"), "", 0)
+    head = Head("m.onnx", {}, b"", json.dumps(fixture).encode("ascii"), {}, 0)
     return check_cases(Stub(np.array([found], np.float32)), head, "cpu")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from polybake import __version__
-from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Manifest, Output
+from polybake.base.modelfile.manifest import DOCUMENT_PROMPTS, Contract, Manifest, Output
 from polybake.generation.languages import Language
 from polybake.generation.names import Names
 
@@ -13,36 +13,19 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,63}")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A ``key: value`` of a mapping in source code; both are literals already."""
-
-    key: str
-    value: str
-
-
-@dataclass(frozen=True)
 class InputLiterals:
-    """An input of the contract; every field is a literal of the language.
-
-    ``feed_name`` is the feed as the name of a constant, such as ``AttentionMask``.
-    """
+    """An input of the contract: its name as a literal of the language, and its feed."""
 
     name: str
-    dtype: str
     feed: str
-    feed_name: str
-    values: tuple[Entry, ...]
 
 
 @dataclass(frozen=True)
 class OutputLiterals:
-    """An output of the contract; every field is a literal of the language."""
+    """An output of the contract; both fields are literals of the language."""
 
     name: str
-    dtype: str
     dimension: str
-    packed_bits: str
-    counts: str
 
 
 @dataclass(frozen=True)
@@ -58,8 +41,9 @@ class Context:
     the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
     the words of texts, ``beside`` whether the weights lie beside the graph; ``bulk`` and ``cuda``
     whether it has these parts. ``format`` is the newest format of model files that a client knows.
-    ``name`` to ``document_prompt`` are literals of the language. ``description`` is encoded for the
-    project file.
+    ``window`` is how many texts are in memory at a time, ``pad_right`` says on which side rows are
+    padded. ``name`` to ``document_prompt`` are
+    literals of the language. ``description`` is encoded for the project file.
     """
 
     model: str
@@ -75,9 +59,7 @@ class Context:
     dtype: str
     packed_bits: bool
     contract: str
-    task: str
     settings: str
-    pair: str
     paired: bool
     prompted: bool
     ragged: bool
@@ -88,17 +70,13 @@ class Context:
     bulk: bool
     cuda: bool
     element: str
-    vocab_size: int
     max_length: int
+    window: int
     name: str
     inputs: tuple[InputLiterals, ...]
     output: OutputLiterals
     further: tuple[OutputLiterals, ...]
-    pad_id: str
-    pad_side: str
-    prompts: tuple[Entry, ...]
-    prompt_names: tuple[str, ...]
-    default_prompt: str
+    pad_right: bool
     query_prompt: str
     document_prompt: str
 
@@ -114,7 +92,6 @@ def build_context(
 ) -> Context:
     """Choose every name and literal of a client."""
     contract, text = manifest.contract, language.string
-    pair = contract.pair
     document = next((name for name in DOCUMENT_PROMPTS if name in contract.prompts), None)
     query = "query" if "query" in contract.prompts else None
 
@@ -124,10 +101,7 @@ def build_context(
     def literals(output: Output) -> OutputLiterals:
         return OutputLiterals(
             name=text(output.name),
-            dtype=text(output.dtype),
             dimension=str(output.dimension),
-            packed_bits=language.true if output.packed_bits else language.false,
-            counts=optional(output.counts),
         )
 
     licence = manifest.source.licence or ""
@@ -144,10 +118,8 @@ def build_context(
         dimensions=contract.output.dimensions,
         dtype=contract.output.dtype,
         contract=language.literal(contract.model_dump(mode="json"), 0),
-        task=text(contract.task),
         settings=language.literal(contract.settings, 1),
-        pair=language.null if pair is None else language.literal(pair.model_dump(mode="json"), 1),
-        paired=pair is not None,
+        paired=contract.pair is not None,
         prompted="prompted" in traits,
         ragged="ragged" in traits,
         several=bool(contract.further_outputs),
@@ -158,33 +130,24 @@ def build_context(
         cuda="cuda" in parts,
         packed_bits=contract.output.packed_bits,
         element=language.elements[contract.output.dtype],
-        vocab_size=contract.vocab_size,
         max_length=contract.max_length,
+        window=_window(contract),
         name=text(manifest.name),
-        inputs=tuple(
-            InputLiterals(
-                name=text(item.name),
-                dtype=text(item.dtype),
-                feed=text(item.feed),
-                feed_name=item.feed.title().replace("_", ""),
-                values=tuple(
-                    Entry(text(key), str(item.values[key])) for key in sorted(item.values)
-                ),
-            )
-            for item in contract.inputs
-        ),
+        inputs=tuple(InputLiterals(text(item.name), item.feed) for item in contract.inputs),
         output=literals(contract.output),
         further=tuple(map(literals, contract.further_outputs)),
-        pad_id=str(contract.pad_id),
-        pad_side=text(contract.pad_side),
-        prompts=tuple(
-            Entry(text(key), text(contract.prompts[key])) for key in sorted(contract.prompts)
-        ),
-        prompt_names=tuple(text(key) for key in sorted(contract.prompts)),
-        default_prompt=optional(contract.default_prompt),
+        pad_right=contract.pad_side == "right",
         query_prompt=optional(query),
         document_prompt=optional(document),
     )
+
+
+def _window(contract: Contract) -> int:
+    """At most 8,192 texts, and results of at most 64 MiB."""
+    if contract.further_outputs:
+        return 64  # each text has a vector for every token
+    rows = 1 if contract.output.counts is None else contract.max_length
+    return max(1, min(8192, 2**24 // (contract.output.dimension * rows)))
 
 
 def _sentence(manifest: Manifest) -> str:

@@ -29,27 +29,15 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def feeds(rows: Sequence[Sequence[int]], prompt: str | None) -> dict[str, Int64]:
-    """What each input of the graph receives: ``[rows, longest row]``, or ``[1]``."""
+    """What each input of the graph receives: ``[rows, longest row]``; a prompt's value ``[1]``."""
     lengths = np.array([[len(row)] for row in rows])
     width = max(1, lengths.max())
     places = np.arange(width)
-    used = places < lengths if CONTRACT["pad_side"] == "right" else places >= width - lengths
+    used = places < lengths
     ids = np.full(used.shape, CONTRACT["pad_id"], np.int64)
     ids[used] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
     mask = used.astype(np.int64)
-
-    def feed(kind: str, values: dict[str, int]) -> Int64:
-        match kind:
-            case "input_ids":
-                return ids
-            case "attention_mask":
-                return mask
-            case "token_type_ids":
-                return np.zeros_like(ids)
-            case "position_ids":
-                return (mask.cumsum(axis=1) - 1) * mask
-            case "prompt_value":
-                return np.array([values[prompt or ""]], np.int64)
-        raise AssertionError(f"the contract has no feed {kind}")
-
-    return {item["name"]: feed(item["feed"], item["values"]) for item in CONTRACT["inputs"]}
+    return {
+        "input_ids": ids,
+        "attention_mask": mask,
+    }

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from .arguments import checked_rows, checked_texts
-from .contract import CONTRACT, DIMENSION, MAX_LENGTH
+from .contract import MAX_LENGTH
 from .errors import ClosedError, DeviceError, ModelError
 from .graph import PROVIDERS, processors
 from .modelfile import Head, check_tail, read_head
@@ -18,10 +18,8 @@ from .outputs import Results, empty
 from .self_check import check_cases
 from .session import Session
 
-#: Texts in memory at a time, as token ids and as results of at most 64 MiB.
-WINDOW: int = max(
-    1, min(8192, 2**24 // (DIMENSION * (MAX_LENGTH if CONTRACT["output"]["counts"] else 1)))
-)
+#: Texts in memory at a time, as token ids and as results.
+WINDOW = 8192
 
 
 class Model:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 from collections.abc import Iterator
+from functools import partial
 from itertools import zip_longest
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,18 +18,19 @@ _KEYS = ("polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybak
 #: Protobuf tags: ``metadata_props`` of a ModelProto, key and value of one of its entries.
 _ENTRY, _KEY, _VALUE = b"\x72", b"\x0a", b"\x12"
 
+_COPY = "copy the file again"
 _NOTHING = object()
 
 
 class Head(NamedTuple):
-    """The parts of the head, and where the tail begins, which holds the graph, and its digest."""
+    """The parts of the head, what its digests say, and where the tail begins, which is the graph."""
 
     path: str
     manifest: dict[str, Any]
     tokenizer: bytes
     fixture: bytes
-    tail_digest: str
-    tail_offset: int
+    digests: dict[str, Any]
+    tail: int
 
 
 def read_head(path: str) -> Head:
@@ -38,27 +40,10 @@ def read_head(path: str) -> Head:
         ModelError: not a model file, damaged, of a newer format, or with another contract.
     """
     with _opened(path) as file:
-        values, offset = _read_values(file, path)
-        length = os.fstat(file.fileno()).st_size - offset
-    for key in _KEYS:
-        if key not in values:
-            raise ModelError(f"{path}: has no {key}; write the file with: polybake bake")
-    *parts, digests = (values[key] for key in _KEYS)
-    types = {"tail": str, "tail_length": int, "manifest": str, "tokenizer": str, "fixture": str}
-    try:
-        expected = json_object(digests, **types)
-        if expected["tail_length"] < 1:
-            raise ValueError("no tail")
-    except ValueError as error:
-        raise ModelError(f"{path}: polybake.digests is damaged; copy the file again") from error
-    if length != expected["tail_length"]:
-        found = f"has {length} bytes after its head, expected {expected['tail_length']}"
-        raise ModelError(f"{path}: {found}; copy the file again")
-    for key, part in zip(_KEYS, parts, strict=False):
-        if hashlib.sha256(part).hexdigest() != expected[key.removeprefix("polybake.")]:
-            raise ModelError(f"{path}: {key} does not match its digest; copy the file again")
-    manifest, tokenizer, fixture = parts
-    return Head(path, _manifest(manifest, path), tokenizer, fixture, expected["tail"], offset)
+        try:
+            return _checked(path, *_read_values(file), os.fstat(file.fileno()).st_size)
+        except ValueError as error:
+            raise ModelError(f"{path}: {error}") from error
 
 
 def check_tail(head: Head) -> None:
@@ -68,25 +53,26 @@ def check_tail(head: Head) -> None:
         ModelError: the digest differs.
     """
     with _opened(head.path) as file:
-        file.seek(head.tail_offset)
+        file.seek(head.tail)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != head.tail_digest:
+    if digest != head.digests["tail"]:
         raise ModelError(f"{head.path}: the graph does not match its digest; copy the file again")
 
 
-def json_object(value: bytes, **types: type) -> dict[str, Any]:
-    """A JSON object in ASCII with fields of just these types: true is no int.
+def json_object(key: str, value: bytes, remedy: str, **types: type) -> dict[str, Any]:
+    """A JSON object in ASCII with fields of just these types: true is no int, nor is 0.
 
     Raises:
         ValueError: the value is no such object.
     """
     try:
-        data = json.loads(value.decode("ascii"), parse_constant=int)  # NaN is no JSON, and no int
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
-    if isinstance(data, dict) and all(type(data.get(name)) is types[name] for name in types):
-        return data
-    raise ValueError("no such object")
+        data: dict[str, Any] = json.loads(value.decode("ascii"), parse_constant=int)  # no NaN
+        for name, kind in types.items():
+            if type(data[name]) is not kind or (kind is int and data[name] < 1):
+                raise ValueError(name)
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise ValueError(f"{key} is damaged; {remedy}") from error
+    return data
 
 
 def _opened(path: str) -> io.BufferedReader:
@@ -98,13 +84,13 @@ def _opened(path: str) -> io.BufferedReader:
         raise ModelError(f"{path}: cannot be read ({reason}); {remedy}") from error
 
 
-def _read_values(file: BinaryIO, path: str) -> tuple[dict[str, bytes], int]:
+def _read_values(file: BinaryIO) -> tuple[dict[str, bytes], int]:
     """The values of our keys, and where the tail begins."""
-    size, values = os.fstat(file.fileno()).st_size, dict[str, bytes]()
+    values = dict[str, bytes]()
     while True:
         start = file.tell()
         try:
-            entry = _read_field(file, size, _ENTRY)
+            entry = _read_field(file, os.fstat(file.fileno()).st_size, _ENTRY)
             if entry is None:
                 return values, start
             inner = io.BytesIO(entry)
@@ -112,11 +98,10 @@ def _read_values(file: BinaryIO, path: str) -> tuple[dict[str, bytes], int]:
             if key is None or value is None or inner.read(1):
                 raise EOFError
         except EOFError as error:
-            fault = f"is not a whole ONNX file (byte {start})"
-            raise ModelError(f"{path}: {fault}; copy the file again") from error
+            raise ValueError(f"is not a whole ONNX file (byte {start}); {_COPY}") from error
         name = key.decode("utf-8", "replace")
         if name in values:
-            raise ModelError(f"{path}: {name} occurs twice; copy the original file again")
+            raise ValueError(f"{name} occurs twice; copy the original file again")
         if name in _KEYS:
             values[name] = value
 
@@ -140,23 +125,31 @@ def _read_field(file: BinaryIO, size: int, tag: bytes) -> bytes | None:
     return file.read(length)
 
 
-def _manifest(value: bytes, path: str) -> dict[str, Any]:
-    """The manifest, whose contract is this client's."""
-    try:
-        manifest = json_object(value, format=int)
-        if manifest["format"] > 1:
-            writer = manifest.get("generator") or "an unknown version"
-            newer = f"manifest format {manifest['format']} is newer than 1"
-            raise ModelError(f"{path}: {newer}; use polybake {writer}, which wrote it")
-        manifest = json_object(value, format=int, name=str, fingerprint=str, contract=dict)
-        if manifest["format"] < 1:
-            raise ValueError("no format")
-    except ValueError as error:
-        raise ModelError(f"{path}: polybake.manifest is damaged; bake the model again") from error
-    for field, expected, found in _differences(CONTRACT, manifest["contract"]):
-        differs = f"contract field {field}: expected {expected}, found {found}"
-        raise ModelError(f"{path}: {differs}; regenerate the client with: polybake generate")
-    return manifest
+def _checked(path: str, values: dict[str, bytes], tail: int, size: int) -> Head:
+    """The head, whose digests and contract are right."""
+    for key in _KEYS:
+        if key not in values:
+            raise ValueError(f"has no {key}; write the file with: polybake bake")
+    *parts, found = (values[key] for key in _KEYS)
+    types = {"tail": str, "tail_length": int, "manifest": str, "tokenizer": str, "fixture": str}
+    digests = json_object("polybake.digests", found, _COPY, **types)
+    length = digests["tail_length"]
+    if size - tail != length:
+        raise ValueError(f"has {size - tail} bytes after its head, expected {length}; {_COPY}")
+    for key, part in zip(_KEYS, parts, strict=False):
+        if hashlib.sha256(part).hexdigest() != digests[key.removeprefix("polybake.")]:
+            raise ValueError(f"{key} does not match its digest; {_COPY}")
+    named = partial(json_object, "polybake.manifest", parts[0], "bake the model again")
+    manifest = named(format=int)
+    if manifest["format"] > 1:
+        writer = manifest.get("generator") or "an unknown version"
+        newer = f"manifest format {manifest['format']} is newer than 1"
+        raise ValueError(f"{newer}; use polybake {writer}, which wrote it")
+    named(name=str, fingerprint=str, contract=dict)
+    for field, mine, theirs in _differences(CONTRACT, manifest["contract"]):
+        differs = f"contract field {field}: expected {mine}, found {theirs}"
+        raise ValueError(f"{differs}; regenerate the client with: polybake generate")
+    return Head(path, manifest, *parts[1:], digests, tail)
 
 
 def _differences(expected: Any, found: Any, field: str = "") -> Iterator[tuple[str, str, str]]:

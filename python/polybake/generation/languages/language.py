@@ -26,7 +26,7 @@ class Language:
         string: Encodes text as a literal of source code.
         literal: Writes a JSON value as a literal, with parts on lines, at a level of indentation.
         project_string: Encodes text for the package's project file.
-        null, true, false: The literals of these values.
+        null: The literal of what is not there.
         elements: The type of an embedding's element, or in Node of its array, by dtype.
         package: The spelling of the published package's name.
         module: The spelling of the imported module's name.
@@ -44,8 +44,6 @@ class Language:
     project_string: Callable[[str], str]
     literal: Callable[[JsonValue, int], str]
     null: str
-    true: str
-    false: str
     elements: Mapping[str, str]
     package: Spelling
     module: Spelling
