@@ -18,16 +18,16 @@ final class Contract {
   /** What stands in the manifest of a model file that this client can open. */
   static final JsonObject JSON = read();
 
-  static final List<Input> INPUTS = List.of(as(Input[].class, "inputs"));
-  static final Output OUTPUT = as(Output.class, "output");
-  static final int VOCAB_SIZE = as(int.class, "vocab_size");
-  static final int MAX_LENGTH = as(int.class, "max_length");
-  static final int PAD_ID = as(int.class, "pad_id");
-  static final boolean PAD_RIGHT = as(String.class, "pad_side").equals("right");
+  static final List<Input> INPUTS = List.of(field("inputs", Input[].class));
+  static final Output OUTPUT = field("output", Output.class);
+  static final int VOCAB_SIZE = field("vocab_size", int.class);
+  static final int MAX_LENGTH = field("max_length", int.class);
+  static final int PAD_ID = field("pad_id", int.class);
+  static final boolean PAD_RIGHT = field("pad_side", String.class).equals("right");
   static final Map<String, String> PROMPTS =
       Collections.unmodifiableMap(
           ModelFile.GSON.fromJson(JSON.get("prompts"), new TypeToken<Map<String, String>>() {}));
-  static final String DEFAULT_PROMPT = as(String.class, "default_prompt");
+  static final String DEFAULT_PROMPT = field("default_prompt", String.class);
   static final String QUERY_PROMPT = null;
   static final String DOCUMENT_PROMPT = null;
 
@@ -39,8 +39,8 @@ final class Contract {
   /** An output of the graph, and the one that counts its rows of each text, if there is one. */
   record Output(String name, int dimension, String counts) {}
 
-  private static <T> T as(Class<T> type, String field) {
-    return ModelFile.GSON.fromJson(JSON.get(field), type);
+  private static <T> T field(String name, Class<T> type) {
+    return ModelFile.GSON.fromJson(JSON.get(name), type);
   }
 
   private static JsonObject read() {

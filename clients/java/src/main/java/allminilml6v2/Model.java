@@ -150,6 +150,7 @@ public abstract class Model implements AutoCloseable {
 
   /** Keeps the model open for the time of a call. */
   <T> T during(Supplier<T> call) {
+    // Where nobody was left the model is freed.
     if (closed.get() || users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
       throw new IllegalStateException("the " + what + " is closed; open another");
     }

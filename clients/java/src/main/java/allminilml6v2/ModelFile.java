@@ -44,7 +44,8 @@ final class ModelFile {
           .setFieldNamingPolicy(FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES)
           .create();
 
-  private static final List<String> PARTS = List.of("manifest", "tokenizer", "fixture", "digests");
+  private static final List<String> KEYS =
+      List.of("polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests");
   private static final int NEWEST_FORMAT = 1;
   private static final String COPY = "; copy the file again";
   private static final String BAKE = "; bake the model again";
@@ -57,8 +58,9 @@ final class ModelFile {
   private static final int KEY = 0x0A;
   private static final int VALUE = 0x12;
 
+  final Map<String, byte[]> values = new HashMap<>(); // by their keys
+
   private final Path path;
-  private final Map<String, byte[]> parts = new HashMap<>();
   private JsonObject digests;
   private JsonObject manifest;
   private long graphStart;
@@ -70,21 +72,21 @@ final class ModelFile {
   }
 
   private void readHead(FileChannel file) throws IOException {
-    readParts(file);
-    for (var part : PARTS) {
-      require(part(part) != null, "has no polybake.%s; write the file with: polybake bake", part);
+    readValues(file);
+    for (var key : KEYS) {
+      require(values.containsKey(key), "has no %s; write the file with: polybake bake", key);
     }
-    digests = parse("digests", JsonObject.class, COPY);
+    digests = parse("polybake.digests", JsonObject.class, COPY);
     boolean sound = hasTexts(digests, "tail", "manifest", "tokenizer", "fixture");
     require(sound && hasCount(digests, "tail_length"), "polybake.digests is damaged" + COPY);
     long length = file.size() - graphStart;
     long expected = digests.get("tail_length").getAsLong();
     require(
         length == expected, "has %d bytes after its head, expected %d" + COPY, length, expected);
-    for (var part : PARTS.subList(0, 3)) {
-      checkDigest("polybake." + part, part, new ByteArrayInputStream(part(part)));
+    for (var key : KEYS.subList(0, 3)) {
+      checkDigest(key, key.replace("polybake.", ""), new ByteArrayInputStream(values.get(key)));
     }
-    manifest = parse("manifest", JsonObject.class, BAKE);
+    manifest = parse("polybake.manifest", JsonObject.class, BAKE);
     long format = hasCount(manifest, "format") ? manifest.get("format").getAsLong() : 0;
     var writer = hasTexts(manifest, "generator") ? text("generator") : "an unknown version";
     var newer = "manifest format %d is newer than %d; use polybake %s, which wrote it";
@@ -102,16 +104,12 @@ final class ModelFile {
 
   /** The tokenizer.json. */
   String tokenizer() {
-    return new String(part("tokenizer"), US_ASCII);
-  }
-
-  byte[] part(String name) {
-    return parts.get("polybake." + name);
+    return new String(values.get("polybake.tokenizer"), US_ASCII);
   }
 
   /** Reads the golden cases. */
   Fixture fixture() {
-    var fixture = parse("fixture", Fixture.class, BAKE);
+    var fixture = parse("polybake.fixture", Fixture.class, BAKE);
     require(fixture.format() == 1, "polybake.fixture is damaged" + BAKE);
     return fixture;
   }
@@ -122,15 +120,14 @@ final class ModelFile {
   }
 
   /** Reads the entries that the file begins with, up to the graph. */
-  private void readParts(FileChannel file) throws IOException {
+  private void readValues(FileChannel file) throws IOException {
     for (byte[] content; (content = field(from(file, graphStart), ENTRY)) != null; ) {
       var entry = new ByteArrayInputStream(content);
       var key = field(entry, KEY);
       var value = field(entry, VALUE);
       require(key != null && value != null && entry.available() == 0, NOT_WHOLE, graphStart);
       var name = new String(key, ISO_8859_1);
-      boolean ours = PARTS.stream().map("polybake."::concat).anyMatch(name::equals);
-      boolean twice = parts.put(name, value) != null && ours;
+      boolean twice = KEYS.contains(name) && values.put(name, value) != null;
       require(!twice, "%s occurs twice; copy the original file again", name);
       graphStart = file.position();
     }
@@ -166,18 +163,18 @@ final class ModelFile {
     }
   }
 
-  private void checkDigest(String what, String part, InputStream in) throws IOException {
-    boolean same = sha256(in).equals(digests.get(part).getAsString());
+  private void checkDigest(String what, String digest, InputStream in) throws IOException {
+    boolean same = sha256(in).equals(digests.get(digest).getAsString());
     require(same, "%s does not match its digest" + COPY, what);
   }
 
-  /** What a part holds as JSON, which is ASCII. */
-  private <T> T parse(String part, Class<T> type, String remedy) {
+  /** What a value holds as JSON, which is ASCII. */
+  private <T> T parse(String key, Class<T> type, String remedy) {
     try {
-      var text = US_ASCII.newDecoder().decode(ByteBuffer.wrap(part(part))).toString();
+      var text = US_ASCII.newDecoder().decode(ByteBuffer.wrap(values.get(key))).toString();
       return Objects.requireNonNull(GSON.fromJson(text, type));
     } catch (CharacterCodingException | RuntimeException error) {
-      throw refusal(error, "polybake.%s is damaged" + remedy, part);
+      throw refusal(error, "%s is damaged" + remedy, key);
     }
   }
 

@@ -31,7 +31,7 @@ final class ModelCopy {
     var model = new ModelFile(ModelUnderTest.PATH);
     var entries = new LinkedHashMap<String, byte[]>();
     for (var name : List.of("manifest", "tokenizer", "fixture", "digests")) {
-      entries.put(name, model.part(name));
+      entries.put(name, model.values.get("polybake." + name));
     }
     entries.compute(part, (name, entry) -> changed(entry, change));
     if (!part.equals("digests")) {
@@ -65,7 +65,8 @@ final class ModelCopy {
 
   /** How many bytes the graph has. */
   static int graphLength() {
-    return json(new ModelFile(ModelUnderTest.PATH).part("digests")).get("tail_length").getAsInt();
+    var digests = new ModelFile(ModelUnderTest.PATH).values.get("polybake.digests");
+    return json(digests).get("tail_length").getAsInt();
   }
 
   private static byte[] graph() throws IOException {
