@@ -19,21 +19,17 @@ final class Arguments {
     if (!Contract.PROMPTS.containsKey(name)) {
       var names = String.join(", ", Contract.PROMPTS.keySet());
       var remedy = names.isEmpty() ? "this model has none" : "choose one of: " + names;
-      throw new ClientException.UnknownPrompt("unknown prompt \"" + name + "\"; " + remedy, name);
+      throw new ClientException.UnknownPrompt("unknown prompt \"" + name + "\"; " + remedy);
     }
     return name;
   }
 
-  static List<String> texts(List<String> texts) {
-    return texts(texts, "texts");
-  }
-
   /** A copy of a list of texts. */
-  static List<String> texts(List<String> texts, String name) {
+  static List<String> texts(List<String> texts) {
     var checked = new ArrayList<String>();
     for (var text : requireNonNull(texts, "expected a list of texts, got null")) {
       int index = checked.size();
-      checked.add(text(text, name + "[" + index + "]", index));
+      checked.add(text(text, "texts[" + index + "]", index));
     }
     return checked;
   }
@@ -57,18 +53,14 @@ final class Arguments {
     return checked;
   }
 
-  private static long[] row(long[] row, int number) {
-    var name = "rows[" + number + "]";
-    requireNonNull(row, name + " is null; expected a list of token ids");
-    if (row.length > Contract.MAX_LENGTH) {
+  private static long[] row(long[] given, int row) {
+    var name = "rows[" + row + "]";
+    requireNonNull(given, name + " is null; expected a list of token ids");
+    if (given.length > Contract.MAX_LENGTH) {
       throw new ClientException.InvalidIds(
-          name + " has " + row.length + " ids; expected at most " + Contract.MAX_LENGTH, number);
+          name + " has " + given.length + " ids; expected at most " + Contract.MAX_LENGTH, row);
     }
-    return numbers(row, name, number, Contract.VOCAB_SIZE - 1);
-  }
-
-  /** A copy of numbers from 0 to the largest one. */
-  private static long[] numbers(long[] given, String name, int row, long largest) {
+    long largest = Contract.VOCAB_SIZE - 1;
     var numbers = given.clone();
     for (int place = 0; place < numbers.length; place++) {
       if (numbers[place] < 0 || numbers[place] > largest) {

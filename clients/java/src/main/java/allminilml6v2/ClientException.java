@@ -5,7 +5,6 @@ package allminilml6v2;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.nio.file.Path;
-import java.util.Locale;
 
 /** Base of this package's errors. Wrong arguments are Java's own, and so is what is closed. */
 @SuppressWarnings("serial") // nobody stores an error for another version to read
@@ -38,55 +37,46 @@ public abstract sealed class ClientException extends RuntimeException {
 
   /** A text is not valid Unicode: it holds half of a surrogate pair. */
   public static final class InvalidText extends ClientException {
-    private final int index;
+    /** The text's place in the list. */
+    public final int index;
 
     InvalidText(String message, int index) {
       super(message, null);
       this.index = index;
     }
-
-    /** The text's place in the list. */
-    public int index() {
-      return index;
-    }
   }
 
   /** The model has no such token ids, or takes fewer in a row. */
   public static final class InvalidIds extends ClientException {
-    private final int row;
+    /** The row's place in the list. */
+    public final int row;
 
     InvalidIds(String message, int row) {
       super(message, null);
       this.row = row;
     }
-
-    /** The row's place in the list. */
-    public int row() {
-      return row;
-    }
   }
 
   /** The model has no prompt of that name. */
   public static final class UnknownPrompt extends ClientException {
-    private final String prompt;
-
-    UnknownPrompt(String message, String prompt) {
+    UnknownPrompt(String message) {
       super(message, null);
-      this.prompt = prompt;
-    }
-
-    /** The name. */
-    public String prompt() {
-      return prompt;
     }
   }
 
   /** A golden case of the model file was not reproduced. */
   public static final class SelfCheck extends ClientException {
-    private final String caseId;
-    private final String stage;
-    private final double difference;
-    private final double limit;
+    /** The id of the golden case. */
+    public final String caseId;
+
+    /** The stage that differs: {@code tokenize}, {@code embed_ids} or {@code embed}. */
+    public final String stage;
+
+    /** The largest difference of an element, or 1 - cosine; or how many rows of ids differ. */
+    public final double difference;
+
+    /** What the difference exceeds. */
+    public final double limit;
 
     SelfCheck(String caseId, String stage, double difference, double limit) {
       super(
@@ -100,36 +90,10 @@ public abstract sealed class ClientException extends RuntimeException {
       this.limit = limit;
     }
 
-    /** The id of the golden case. */
-    public String caseId() {
-      return caseId;
-    }
-
-    /** The stage that differs: {@code tokenize}, {@code embed_ids} or {@code embed}. */
-    public String stage() {
-      return stage;
-    }
-
-    /** The largest difference of an element, or 1 - cosine; or how many rows of ids differ. */
-    public double difference() {
-      return difference;
-    }
-
-    /** What the difference exceeds. */
-    public double limit() {
-      return limit;
-    }
-
-    /** As C's {@code %g} has it. */
     private static String shown(double number) {
-      if (!Double.isFinite(number)) {
-        return "inf";
-      }
-      if (number == 0 || number >= 1e-4 && number < 1e6) {
-        var rounded = new BigDecimal(number).round(new MathContext(6));
-        return rounded.stripTrailingZeros().toPlainString();
-      }
-      return String.format(Locale.ROOT, "%.5e", number).replaceFirst("\\.?0+e", "e");
+      return Double.isFinite(number)
+          ? new BigDecimal(number, new MathContext(6)).stripTrailingZeros().toPlainString()
+          : "inf";
     }
   }
 }

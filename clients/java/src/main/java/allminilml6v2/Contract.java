@@ -4,56 +4,48 @@ package allminilml6v2;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import com.google.gson.JsonObject;
+import com.google.gson.reflect.TypeToken;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** What decides how the graph is called and what its output means, from contract.json beside it. */
 final class Contract {
   /** What stands in the manifest of a model file that this client can open. */
-  static final Json JSON = read();
+  static final JsonObject JSON = read();
 
-  static final List<Input> INPUTS = JSON.at("inputs").items().stream().map(Input::of).toList();
-  static final Output OUTPUT = Output.of(JSON.at("output"));
-  static final int VOCAB_SIZE = JSON.at("vocab_size").number();
-  static final int MAX_LENGTH = JSON.at("max_length").number();
-  static final int PAD_ID = JSON.at("pad_id").number();
-  static final boolean PAD_RIGHT = JSON.at("pad_side").text().equals("right");
-  static final Map<String, String> PROMPTS = mapped(JSON.at("prompts"), String.class);
-  static final String DEFAULT_PROMPT = (String) JSON.at("default_prompt").value();
+  static final List<Input> INPUTS = List.of(field("inputs", Input[].class));
+  static final Output OUTPUT = field("output", Output.class);
+  static final int VOCAB_SIZE = field("vocab_size", int.class);
+  static final int MAX_LENGTH = field("max_length", int.class);
+  static final int PAD_ID = field("pad_id", int.class);
+  static final boolean PAD_RIGHT = field("pad_side", String.class).equals("right");
+  static final Map<String, String> PROMPTS =
+      Collections.unmodifiableMap(
+          ModelFile.GSON.fromJson(JSON.get("prompts"), new TypeToken<Map<String, String>>() {}));
+  static final String DEFAULT_PROMPT = field("default_prompt", String.class);
   static final String QUERY_PROMPT = null;
   static final String DOCUMENT_PROMPT = null;
 
   private Contract() {}
 
   /** An input of the graph: what it is given, and of {@code prompt_value} the number of each. */
-  record Input(String name, String feed, Map<String, Long> values) {
-    static Input of(Json json) {
-      var values = mapped(json.at("values"), Long.class);
-      return new Input(json.at("name").text(), json.at("feed").text(), values);
-    }
-  }
+  record Input(String name, String feed, Map<String, Long> values) {}
 
   /** An output of the graph, and the one that counts its rows of each text, if there is one. */
-  record Output(String name, int dimension, String counts) {
-    static Output of(Json json) {
-      var counts = (String) json.at("counts").value();
-      return new Output(json.at("name").text(), json.at("dimension").number(), counts);
-    }
+  record Output(String name, int dimension, String counts) {}
+
+  private static <T> T field(String name, Class<T> type) {
+    return ModelFile.GSON.fromJson(JSON.get(name), type);
   }
 
-  private static <T> Map<String, T> mapped(Json json, Class<T> type) {
-    var mapped = new LinkedHashMap<String, T>();
-    json.fields().forEach((key, value) -> mapped.put(key, value.as(type)));
-    return Collections.unmodifiableMap(mapped);
-  }
-
-  private static Json read() {
+  private static JsonObject read() {
     try (var file = Contract.class.getResourceAsStream("contract.json")) {
-      return Json.parse(new String(file.readAllBytes(), US_ASCII));
+      return ModelFile.GSON.fromJson(new InputStreamReader(file, US_ASCII), JsonObject.class);
     } catch (IOException error) {
       throw new UncheckedIOException(error);
     }

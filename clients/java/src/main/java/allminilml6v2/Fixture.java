@@ -7,78 +7,52 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The golden cases of a model file, and how far a device may lie from them. */
-record Fixture(List<Case> cases, Json tolerances) {
-  static Fixture of(Json json) {
-    json.where(json.at("format").number() == 1);
-    var cases = json.at("cases").items().stream().map(Case::of).toList();
-    List.of("cpu", "cuda").forEach(device -> Tolerance.of(json.at("tolerances").at(device)));
-    return new Fixture(cases, json.at("tolerances"));
-  }
-
+record Fixture(int format, List<Case> cases, Map<String, Tolerance> tolerances) {
   /** Takes every case through the tokenizer and the graph; gives the largest difference. */
   double check(Model model, Options.Device device) {
-    var tolerance = Tolerance.of(tolerances.at(device == Options.Device.CPU ? "cpu" : "cuda"));
+    var tolerance = tolerances.get(device == Options.Device.CPU ? "cpu" : "cuda");
     double largest = 0;
     for (var golden : cases) {
       var prompt = golden.prompt == null ? Contract.DEFAULT_PROMPT : golden.prompt;
-      golden.checkRows(model.rows(golden.texts, prompt));
-      double byIds = golden.check("embed_ids", model.run(golden.rows, prompt), tolerance);
-      double byTexts = golden.check("embed", model.results(golden.rows, prompt), tolerance);
+      var rows = golden.inputIds;
+      golden.checkRows(rows, model.rows(golden.texts, prompt));
+      double byIds = golden.check("embed_ids", model.run(rows, prompt), tolerance);
+      double byTexts = golden.check("embed", model.results(rows, prompt), tolerance);
       largest = Math.max(largest, Math.max(byIds, byTexts));
     }
     return largest;
   }
 
   /** The largest difference of an element, and the largest 1 - cosine of a row. */
-  record Tolerance(double maxAbs, double oneMinusCosine) {
-    static Tolerance of(Json json) {
-      var cosine = json.at("one_minus_cosine").as(Number.class);
-      return new Tolerance(json.at("max_abs").as(Number.class).doubleValue(), cosine.doubleValue());
+  record Tolerance(double maxAbs, double oneMinusCosine) {}
+
+  /** Rows of little-endian numbers in base64; where there are places, all others are 0. */
+  record Vectors(int[] shape, String data, String places) {
+    List<float[]> rows() {
+      var rows = Stream.generate(() -> new float[shape[1]]).limit(shape[0]).toList();
+      var elements = bytes(data).asFloatBuffer();
+      var among = places == null ? null : bytes(places).asIntBuffer();
+      for (int next = 0; elements.hasRemaining(); next++) {
+        int place = among == null ? next : among.get();
+        rows.get(place / shape[1])[place % shape[1]] = elements.get();
+      }
+      return rows;
     }
+  }
+
+  private static ByteBuffer bytes(String base64) {
+    return ByteBuffer.wrap(Base64.getDecoder().decode(base64)).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /** One call: its texts, their token ids, and the vectors that they must give. */
   record Case(
-      String id, String prompt, List<String> texts, List<long[]> rows, List<float[]> vectors) {
-    static Case of(Json json) {
-      return new Case(
-          json.at("id").text(),
-          (String) json.at("prompt").value(),
-          json.at("texts").items().stream().map(Json::text).toList(),
-          json.at("input_ids").items().stream().map(Case::ids).toList(),
-          vectors(json.at("embeddings")));
-    }
-
-    private static long[] ids(Json row) {
-      return row.items().stream().mapToLong(Json::number).toArray();
-    }
-
-    private static ByteBuffer data(Json base64) {
-      var bytes = Base64.getDecoder().decode(base64.text());
-      return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    /** Rows of little-endian numbers; where there are places, all others are 0. */
-    private static List<float[]> vectors(Json json) {
-      int dimension = json.at("shape").items().get(1).number();
-      int rows = json.at("shape").items().get(0).number();
-      var vectors = Stream.generate(() -> new float[dimension]).limit(rows).toList();
-      var data = data(json.at("data")).asFloatBuffer();
-      var places = json.at("places").value() == null ? null : data(json.at("places")).asIntBuffer();
-      json.where(data.remaining() == (places == null ? rows * dimension : places.remaining()));
-      for (int next = 0; data.hasRemaining(); next++) {
-        int place = places == null ? next : places.get();
-        vectors.get(place / dimension)[place % dimension] = data.get();
-      }
-      return vectors;
-    }
-
-    /** Compares token ids with the golden ones. */
-    void checkRows(List<long[]> found) {
+      String id, String prompt, List<String> texts, List<long[]> inputIds, Vectors embeddings) {
+    private void checkRows(List<long[]> rows, List<long[]> found) {
       long wrong =
           IntStream.range(0, rows.size())
               .filter(row -> !Arrays.equals(rows.get(row), found.get(row)))
@@ -87,12 +61,12 @@ record Fixture(List<Case> cases, Json tolerances) {
     }
 
     /** Compares vectors with the golden ones; gives the largest difference. */
-    double check(String stage, List<float[]> results, Tolerance tolerance) {
-      var found = results;
-      require(stage, Math.abs(found.size() - vectors.size()), 0);
+    double check(String stage, List<float[]> found, Tolerance tolerance) {
+      var golden = embeddings.rows();
+      require(stage, Math.abs(found.size() - golden.size()), 0);
       double largest = 0;
-      for (int row = 0; row < vectors.size(); row++) {
-        largest = Math.max(largest, check(stage, found.get(row), vectors.get(row), tolerance));
+      for (int row = 0; row < golden.size(); row++) {
+        largest = Math.max(largest, check(stage, found.get(row), golden.get(row), tolerance));
       }
       return largest;
     }

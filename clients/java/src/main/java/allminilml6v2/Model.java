@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -26,9 +28,8 @@ public abstract class Model implements AutoCloseable {
   private final String name;
   private final String fingerprint;
   private final Session session;
-  private final Object gate = new Object();
-  private boolean closed;
-  private int users = 1; // the calls that run, and this
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicInteger users = new AtomicInteger(1); // the calls that run, and this
 
   Model(String what, Path path, Options options) {
     Objects.requireNonNull(path, "path is null; expected a path");
@@ -37,8 +38,8 @@ public abstract class Model implements AutoCloseable {
     this.what = what;
     this.path = path.toAbsolutePath();
     device = options.device();
-    name = file.name();
-    fingerprint = file.fingerprint();
+    name = file.text("name");
+    fingerprint = file.text("fingerprint");
     int processors = Runtime.getRuntime().availableProcessors();
     int filling = device == Options.Device.CPU ? processors / options.threads().orElse(1) : 1;
     concurrency = options.concurrency().orElse(filling);
@@ -71,7 +72,7 @@ public abstract class Model implements AutoCloseable {
 
   /** The name of ONNX Runtime's execution provider that runs the graph. */
   public String provider() {
-    return Session.provider(device);
+    return device == Options.Device.CPU ? "CPUExecutionProvider" : "CUDAExecutionProvider";
   }
 
   /**
@@ -93,7 +94,7 @@ public abstract class Model implements AutoCloseable {
   /** The model file, as long as it is the one that was opened. */
   ModelFile reread() {
     var file = new ModelFile(path);
-    if (!file.fingerprint().equals(fingerprint)) {
+    if (!file.text("fingerprint").equals(fingerprint)) {
       throw new ClientException.Model(
           path + ": was replaced since it was opened; open it again", null);
     }
@@ -103,19 +104,15 @@ public abstract class Model implements AutoCloseable {
   /** Frees the model once the calls that use it have ended; it does not wait for them. */
   @Override
   public void close() {
-    synchronized (gate) {
-      if (closed) {
-        return;
-      }
-      closed = true;
+    if (!closed.getAndSet(true)) {
+      leave();
     }
-    leave();
   }
 
   @Override
   public String toString() {
-    return "%s(%s, %s, %s)"
-        .formatted(getClass().getSimpleName(), name, provider(), closed ? "closed" : "open");
+    var state = closed.get() ? "closed" : "open";
+    return "%s(%s, %s, %s)".formatted(getClass().getSimpleName(), name, provider(), state);
   }
 
   /** Token ids of each text with its prompt, truncated, not padded. */
@@ -153,11 +150,9 @@ public abstract class Model implements AutoCloseable {
 
   /** Keeps the model open for the time of a call. */
   <T> T during(Supplier<T> call) {
-    synchronized (gate) {
-      if (closed) {
-        throw new IllegalStateException("the " + what + " is closed; open another");
-      }
-      users++;
+    // Where nobody was left the model is freed.
+    if (closed.get() || users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+      throw new IllegalStateException("the " + what + " is closed; open another");
     }
     try {
       return call.get();
@@ -168,13 +163,9 @@ public abstract class Model implements AutoCloseable {
 
   /** The last to leave frees the model. */
   private void leave() {
-    synchronized (gate) {
-      users--;
-      if (users > 0) {
-        return;
-      }
+    if (users.decrementAndGet() == 0) {
+      session.close();
+      tokenizer.close();
     }
-    session.close();
-    tokenizer.close();
   }
 }

@@ -5,8 +5,15 @@ package allminilml6v2;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import com.google.gson.FieldNamingPolicy;
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import com.google.gson.Strictness;
 import java.io.ByteArrayInputStream;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -22,20 +29,27 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HashMap;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** A model file: its head is read and checked, its graph is skipped. */
 final class ModelFile {
-  private static final String OURS = "polybake."; // what its entries' keys begin with
-  private static final List<String> PARTS = List.of("manifest", "tokenizer", "fixture", "digests");
-  private static final long NEWEST_FORMAT = 1;
+  /** Takes what is JSON by its standard, and nothing else. */
+  static final Gson GSON =
+      new GsonBuilder()
+          .setStrictness(Strictness.STRICT)
+          .setFieldNamingPolicy(FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES)
+          .create();
+
+  private static final List<String> KEYS =
+      List.of("polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests");
+  private static final int NEWEST_FORMAT = 1;
   private static final String COPY = "; copy the file again";
   private static final String BAKE = "; bake the model again";
+  private static final String NOT_WHOLE = "is not a whole ONNX file (byte %d)" + COPY;
   private static final String UNREADABLE =
       "cannot be read (%s); give the path of a baked .onnx file";
 
@@ -44,112 +58,94 @@ final class ModelFile {
   private static final int KEY = 0x0A;
   private static final int VALUE = 0x12;
 
+  final Map<String, byte[]> values = new HashMap<>(); // by their keys
+
   private final Path path;
-  private final Map<String, byte[]> entries = new HashMap<>();
-  private final Json digests;
-  private final Json manifest;
+  private JsonObject digests;
+  private JsonObject manifest;
   private long graphStart;
 
   /** Reads and checks the head. */
   ModelFile(Path path) {
     this.path = path;
-    long length = read(path, UNREADABLE, this::readEntries);
-    for (var part : PARTS) {
-      require(entry(part) != null, "has no polybake.%s; write the file with: polybake bake", part);
+    read(path, UNREADABLE, this::readHead);
+  }
+
+  private void readHead(FileChannel file) throws IOException {
+    readValues(file);
+    for (var key : KEYS) {
+      require(values.containsKey(key), "has no %s; write the file with: polybake bake", key);
     }
-    digests = parse("digests", COPY, ModelFile::checkedDigests);
-    long expected = digests.at("tail_length").as(Long.class);
+    digests = parse("polybake.digests", JsonObject.class, COPY);
+    boolean sound = hasTexts(digests, "tail", "manifest", "tokenizer", "fixture");
+    require(sound && hasCount(digests, "tail_length"), "polybake.digests is damaged" + COPY);
+    long length = file.size() - graphStart;
+    long expected = digests.get("tail_length").getAsLong();
     require(
         length == expected, "has %d bytes after its head, expected %d" + COPY, length, expected);
-    for (var part : PARTS.subList(0, 3)) {
-      checkDigest(OURS + part, part, sha256().digest(entry(part)));
+    for (var key : KEYS.subList(0, 3)) {
+      checkDigest(key, key.replace("polybake.", ""), new ByteArrayInputStream(values.get(key)));
     }
-    long format = parse("manifest", BAKE, json -> json.at("format").as(Long.class));
-    var writer = parse("manifest", BAKE, json -> json.at("generator")).value();
-    require(
-        format <= NEWEST_FORMAT,
-        "manifest format %d is newer than %d; use polybake %s, which wrote it",
-        format,
-        NEWEST_FORMAT,
-        writer instanceof String ? writer : "an unknown version");
-    manifest = parse("manifest", BAKE, json -> checkedManifest(json).where(format > 0));
-    checkContract("", Contract.JSON, manifest.at("contract"));
+    manifest = parse("polybake.manifest", JsonObject.class, BAKE);
+    long format = hasCount(manifest, "format") ? manifest.get("format").getAsLong() : 0;
+    var writer = hasTexts(manifest, "generator") ? text("generator") : "an unknown version";
+    var newer = "manifest format %d is newer than %d; use polybake %s, which wrote it";
+    require(format <= NEWEST_FORMAT, newer, format, NEWEST_FORMAT, writer);
+    sound = format > 0 && hasTexts(manifest, "name", "fingerprint");
+    sound &= manifest.get("contract") instanceof JsonObject;
+    require(sound, "polybake.manifest is damaged" + BAKE);
+    checkContract("", Contract.JSON, manifest.get("contract"));
   }
 
-  String name() {
-    return manifest.at("name").text();
-  }
-
-  String fingerprint() {
-    return manifest.at("fingerprint").text();
+  /** A text of the manifest, such as its fingerprint. */
+  String text(String name) {
+    return manifest.get(name).getAsString();
   }
 
   /** The tokenizer.json. */
   String tokenizer() {
-    return new String(entry("tokenizer"), US_ASCII);
+    return new String(values.get("polybake.tokenizer"), US_ASCII);
   }
 
   /** Reads the golden cases. */
   Fixture fixture() {
-    return parse("fixture", BAKE, Fixture::of);
+    var fixture = parse("polybake.fixture", Fixture.class, BAKE);
+    require(fixture.format() == 1, "polybake.fixture is damaged" + BAKE);
+    return fixture;
   }
 
   /** Hashes the graph and compares; about a second for 2 GB. */
   void checkGraph() {
-    checkDigest("the graph", "tail", read(path, UNREADABLE, file -> hash(file, graphStart)));
+    read(path, UNREADABLE, file -> checkDigest("the graph", "tail", from(file, graphStart)));
   }
 
-  private static Json checkedDigests(Json digests) {
-    PARTS.subList(0, 3).forEach(part -> digests.at(part).text());
-    digests.at("tail").text();
-    boolean sound = digests.at("tail_length").as(Long.class) > 0;
-    return digests.where(sound);
-  }
-
-  private static Json checkedManifest(Json manifest) {
-    manifest.at("name").text();
-    manifest.at("fingerprint").text();
-    manifest.at("contract").fields();
-    return manifest;
-  }
-
-  byte[] entry(String part) {
-    return entries.get(OURS + part);
-  }
-
-  /** Reads the entries that the file begins with; gives how many bytes follow. */
-  private long readEntries(FileChannel file) throws IOException {
-    try {
-      while (from(file, graphStart).read() == ENTRY) {
-        var entry = new ByteArrayInputStream(field(from(file, graphStart), ENTRY));
-        var key = new String(field(entry, KEY), ISO_8859_1);
-        var value = field(entry, VALUE);
-        if (entry.available() > 0) {
-          throw new EOFException();
-        }
-        boolean ours = PARTS.stream().map(OURS::concat).anyMatch(key::equals);
-        boolean twice = entries.put(key, value) != null && ours;
-        require(!twice, "%s occurs twice; copy the original file again", key);
-        graphStart = file.position();
-      }
-      return file.size() - graphStart;
-    } catch (EOFException error) {
-      throw refusal(error, "is not a whole ONNX file (byte %d)" + COPY, graphStart);
+  /** Reads the entries that the file begins with, up to the graph. */
+  private void readValues(FileChannel file) throws IOException {
+    for (byte[] content; (content = field(from(file, graphStart), ENTRY)) != null; ) {
+      var entry = new ByteArrayInputStream(content);
+      var key = field(entry, KEY);
+      var value = field(entry, VALUE);
+      require(key != null && value != null && entry.available() == 0, NOT_WHOLE, graphStart);
+      var name = new String(key, ISO_8859_1);
+      boolean twice = KEYS.contains(name) && values.put(name, value) != null;
+      require(!twice, "%s occurs twice; copy the original file again", name);
+      graphStart = file.position();
     }
   }
 
-  /** Reads a field: its tag, its length in at most five bytes, and so many bytes. */
-  private static byte[] field(InputStream in, int tag) throws IOException {
-    boolean whole = in.read() == tag;
+  /** Reads a field: its length in at most five bytes, and so many; null where another begins. */
+  private byte[] field(InputStream in, int tag) throws IOException {
+    if (in.read() != tag) {
+      return null;
+    }
     long length = 0;
     int part = 0x80;
     for (int shift = 0; shift < 35 && part >= 0x80; shift += 7) {
       part = in.read();
       length |= (part & 0x7FL) << shift;
     }
-    if (!whole || part < 0 || part >= 0x80 || length > in.available()) {
-      throw new EOFException();
-    }
+    boolean whole = part >= 0 && part < 0x80 && length <= in.available();
+    require(whole, NOT_WHOLE, graphStart);
     return in.readNBytes((int) length);
   }
 
@@ -157,65 +153,69 @@ final class ModelFile {
     return Channels.newInputStream(file.position(start));
   }
 
-  private static MessageDigest sha256() {
+  private static String sha256(InputStream in) throws IOException {
     try {
-      return MessageDigest.getInstance("SHA-256");
+      var digest = MessageDigest.getInstance("SHA-256");
+      new DigestInputStream(in, digest).transferTo(OutputStream.nullOutputStream());
+      return HexFormat.of().formatHex(digest.digest());
     } catch (NoSuchAlgorithmException error) {
       throw new IllegalStateException(error); // every Java has it
     }
   }
 
-  private static byte[] hash(FileChannel file, long start) throws IOException {
-    var digest = sha256();
-    new DigestInputStream(from(file, start), digest).transferTo(OutputStream.nullOutputStream());
-    return digest.digest();
-  }
-
-  private void checkDigest(String what, String part, byte[] found) {
-    boolean same = HexFormat.of().formatHex(found).equals(digests.at(part).text());
+  private void checkDigest(String what, String digest, InputStream in) throws IOException {
+    boolean same = sha256(in).equals(digests.get(digest).getAsString());
     require(same, "%s does not match its digest" + COPY, what);
   }
 
-  /** What is made of an entry, which is JSON in ASCII. */
-  private <T> T parse(String part, String remedy, Function<Json, T> made) {
+  /** What a value holds as JSON, which is ASCII. */
+  private <T> T parse(String key, Class<T> type, String remedy) {
     try {
-      var text = US_ASCII.newDecoder().decode(ByteBuffer.wrap(entry(part))).toString();
-      return made.apply(Json.parse(text));
+      var text = US_ASCII.newDecoder().decode(ByteBuffer.wrap(values.get(key))).toString();
+      return Objects.requireNonNull(GSON.fromJson(text, type));
     } catch (CharacterCodingException | RuntimeException error) {
-      throw refusal(error, "polybake.%s is damaged" + remedy, part);
+      throw refusal(error, "%s is damaged" + remedy, key);
     }
+  }
+
+  /** Whether an object has texts of these names. */
+  private static boolean hasTexts(JsonObject json, String... names) {
+    return Stream.of(names)
+        .allMatch(name -> json.get(name) instanceof JsonPrimitive text && text.isString());
+  }
+
+  /** Whether an object has a whole number above 0 of this name. */
+  private static boolean hasCount(JsonObject json, String name) {
+    return String.valueOf(json.get(name)).matches("[1-9][0-9]{0,17}");
   }
 
   /** Goes through both contracts, and refuses the first field that differs. */
-  private void checkContract(String field, Json expected, Json found) {
-    var mine = fields(field, expected);
-    var theirs = fields(field, found);
-    var all = new LinkedHashSet<>(mine.keySet());
-    all.addAll(theirs.keySet());
-    all.forEach(name -> checkContract(name, mine.get(name), theirs.get(name)));
-    require(
-        !all.isEmpty() || String.valueOf(expected).equals(String.valueOf(found)),
-        "contract field %s: expected %s, found %s; regenerate the client with: polybake generate",
-        field,
-        Objects.toString(expected, "nothing"),
-        Objects.toString(found, "nothing"));
-  }
-
-  /** What an object or a list holds, by paths such as {@code inputs[0].name}. */
-  private static Map<String, Json> fields(String path, Json json) {
-    var fields = new LinkedHashMap<String, Json>();
-    if (json != null && json.value() instanceof Map) {
-      json.fields()
-          .forEach((key, field) -> fields.put(path.isEmpty() ? key : path + "." + key, field));
-    } else if (json != null && json.value() instanceof List) {
-      json.items().forEach(field -> fields.put(path + "[" + fields.size() + "]", field));
+  private void checkContract(String field, JsonElement expected, JsonElement found) {
+    if (expected instanceof JsonObject mine && found instanceof JsonObject theirs) {
+      var names = new LinkedHashSet<>(mine.keySet());
+      names.addAll(theirs.keySet());
+      var prefix = field.isEmpty() ? "" : field + ".";
+      names.forEach(name -> checkContract(prefix + name, mine.get(name), theirs.get(name)));
+    } else if (expected instanceof JsonArray mine && found instanceof JsonArray theirs) {
+      for (int place = 0; place < Math.max(mine.size(), theirs.size()); place++) {
+        checkContract(field + "[" + place + "]", item(mine, place), item(theirs, place));
+      }
+    } else {
+      var wanted = Objects.toString(expected, "nothing");
+      var got = Objects.toString(found, "nothing");
+      var problem = "contract field %s: expected %s, found %s";
+      var remedy = "; regenerate the client with: polybake generate";
+      require(wanted.equals(got), problem + remedy, field, wanted, got);
     }
-    return fields;
   }
 
-  private <T> T read(Path file, String problem, Reading<T> reading) {
+  private static JsonElement item(JsonArray items, int place) {
+    return place < items.size() ? items.get(place) : null;
+  }
+
+  private void read(Path file, String problem, Reading reading) {
     try (var opened = FileChannel.open(file)) {
-      return reading.of(opened);
+      reading.of(opened);
     } catch (NoSuchFileException error) {
       throw refusal(error, problem, "No such file or directory", file);
     } catch (AccessDeniedException error) {
@@ -236,7 +236,7 @@ final class ModelFile {
   }
 
   /** What is read of an open file. */
-  private interface Reading<T> {
-    T of(FileChannel file) throws IOException;
+  private interface Reading {
+    void of(FileChannel file) throws IOException;
   }
 }

@@ -46,11 +46,6 @@ final class Session implements AutoCloseable {
     }
   }
 
-  /** The execution provider of a device. */
-  static String provider(Options.Device device) {
-    return device == Options.Device.CPU ? "CPUExecutionProvider" : "CUDAExecutionProvider";
-  }
-
   /** Runs rows of token ids as one batch, and gives what the graph gives for each. */
   List<float[]> run(List<long[]> rows, String prompt) {
     var inputs = new HashMap<String, OnnxTensor>();
@@ -116,13 +111,13 @@ final class Session implements AutoCloseable {
   private static OrtEnvironment environment(Path path) {
     System.getProperties().putIfAbsent("jna.tmpdir", System.getProperty("java.io.tmpdir"));
     var given = System.getenv(TELEMETRY);
-    boolean unset = given == null || given.isEmpty();
+    boolean silent = given == null || given.isEmpty() || given.equals("1");
     try {
-      if (unset && !Platform.isWindows()) {
+      if (silent && !Platform.isWindows()) {
         Function.getFunction("c", "setenv").invokeInt(new Object[] {TELEMETRY, "1", 1});
       }
       var environment = OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR);
-      if (unset || given.equals("1")) {
+      if (silent) {
         environment.setTelemetry(false); // the switch of Windows
       }
       return environment;

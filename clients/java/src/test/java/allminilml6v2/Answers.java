@@ -4,43 +4,27 @@ package allminilml6v2;
 
 import static java.util.stream.Collectors.joining;
 
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import java.util.Base64;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
 /** Values as the protocol has them. */
 final class Answers {
+  private static final Gson GSON = new GsonBuilder().serializeNulls().create();
+
   private Answers() {}
 
   /** JSON in ASCII. */
   static String written(Object value) {
-    if (value instanceof Json json) {
-      return written(json.value());
-    }
-    if (value instanceof Map<?, ?> fields) {
-      return fields.entrySet().stream()
-          .map(field -> written(field.getKey()) + ":" + written(field.getValue()))
-          .collect(joining(",", "{", "}"));
-    }
-    if (value instanceof Collection<?> items) {
-      return items.stream().map(Answers::written).collect(joining(",", "[", "]"));
-    }
-    if (value instanceof long[] numbers) {
-      return Arrays.toString(numbers);
-    }
-    if (value instanceof String text) {
-      return text.chars().mapToObj(Answers::character).collect(joining("", "\"", "\""));
-    }
-    return String.valueOf(value);
+    return GSON.toJson(value).chars().mapToObj(Answers::character).collect(joining());
   }
 
   private static String character(int one) {
-    boolean plain = one >= ' ' && one <= '~' && one != '"' && one != '\\';
-    return plain ? String.valueOf((char) one) : String.format("\\u%04x", one);
+    return one <= '~' ? String.valueOf((char) one) : String.format("\\u%04x", one);
   }
 
   static Map<String, Object> vectors(List<float[]> vectors) {

@@ -7,6 +7,7 @@ import static allminilml6v2.Requests.ids;
 import static allminilml6v2.Requests.prompt;
 import static allminilml6v2.Requests.texts;
 
+import com.google.gson.JsonObject;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Function;
@@ -15,7 +16,7 @@ import java.util.function.Function;
 final class Commands {
   private Commands() {}
 
-  static Model open(Path path, Options options, Map<String, Function<Json, Object>> known) {
+  static Model open(Path path, Options options, Map<String, Function<JsonObject, Object>> known) {
     var embedder = Embedder.open(path, options);
     known.put("tokenize", asked -> embedder.tokenize(texts(asked), prompt(asked)));
     known.put("embed_ids", asked -> vectors(embedder.embedIds(ids(asked), prompt(asked))));

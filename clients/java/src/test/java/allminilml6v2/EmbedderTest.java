@@ -26,9 +26,11 @@ final class EmbedderTest {
     var cases = new ModelFile(ModelUnderTest.PATH).fixture().cases();
     assertFalse(cases.isEmpty());
     for (var golden : cases) {
-      assertSame(golden.rows(), EMBEDDER.tokenize(golden.texts(), golden.prompt()));
-      Near.assertNear(golden.vectors(), EMBEDDER.embedIds(golden.rows(), golden.prompt()));
-      Near.assertNear(golden.vectors(), EMBEDDER.embed(golden.texts(), golden.prompt()));
+      var rows = golden.inputIds();
+      var vectors = golden.embeddings().rows();
+      assertSame(rows, EMBEDDER.tokenize(golden.texts(), golden.prompt()));
+      Near.assertNear(vectors, EMBEDDER.embedIds(rows, golden.prompt()));
+      Near.assertNear(vectors, EMBEDDER.embed(golden.texts(), golden.prompt()));
     }
   }
 
@@ -66,7 +68,7 @@ final class EmbedderTest {
 
     var texts = Stream.concat(empty.stream(), Stream.of("\ud800")).toList();
     var error = assertThrows(ClientException.InvalidText.class, () -> EMBEDDER.embed(texts, null));
-    assertEquals(Model.WINDOW, error.index());
+    assertEquals(Model.WINDOW, error.index);
   }
 
   /** A named prompt gives the ids of prompt and text as one string. */

@@ -31,12 +31,13 @@ final class FixtureTest {
   /** One changed token id is found at the stage tokenize. */
   @Test
   void oneWrongIdIsFound() {
-    var rows = new ArrayList<>(LAST.rows());
+    var rows = new ArrayList<>(LAST.inputIds());
     rows.set(0, rows.get(0).clone());
     rows.get(0)[0]++;
-    var error = assertThrows(ClientException.SelfCheck.class, () -> check(rows, LAST.vectors()));
-    assertEquals(LAST.id(), error.caseId());
-    assertEquals("tokenize", error.stage());
+    var vectors = LAST.embeddings().rows();
+    var error = assertThrows(ClientException.SelfCheck.class, () -> check(rows, vectors));
+    assertEquals(LAST.id(), error.caseId);
+    assertEquals("tokenize", error.stage);
     assertEquals(
         "self-check: case "
             + LAST.id()
@@ -48,18 +49,18 @@ final class FixtureTest {
   /** One changed golden element is found at the stage embed_ids. */
   @Test
   void oneWrongElementIsFound() {
-    var vectors = new ArrayList<>(LAST.vectors());
-    vectors.set(0, vectors.get(0).clone());
+    var vectors = LAST.embeddings().rows();
     vectors.get(0)[0] += 1;
-    var error = assertThrows(ClientException.SelfCheck.class, () -> check(LAST.rows(), vectors));
-    assertEquals("embed_ids", error.stage());
-    assertTrue(error.difference() > error.limit());
+    var rows = LAST.inputIds();
+    var error = assertThrows(ClientException.SelfCheck.class, () -> check(rows, vectors));
+    assertEquals("embed_ids", error.stage);
+    assertTrue(error.difference > error.limit);
   }
 
   /** Of a file that was changed after it was opened, the graph is found first. */
   @Test
   void aChangedFileIsFound() throws Exception {
-    var copy = ModelCopy.with(folder, "fixture", fixture -> fixture.put("format", new Json(2L)));
+    var copy = ModelCopy.with(folder, "fixture", fixture -> fixture.addProperty("format", 2));
     try (var embedder = Embedder.open(copy)) {
       refused(embedder, copy + ": polybake.fixture is damaged; bake the model again");
       ModelCopy.damage(copy);
@@ -71,8 +72,9 @@ final class FixtureTest {
   @Test
   void anotherFileIsFound() throws Exception {
     var copy = ModelCopy.with(folder, "fixture", fixture -> {});
-    var print = new Json("0".repeat(64));
-    var other = ModelCopy.with(folder, "manifest", manifest -> manifest.put("fingerprint", print));
+    var print = "0".repeat(64);
+    var other =
+        ModelCopy.with(folder, "manifest", manifest -> manifest.addProperty("fingerprint", print));
     try (var embedder = Embedder.open(copy)) {
       Files.move(other, copy, StandardCopyOption.REPLACE_EXISTING);
       refused(embedder, copy + ": was replaced since it was opened; open it again");
@@ -89,8 +91,8 @@ final class FixtureTest {
     assertEquals(0.9 * limit, check(near, golden, tolerance), 1e-5);
     float[] far = {first, second - 1.1f * limit};
     var error = assertThrows(ClientException.SelfCheck.class, () -> check(far, golden, tolerance));
-    assertEquals(1.1 * limit, error.difference(), 1e-5);
-    assertEquals(limit, error.limit(), 1e-6);
+    assertEquals(1.1 * limit, error.difference, 1e-5);
+    assertEquals(limit, error.limit, 1e-6);
   }
 
   /** So has the angle between two rows; a golden row as short as the tolerance has none. */
@@ -102,7 +104,7 @@ final class FixtureTest {
     float[] turned = {1, 0.2f};
     var error =
         assertThrows(ClientException.SelfCheck.class, () -> check(turned, golden, tolerance));
-    assertEquals(1 - 1 / Math.sqrt(1.04), error.difference(), 1e-6);
+    assertEquals(1 - 1 / Math.sqrt(1.04), error.difference, 1e-6);
     float[] small = {0.375f, 0};
     assertEquals(0.375, check(new float[] {0, 0.25f}, small, tolerance));
   }
@@ -119,14 +121,19 @@ final class FixtureTest {
   }
 
   private static double check(List<long[]> rows, List<float[]> vectors) {
-    var changed = new Fixture.Case(LAST.id(), LAST.prompt(), LAST.texts(), rows, vectors);
-    var fixture = new Fixture(List.of(changed), FIXTURE.tolerances());
+    var changed = new Fixture.Case(LAST.id(), LAST.prompt(), LAST.texts(), rows, golden(vectors));
+    var fixture = new Fixture(1, List.of(changed), FIXTURE.tolerances());
     return fixture.check(ModelUnderTest.MODEL, Options.Device.CPU);
   }
 
   private static double check(float[] found, float[] golden, Fixture.Tolerance tolerance) {
-    var one = new Fixture.Case("x", null, List.of(), List.of(), List.of(golden));
+    var one = new Fixture.Case("x", null, List.of(), List.of(), golden(List.of(golden)));
     return one.check("embed", List.of(found), tolerance);
+  }
+
+  private static Fixture.Vectors golden(List<float[]> rows) {
+    var written = Answers.written(Answers.vectors(rows, rows.get(0).length));
+    return ModelFile.GSON.fromJson(written, Fixture.Vectors.class);
   }
 
   private static void refused(Embedder embedder, String message) {

@@ -4,6 +4,7 @@ package allminilml6v2;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import com.google.gson.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -13,7 +14,6 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 
 /** A changed copy of the model file, in a folder of its own. */
@@ -27,17 +27,18 @@ final class ModelCopy {
    * @param part {@code manifest}, {@code fixture} or {@code digests}
    * @param change changes the fields of the entry
    */
-  static Path with(Path folder, String part, Consumer<Map<String, Json>> change) throws Exception {
+  static Path with(Path folder, String part, Consumer<JsonObject> change) throws Exception {
     var model = new ModelFile(ModelUnderTest.PATH);
     var entries = new LinkedHashMap<String, byte[]>();
     for (var name : List.of("manifest", "tokenizer", "fixture", "digests")) {
-      entries.put(name, model.entry(name));
+      entries.put(name, model.values.get("polybake." + name));
     }
     entries.compute(part, (name, entry) -> changed(entry, change));
     if (!part.equals("digests")) {
       var digest = MessageDigest.getInstance("SHA-256").digest(entries.get(part));
-      var text = new Json(HexFormat.of().formatHex(digest));
-      entries.compute("digests", (name, entry) -> changed(entry, all -> all.put(part, text)));
+      var text = HexFormat.of().formatHex(digest);
+      entries.compute(
+          "digests", (name, entry) -> changed(entry, all -> all.addProperty(part, text)));
     }
     var head = new ByteArrayOutputStream();
     for (var entry : entries.entrySet()) {
@@ -64,8 +65,8 @@ final class ModelCopy {
 
   /** How many bytes the graph has. */
   static int graphLength() {
-    var digests = new String(new ModelFile(ModelUnderTest.PATH).entry("digests"), US_ASCII);
-    return Json.parse(digests).at("tail_length").number();
+    var digests = new ModelFile(ModelUnderTest.PATH).values.get("polybake.digests");
+    return json(digests).get("tail_length").getAsInt();
   }
 
   private static byte[] graph() throws IOException {
@@ -73,10 +74,14 @@ final class ModelCopy {
     return java.util.Arrays.copyOfRange(model, model.length - graphLength(), model.length);
   }
 
-  private static byte[] changed(byte[] entry, Consumer<Map<String, Json>> change) {
-    var json = Json.parse(new String(entry, US_ASCII));
-    change.accept(json.fields());
+  private static byte[] changed(byte[] entry, Consumer<JsonObject> change) {
+    var json = json(entry);
+    change.accept(json);
     return Answers.written(json).getBytes(US_ASCII);
+  }
+
+  private static JsonObject json(byte[] entry) {
+    return ModelFile.GSON.fromJson(new String(entry, US_ASCII), JsonObject.class);
   }
 
   private static void field(ByteArrayOutputStream out, int tag, byte[] content) {

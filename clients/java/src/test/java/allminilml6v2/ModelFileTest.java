@@ -5,11 +5,14 @@ package allminilml6v2;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,15 +52,32 @@ final class ModelFileTest {
             .formatted(length + more, length));
   }
 
+  /** What is no JSON is refused, also where other readers are lenient, and however deep it is. */
+  @Test
+  void onlyJsonIsRead() {
+    var texts =
+        List.of("{} {}", "{a:1}", "{'a':1}", "{\"a\":1,}", "{\"a\"=1}", "[NaN]", "[1", "[01]");
+    for (var text : texts) {
+      assertThrows(JsonParseException.class, () -> json(text), text);
+    }
+    assertThrows(JsonParseException.class, () -> json("[".repeat(100_000)));
+    assertEquals("{\"a\":[1,null,true]}", json(" {\"a\": [1, null, true]}\n").toString());
+  }
+
+  private static JsonElement json(String text) {
+    return ModelFile.GSON.fromJson(text, JsonElement.class);
+  }
+
   /** A digest that differs names its entry; digests are compared with case. */
   @ParameterizedTest
   @ValueSource(strings = {"manifest", "tokenizer", "fixture"})
   void anotherDigest(String part) throws Exception {
     var message = "polybake." + part + " does not match its digest; copy the file again";
-    var zeros = new Json("0".repeat(64));
-    refused(ModelCopy.with(folder, "digests", digests -> digests.put(part, zeros)), message);
-    Consumer<Map<String, Json>> upper =
-        digests -> digests.compute(part, (key, digest) -> new Json(digest.text().toUpperCase()));
+    var zeros = "0".repeat(64);
+    refused(
+        ModelCopy.with(folder, "digests", digests -> digests.addProperty(part, zeros)), message);
+    Consumer<JsonObject> upper =
+        digests -> digests.addProperty(part, digests.get(part).getAsString().toUpperCase());
     refused(ModelCopy.with(folder, "digests", upper), message);
   }
 
@@ -66,27 +86,28 @@ final class ModelFileTest {
   void anotherContract() throws Exception {
     int dimension = Contract.OUTPUT.dimension();
     refusedContract(
-        contract -> contract.get("output").fields().put("dimension", new Json(5L)),
+        contract -> contract.getAsJsonObject("output").addProperty("dimension", 5),
         "output.dimension: expected " + dimension + ", found 5");
     refusedContract(
-        contract -> contract.get("inputs").items().get(0).fields().put("dtype", new Json("int32")),
+        contract -> {
+          var input = contract.getAsJsonArray("inputs").get(0).getAsJsonObject();
+          input.addProperty("dtype", "int32");
+        },
         "inputs[0].dtype: expected \"int64\", found \"int32\"");
     refusedContract(
         contract -> contract.remove("vocab_size"),
         "vocab_size: expected " + Contract.VOCAB_SIZE + ", found nothing");
     refusedContract(
-        contract -> contract.get("prompts").fields().put("no such", new Json("\"\ud83d\udc69\n/")),
+        contract -> contract.getAsJsonObject("prompts").addProperty("no such", "\"\ud83d\udc69\n/"),
         "prompts.no such: expected nothing, found \"\\\"\ud83d\udc69\\n/\"");
     refusedContract(
-        contract -> contract.put("later", new Json(List.of())),
-        "later: expected nothing, found []");
+        contract -> contract.add("later", new JsonArray()), "later: expected nothing, found []");
   }
 
-  private void refusedContract(Consumer<Map<String, Json>> change, String message)
-      throws Exception {
+  private void refusedContract(Consumer<JsonObject> change, String message) throws Exception {
     var copy =
         ModelCopy.with(
-            folder, "manifest", manifest -> change.accept(manifest.get("contract").fields()));
+            folder, "manifest", manifest -> change.accept(manifest.getAsJsonObject("contract")));
     refused(copy, "contract field " + message + "; regenerate the client with: polybake generate");
   }
 

@@ -2,33 +2,30 @@
 // it and edit it.
 package allminilml6v2;
 
+import com.google.gson.JsonObject;
 import java.util.List;
 
 /** What a request holds. */
 final class Requests {
   private Requests() {}
 
-  static List<String> texts(Json request) {
+  static List<String> texts(JsonObject request) {
     return texts(request, "texts");
   }
 
-  static List<String> texts(Json request, String name) {
-    return request.at(name).items().stream().map(Json::text).toList();
+  static List<String> texts(JsonObject request, String name) {
+    return List.of(ModelFile.GSON.fromJson(request.get(name), String[].class));
   }
 
-  static List<long[]> ids(Json request) {
+  static List<long[]> ids(JsonObject request) {
     return ids(request, "input_ids");
   }
 
-  static List<long[]> ids(Json request, String name) {
-    return request.at(name).items().stream().map(Requests::row).toList();
+  static List<long[]> ids(JsonObject request, String name) {
+    return List.of(ModelFile.GSON.fromJson(request.get(name), long[][].class));
   }
 
-  private static long[] row(Json row) {
-    return row.items().stream().mapToLong(Json::number).toArray();
-  }
-
-  static String prompt(Json request) {
-    return (String) request.at("prompt").value();
+  static String prompt(JsonObject request) {
+    return ModelFile.GSON.fromJson(request.get("prompt"), String.class);
   }
 }

@@ -4,6 +4,7 @@ package allminilml6v2;
 
 import ai.djl.util.Platform;
 import ai.onnxruntime.OrtEnvironment;
+import com.google.gson.JsonObject;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -13,7 +14,7 @@ import java.util.function.Function;
 
 /** Answers polybake's requests; the first must be {@code start}. */
 final class Responder implements AutoCloseable {
-  private final Map<String, Function<Json, Object>> commands = new HashMap<>();
+  private final Map<String, Function<JsonObject, Object>> commands = new HashMap<>();
   private Model model;
   private boolean stopped;
 
@@ -35,10 +36,10 @@ final class Responder implements AutoCloseable {
 
   /** The answer to a request, both as JSON. */
   String answer(String line) {
-    var request = Json.parse(line);
+    var request = ModelFile.GSON.fromJson(line, JsonObject.class);
     var answer = new LinkedHashMap<String, Object>();
-    answer.put("seq", request.at("seq").value());
-    var command = request.at("cmd").text();
+    answer.put("seq", request.get("seq"));
+    var command = request.get("cmd").getAsString();
     if (commands.containsKey(command)) {
       try {
         answer.put("results", commands.get(command).apply(request));
@@ -47,7 +48,7 @@ final class Responder implements AutoCloseable {
         answer.put("kind", kind(error));
         answer.put("message", String.valueOf(error.getMessage()));
         if (error instanceof ClientException.InvalidText invalid) {
-          answer.put("index", invalid.index());
+          answer.put("index", invalid.index);
         }
       }
     } else {
@@ -57,12 +58,12 @@ final class Responder implements AutoCloseable {
     return Answers.written(answer);
   }
 
-  private Object start(Json request) {
+  private Object start(JsonObject request) {
     close();
-    var device = request.at("device").text();
+    var device = request.get("device").getAsString();
     var options = new Options().withDevice(Options.Device.valueOf(device.toUpperCase(Locale.ROOT)));
-    var known = new LinkedHashMap<String, Function<Json, Object>>();
-    model = Commands.open(Path.of(request.at("model").text()), options, known);
+    var known = new LinkedHashMap<String, Function<JsonObject, Object>>();
+    model = Commands.open(Path.of(request.get("model").getAsString()), options, known);
     known.put("self_check", asked -> model.selfCheck());
     commands.putAll(known);
     var client =
@@ -82,7 +83,7 @@ final class Responder implements AutoCloseable {
     return started;
   }
 
-  private Object stop(Json request) {
+  private Object stop(JsonObject request) {
     stopped = true;
     return null;
   }
