@@ -2,7 +2,10 @@
 
 package allminilml6v2
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Error is what all errors of this package are, but for those of a context and of wrong numbers.
 type Error interface {
@@ -11,7 +14,7 @@ type Error interface {
 }
 
 // ErrClosed is what every method gives once the embedder is closed.
-var ErrClosed error = &failure{message: "the embedder is closed; open another"}
+var ErrClosed error = &failure{errors.New("the embedder is closed; open another")}
 
 // ModelError says that the file is no model file, is damaged, is not this client's, or does not
 // run on the CPU.
@@ -48,20 +51,14 @@ type SelfCheckError struct {
 }
 
 func newSelfCheckError(id, stage string, difference, limit float64) error {
-	const remedy = "the model file, this client or its packages changed"
-	message := fmt.Sprintf("self-check: case %s, stage %s: difference %.6g exceeds %.6g; %s", id, stage, difference, limit, remedy)
-	return &SelfCheckError{failure{message: message}, id, stage, difference, limit}
+	err := fmt.Errorf("self-check: case %s, stage %s: difference %.6g exceeds %.6g; the model file, this client or its packages changed", id, stage, difference, limit)
+	return &SelfCheckError{failure{err}, id, stage, difference, limit}
 }
 
-type failure struct {
-	message string
-	cause   error
-}
+// A failure says what is wrong, and wraps the cause, if there is one.
+type failure struct{ error }
 
-// Error gives the message.
-func (f *failure) Error() string { return f.message }
+// Unwrap leads to the cause.
+func (f failure) Unwrap() error { return f.error }
 
-// Unwrap gives the cause, if there is one.
-func (f *failure) Unwrap() error { return f.cause }
-
-func (*failure) ours() {}
+func (failure) ours() {}

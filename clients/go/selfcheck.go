@@ -3,10 +3,11 @@
 package allminilml6v2
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -20,7 +21,9 @@ type goldenCase struct {
 	Embeddings goldenVectors
 }
 
-type goldenVectors struct{ rows []vector }
+type goldenVectors struct {
+	rows []vector
+}
 
 // tolerance is how far a row may lie from the golden one.
 type tolerance struct {
@@ -32,55 +35,36 @@ type tolerance struct {
 // rows, where the others are 0.
 func (golden *goldenVectors) UnmarshalJSON(data []byte) error {
 	var stored struct {
-		Shape  [2]int
-		Data   []byte
-		Places []byte
+		Shape        [2]int
+		Data, Places []byte
 	}
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return err
 	}
-	rows, dimension := stored.Shape[0], stored.Shape[1]
-	values := make([]float32, len(stored.Data)/binary.Size(float32(0)))
+	all := make([]float32, len(stored.Data)/binary.Size(float32(0)))
 	places := make([]int32, len(stored.Places)/4)
-	if _, err := binary.Decode(stored.Data, binary.LittleEndian, values); err != nil {
-		return err
-	}
-	if _, err := binary.Decode(stored.Places, binary.LittleEndian, places); err != nil {
-		return err
-	}
-	if rows < 0 || dimension < 1 || rows > 1<<28/dimension {
-		return errors.New("no such shape")
-	}
-	all := values
-	if stored.Places != nil {
-		all = make([]float32, rows*dimension)
+	_, _ = binary.Decode(stored.Data, binary.LittleEndian, all)
+	_, _ = binary.Decode(stored.Places, binary.LittleEndian, places)
+	if values := all; stored.Places != nil {
+		all = make([]float32, stored.Shape[0]*stored.Shape[1])
 		for i, place := range places {
-			if i >= len(values) || place < 0 || int(place) >= len(all) {
-				return errors.New("places that do not fit")
-			}
 			all[place] = values[i]
 		}
 	}
-	if len(all) != rows*dimension {
-		return errors.New("other numbers than the shape has")
-	}
-	golden.rows = slices.Collect(slices.Chunk(all, dimension))
+	golden.rows = slices.Collect(slices.Chunk(all, stored.Shape[1]))
 	return nil
 }
 
 // checkCases takes every golden case of the file through tokenizer and graph.
-func (m *model) checkCases(ctx context.Context, file *modelFile) (float64, error) {
+func (m *model) checkCases(ctx context.Context, file *modelFile) (largest float64, err error) {
 	var fixture struct {
+		Format     int
 		Tolerances map[Device]tolerance
-
-		Format int
-		Cases  []goldenCase
+		Cases      []goldenCase
 	}
-	text := file.entries[fixtureKey]
-	if object(text) == nil || json.Unmarshal(text, &fixture) != nil || fixture.Format != 1 {
-		return 0, file.refused(nil, "%s is damaged; bake the model again", fixtureKey)
+	if decodeObject(file.entries[fixtureKey], &fixture) != nil || fixture.Format != 1 {
+		return 0, file.refused(fmt.Errorf("%s is damaged; bake the model again", fixtureKey))
 	}
-	largest := 0.0
 	for _, golden := range fixture.Cases {
 		difference, err := m.checkCase(ctx, golden, fixture.Tolerances[m.device])
 		if err != nil {
@@ -91,31 +75,27 @@ func (m *model) checkCases(ctx context.Context, file *modelFile) (float64, error
 	return largest, nil
 }
 
-func (m *model) checkCase(ctx context.Context, golden goldenCase, limits tolerance) (float64, error) {
-	prompt := golden.Prompt
-	if prompt == "" {
-		prompt = contract.DefaultPrompt
-	}
+func (m *model) checkCase(ctx context.Context, golden goldenCase, limits tolerance) (largest float64, err error) {
+	prompt := cmp.Or(golden.Prompt, contract.DefaultPrompt)
 	rows, err := m.tokenize(ctx, golden.Texts, prompt)
 	if err != nil {
 		return 0, err
 	}
 	wrong := 0
 	for i, row := range golden.InputIDs {
-		if i >= len(rows) || !slices.Equal(row, rows[i]) {
+		if !slices.Equal(row, rows[i]) {
 			wrong++
 		}
 	}
 	if wrong > 0 {
 		return 0, newSelfCheckError(golden.ID, "tokenize", float64(wrong), 0)
 	}
-	largest := 0.0
-	for stage, run := range [...]func(context.Context, [][]int64, string) ([]result, error){m.run, m.runAll} {
+	for i, run := range [...]func(context.Context, [][]int64, string) ([]result, error){m.run, m.runAll} {
 		found, err := run(ctx, rows, prompt)
 		if err != nil {
 			return 0, err
 		}
-		stage := [...]string{"embed_ids", "embed"}[stage]
+		stage := [...]string{"embed_ids", "embed"}[i]
 		difference, err := compare(golden.ID, stage, golden.Embeddings, vectorsOf(found), limits)
 		if err != nil {
 			return 0, err
