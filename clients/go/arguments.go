@@ -32,11 +32,12 @@ func promptOf(given []CallOption) (string, error) {
 	if names, _ := members(fields[".prompts"]); len(names) > 0 {
 		remedy = "choose one of: " + strings.ReplaceAll(strings.Join(names, ", ")[1:], ", .", ", ")
 	}
-	return "", &UnknownPromptError{failure{fmt.Errorf("unknown prompt \"%.80s\"; %s", prompt, remedy)}, prompt}
+	return "", &UnknownPromptError{fault("unknown prompt \"%.80s\"; %s", prompt, remedy), prompt}
 }
 
-// checkCount checks a number of what takes a processor each.
-func checkCount(name string, count int) error {
+// takeCount takes a number of what needs a processor each.
+func takeCount(place *int, name string, count int) error {
+	*place = count
 	if most := processors(); count < 1 || count > most {
 		return fmt.Errorf("%s is %d; expected 1 to %d, the processors that this process may use", name, count, most)
 	}
@@ -56,17 +57,17 @@ func checkText(name string, index int, text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}
-	return &InvalidTextError{failure{fmt.Errorf("%s is not valid Unicode; repair or drop it", name)}, index}
+	return &InvalidTextError{fault("%s is not valid Unicode; repair or drop it", name), index}
 }
 
 func checkRows(rows [][]int64) error {
 	for i, row := range rows {
 		if len(row) > contract.MaxLength {
-			return &InvalidIDsError{failure{fmt.Errorf("rows[%d] has %d ids; expected at most %d", i, len(row), contract.MaxLength)}, i}
+			return &InvalidIDsError{fault("rows[%d] has %d ids; expected at most %d", i, len(row), contract.MaxLength), i}
 		}
 		for place, id := range row {
 			if id < 0 || id >= contract.VocabSize {
-				return &InvalidIDsError{failure{fmt.Errorf("rows[%d][%d] is %d; expected a whole number from 0 to %d", i, place, id, contract.VocabSize-1)}, i}
+				return &InvalidIDsError{fault("rows[%d][%d] is %d; expected a whole number from 0 to %d", i, place, id, contract.VocabSize-1), i}
 			}
 		}
 	}

@@ -54,10 +54,8 @@ func feed(of input, rows [][]int64, prompt string) (shape, values []int64) {
 	if of.Feed == "prompt_value" {
 		return []int64{1}, []int64{of.Values[prompt]}
 	}
-	width := 1
-	for _, row := range rows {
-		width = max(width, len(row))
-	}
+	longest := slices.MaxFunc(rows, func(a, b []int64) int { return len(a) - len(b) })
+	width := max(1, len(longest))
 	values = make([]int64, len(rows)*width)
 	if of.Feed == "input_ids" {
 		values = slices.Repeat([]int64{contract.PadID}, len(values))

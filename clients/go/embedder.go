@@ -43,7 +43,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if err := checkText("text", 0, text); err != nil {
 		return nil, err
 	}
-	embeddings, err := e.results(ctx, []string{text}, queryPrompt)
+	embeddings, err := e.results(ctx, []string{text}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 
 // EmbedQueries embeds search queries with the model's prompt for queries, if it has one.
 func (e *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, queryPrompt)
+	return e.results(ctx, texts, "")
 }
 
 // EmbedDocuments embeds documents with the model's prompt for documents, if it has one.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, documentPrompt)
+	return e.results(ctx, texts, "")
 }
 
 // Tokenize gives the token ids of each text with its prompt, truncated, not padded.

@@ -2,10 +2,7 @@
 
 package allminilml6v2
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Error is what all errors of this package are, but for those of a context and of wrong numbers.
 type Error interface {
@@ -14,7 +11,7 @@ type Error interface {
 }
 
 // ErrClosed is what every method gives once the embedder is closed.
-var ErrClosed error = &failure{errors.New("the embedder is closed; open another")}
+var ErrClosed error = fault("the embedder is closed; open another")
 
 // ModelError says that the file is no model file, is damaged, is not this client's, or does not
 // run on the CPU.
@@ -51,12 +48,16 @@ type SelfCheckError struct {
 }
 
 func newSelfCheckError(id, stage string, difference, limit float64) error {
-	err := fmt.Errorf("self-check: case %s, stage %s: difference %.6g exceeds %.6g; the model file, this client or its packages changed", id, stage, difference, limit)
-	return &SelfCheckError{failure{err}, id, stage, difference, limit}
+	const remedy = "the model file, this client or its packages changed"
+	message := fault("self-check: case %s, stage %s: difference %.6g exceeds %.6g; %s", id, stage, difference, limit, remedy)
+	return &SelfCheckError{message, id, stage, difference, limit}
 }
 
 // A failure says what is wrong, and wraps the cause, if there is one.
 type failure struct{ error }
+
+// fault makes a failure of a message, in which %w stands for the cause.
+func fault(format string, values ...any) failure { return failure{fmt.Errorf(format, values...)} }
 
 // Unwrap leads to the cause.
 func (f failure) Unwrap() error { return f.error }

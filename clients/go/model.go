@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -30,7 +29,7 @@ type options struct {
 func WithDevice(device Device) Option {
 	return func(given *options) error {
 		if given.device = device; providers[device] == "" {
-			return &DeviceError{failure{fmt.Errorf("unknown device %q; choose one of: cpu, cuda", device)}}
+			return &DeviceError{fault("unknown device %q; choose one of: cpu, cuda", device)}
 		}
 		return nil
 	}
@@ -39,19 +38,13 @@ func WithDevice(device Device) Option {
 // WithThreads sets the threads within one operator. By default they are one a physical core, or as
 // many as a container or an affinity mask lets the process use.
 func WithThreads(count int) Option {
-	return func(given *options) error {
-		given.threads = count
-		return checkCount("threads", count)
-	}
+	return func(given *options) error { return takeCount(&given.threads, "threads", count) }
 }
 
 // WithConcurrency sets how many batches of one call run side by side, each on so many threads. By
 // default they are as many as fill the processors, on a GPU one.
 func WithConcurrency(count int) Option {
-	return func(given *options) error {
-		given.concurrency = count
-		return checkCount("concurrency", count)
-	}
+	return func(given *options) error { return takeCount(&given.concurrency, "concurrency", count) }
 }
 
 // WithLibrary names the shared library of ONNX Runtime, 1.24 or newer. By default the variable
@@ -81,10 +74,8 @@ func openModel(path string, given []Option) (*model, error) {
 			return nil, err
 		}
 	}
-	if m.concurrency == 0 && m.device == CPU {
-		m.concurrency = processors() / max(1, m.threads)
-	}
-	m.concurrency = max(1, m.concurrency)
+	filling := map[Device]int{CPU: processors() / max(1, m.threads), CUDA: 1}[m.device]
+	m.concurrency = cmp.Or(m.concurrency, filling)
 	m.threads = cmp.Or(m.threads, defaultThreads())
 	file, err := readModelFile(path)
 	if err != nil {

@@ -18,14 +18,7 @@ import (
 	"unicode"
 )
 
-const (
-	manifestKey  = "polybake.manifest"
-	tokenizerKey = "polybake.tokenizer"
-	fixtureKey   = "polybake.fixture"
-	digestsKey   = "polybake.digests"
-)
-
-var keys = []string{manifestKey, tokenizerKey, fixtureKey, digestsKey}
+var keys = []string{"polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests"}
 
 // Protobuf's tags: ModelProto.metadata_props, and key and value of one of its entries.
 const entryTag, keyTag, valueTag = 0x72, 0x0a, 0x12
@@ -55,11 +48,11 @@ func readModelFile(path string) (*modelFile, error) {
 }
 
 // refused says which file has a fault.
-func (file *modelFile) refused(fault error) error {
-	if of := new(fs.PathError); errors.As(fault, &of) {
-		fault = fmt.Errorf("cannot be read (%w); give the path of a baked .onnx file", of.Err)
+func (file *modelFile) refused(err error) error {
+	if of := new(fs.PathError); errors.As(err, &of) {
+		err = fmt.Errorf("cannot be read (%w); give the path of a baked .onnx file", of.Err)
 	}
-	return &ModelError{failure{fmt.Errorf("%s: %w", file.path, fault)}}
+	return &ModelError{fault("%s: %w", file.path, err)}
 }
 
 // readEntries reads what the file begins with, and gives how many bytes follow.
@@ -69,10 +62,7 @@ func (file *modelFile) readEntries() (int64, error) {
 		return 0, err
 	}
 	defer opened.Close()
-	size, err := opened.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0, err
-	}
+	size, _ := opened.Seek(0, io.SeekEnd) // where it has no end, reading says why
 	for {
 		start := make([]byte, 6) // the tag, and a length of at most five bytes
 		read, err := opened.ReadAt(start, file.graphStart)
@@ -131,10 +121,10 @@ func (file *modelFile) checkDigests(length int64) error {
 
 		TailLength int64 `json:"tail_length"`
 	}
-	err := decodeObject(file.entries[digestsKey], &digests)
+	err := decodeObject(file.entries["polybake.digests"], &digests)
 	expected := []*string{digests.Manifest, digests.Tokenizer, digests.Fixture, digests.Tail}
 	if err != nil || slices.Contains(expected, nil) || digests.TailLength < 1 {
-		return fmt.Errorf("%s is damaged; copy the file again", digestsKey)
+		return errors.New("polybake.digests is damaged; copy the file again")
 	}
 	if length != digests.TailLength {
 		return fmt.Errorf("has %d bytes after its head, expected %d; copy the file again", length, digests.TailLength)
@@ -155,14 +145,15 @@ func (file *modelFile) readManifest() error {
 		Generator, Name, Fingerprint string
 		Contract                     json.RawMessage
 	}
-	err := decodeObject(file.entries[manifestKey], &manifest)
+	err := decodeObject(file.entries["polybake.manifest"], &manifest)
 	if manifest.Format > newest {
 		writer := cmp.Or(manifest.Generator, "an unknown version")
 		return fmt.Errorf("manifest format %d is newer than %d; use polybake %s, which wrote it", manifest.Format, newest, writer)
 	}
 	file.name, file.fingerprint = manifest.Name, manifest.Fingerprint
-	if err != nil || manifest.Format < 1 || file.name == "" || file.fingerprint == "" || !bytes.HasPrefix(manifest.Contract, []byte("{")) {
-		return fmt.Errorf("%s is damaged; bake the model again", manifestKey)
+	named := file.name != "" && file.fingerprint != ""
+	if err != nil || manifest.Format < 1 || !named || !bytes.HasPrefix(manifest.Contract, []byte("{")) {
+		return errors.New("polybake.manifest is damaged; bake the model again")
 	}
 	if found := difference("", json.RawMessage(contractJSON), manifest.Contract); found != "" {
 		return fmt.Errorf("contract field %s; regenerate the client with: polybake generate", found)
@@ -220,11 +211,12 @@ func shown(value json.RawMessage) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_, _ = json.Unmarshal(value, &decoded), encoder.Encode(&decoded) // the value is valid
+	_ = json.Unmarshal(value, &decoded) // the value is valid
+	_ = encoder.Encode(decoded)
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// checkGraph hashes the graph and compares; about a second for 2 GB.
+// checkGraph hashes what opening leaves alone; about a second for 2 GB.
 func (file *modelFile) checkGraph() error {
 	digest, err := digestOf(file.path, file.graphStart)
 	if err == nil && digest != file.graphDigest {

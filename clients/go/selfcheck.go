@@ -6,8 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 )
@@ -21,8 +20,11 @@ type goldenCase struct {
 	Embeddings goldenVectors
 }
 
+// goldenVectors are little-endian elements: all of them, or those at places that are counted through
+// all rows, where the others are 0.
 type goldenVectors struct {
-	rows []vector
+	Shape        [2]int
+	Data, Places []byte
 }
 
 // tolerance is how far a row may lie from the golden one.
@@ -31,39 +33,30 @@ type tolerance struct {
 	OneMinusCosine float64 `json:"one_minus_cosine"`
 }
 
-// UnmarshalJSON reads little-endian elements: all, or those at places that are counted through all
-// rows, where the others are 0.
-func (golden *goldenVectors) UnmarshalJSON(data []byte) error {
-	var stored struct {
-		Shape        [2]int
-		Data, Places []byte
-	}
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return err
-	}
-	all := make([]float32, len(stored.Data)/binary.Size(float32(0)))
-	places := make([]int32, len(stored.Places)/4)
-	_, _ = binary.Decode(stored.Data, binary.LittleEndian, all)
-	_, _ = binary.Decode(stored.Places, binary.LittleEndian, places)
-	if values := all; stored.Places != nil {
-		all = make([]float32, stored.Shape[0]*stored.Shape[1])
+func (golden goldenVectors) rows() []vector {
+	all := make(vector, len(golden.Data)/binary.Size(float32(0)))
+	places := make([]int32, len(golden.Places)/4)
+	_, _ = binary.Decode(golden.Data, binary.LittleEndian, all)
+	_, _ = binary.Decode(golden.Places, binary.LittleEndian, places)
+	if values := all; golden.Places != nil {
+		all = make(vector, golden.Shape[0]*golden.Shape[1])
 		for i, place := range places {
 			all[place] = values[i]
 		}
 	}
-	golden.rows = slices.Collect(slices.Chunk(all, stored.Shape[1]))
-	return nil
+	return slices.Collect(slices.Chunk(all, golden.Shape[1]))
 }
 
 // checkCases takes every golden case of the file through tokenizer and graph.
 func (m *model) checkCases(ctx context.Context, file *modelFile) (largest float64, err error) {
 	var fixture struct {
-		Format     int
 		Tolerances map[Device]tolerance
-		Cases      []goldenCase
+
+		Format int
+		Cases  []goldenCase
 	}
-	if decodeObject(file.entries[fixtureKey], &fixture) != nil || fixture.Format != 1 {
-		return 0, file.refused(fmt.Errorf("%s is damaged; bake the model again", fixtureKey))
+	if decodeObject(file.entries["polybake.fixture"], &fixture) != nil || fixture.Format != 1 {
+		return 0, file.refused(errors.New("polybake.fixture is damaged; bake the model again"))
 	}
 	for _, golden := range fixture.Cases {
 		difference, err := m.checkCase(ctx, golden, fixture.Tolerances[m.device])
@@ -96,7 +89,7 @@ func (m *model) checkCase(ctx context.Context, golden goldenCase, limits toleran
 			return 0, err
 		}
 		stage := [...]string{"embed_ids", "embed"}[i]
-		difference, err := compare(golden.ID, stage, golden.Embeddings, vectorsOf(found), limits)
+		difference, err := compare(golden.ID, stage, golden.Embeddings.rows(), vectorsOf(found), limits)
 		if err != nil {
 			return 0, err
 		}
@@ -106,12 +99,12 @@ func (m *model) checkCase(ctx context.Context, golden goldenCase, limits toleran
 }
 
 // compare gives the largest difference of an element.
-func compare(id, stage string, golden goldenVectors, found []vector, limits tolerance) (float64, error) {
-	if len(found) != len(golden.rows) {
+func compare(id, stage string, golden, found []vector, limits tolerance) (float64, error) {
+	if len(found) != len(golden) {
 		return 0, newSelfCheckError(id, stage, math.Inf(1), 0)
 	}
 	largest := 0.0
-	for i, expected := range golden.rows {
+	for i, expected := range golden {
 		var difference, square, mine, product float64
 		for place, element := range expected {
 			a, b := float64(element), float64(found[i][place])

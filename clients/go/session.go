@@ -44,7 +44,8 @@ func loadRuntime(library string) error {
 	usual := map[string]string{"windows": "onnxruntime.dll", "darwin": "libonnxruntime.dylib"}[runtime.GOOS]
 	ort.SetSharedLibraryPath(cmp.Or(library, os.Getenv(libraryVariable), usual, "libonnxruntime.so"))
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		return &DeviceError{failure{fmt.Errorf("ONNX Runtime cannot be loaded (%w); let %s name the library of version 1.24 or newer", err, libraryVariable)}}
+		const remedy = "let " + libraryVariable + " name the library of version 1.24 or newer"
+		return &DeviceError{fault("ONNX Runtime cannot be loaded (%w); %s", err, remedy)}
 	}
 	if os.Getenv("ORT_DISABLE_TELEMETRY") == "1" {
 		_ = ort.DisableTelemetry() // the switch of Windows
@@ -153,10 +154,10 @@ func (m *model) run(ctx context.Context, rows [][]int64, prompt string) (results
 // failed says what ONNX Runtime cannot do.
 func (m *model) failed(verb string, err error) error {
 	if m.device == CPU {
-		return &ModelError{failure{fmt.Errorf("%s: onnxruntime cannot %s the graph: %w", m.path, verb, err)}}
+		return &ModelError{fault("%s: onnxruntime cannot %s the graph: %w", m.path, verb, err)}
 	}
 	const remedy = "let " + libraryVariable + " name the GPU build of ONNX Runtime, and check the GPU driver, its memory, CUDA and cuDNN"
-	return &DeviceError{failure{fmt.Errorf("device %q cannot %s the graph (%w); %s", m.device, verb, err, remedy)}}
+	return &DeviceError{fault("device %q cannot %s the graph (%w); %s", m.device, verb, err, remedy)}
 }
 
 // A vector has an element for each dimension.

@@ -23,13 +23,17 @@ const TokenizersVersion = "0.23.2"
 //go:embed tokenizer.wasm
 var wasm []byte
 
-// compiled compiles it once for all models of the process, which takes half a second.
-var compiled = sync.OnceValues(func() (instantiate func() (api.Module, error), err error) {
+// instantiate gives an instance of it, which is compiled once for all models of the process: that
+// takes half a second.
+var instantiate = sync.OnceValue(func() func() (api.Module, error) {
 	engine := wazero.NewRuntime(context.Background())
 	code, err := engine.CompileModule(context.Background(), wasm)
 	return func() (api.Module, error) {
+		if err != nil {
+			return nil, err
+		}
 		return engine.InstantiateModule(context.Background(), code, wazero.NewModuleConfig().WithName(""))
-	}, err
+	}
 })
 
 // A tokenizer truncates, and does not pad. Goroutines may share it: its instance of the library,
@@ -42,24 +46,13 @@ type tokenizer struct {
 }
 
 func openTokenizer(file *modelFile) (*tokenizer, error) {
-	t := &tokenizer{path: file.path, json: file.entries[tokenizerKey]}
-	if err := t.load(); err != nil {
+	t := &tokenizer{path: file.path, json: file.entries["polybake.tokenizer"]}
+	if _, err := t.call("version", nil); err != nil {
 		t.close()
-		return nil, file.refused(fmt.Errorf("%s is damaged; bake the model again%.0w", tokenizerKey, err)) // without the cause's words
+		const words = "polybake.tokenizer is damaged; bake the model again%.0w" // without those of the cause
+		return nil, file.refused(fmt.Errorf(words, err))
 	}
 	return t, nil
-}
-
-func (t *tokenizer) load() error {
-	instantiate, err := compiled()
-	if err != nil {
-		return err
-	}
-	if t.instance, err = instantiate(); err != nil {
-		return err
-	}
-	_, err = t.ask("load", t.json)
-	return err
 }
 
 func (t *tokenizer) close() {
@@ -87,13 +80,15 @@ func (t *tokenizer) call(name string, input []byte, more ...uint64) (output []by
 	t.gate.Lock()
 	defer t.gate.Unlock()
 	if t.instance == nil {
-		err = t.load()
+		if t.instance, err = instantiate()(); err == nil {
+			_, err = t.ask("load", t.json)
+		}
 	}
 	if err == nil {
 		output, err = t.ask(name, input, more...)
 	}
 	if err != nil {
-		return nil, &ModelError{failure{fmt.Errorf("%s: the tokenizer failed: %w", t.path, err)}}
+		return nil, &ModelError{fault("%s: the tokenizer failed: %w", t.path, err)}
 	}
 	return output, nil
 }

@@ -36,7 +36,7 @@ func TestTheTokenizer(t *testing.T) {
 	if ids, err := shared.encode("some words"); err != nil || !slices.Equal(ids, expected) {
 		t.Error(ids, err)
 	}
-	if err := (&tokenizer{json: []byte("{}")}).load(); err == nil || !strings.HasPrefix(err.Error(), "tokenizer: ") {
+	if _, err := (&tokenizer{json: []byte("{}")}).call("version", nil); err == nil || !strings.Contains(err.Error(), "tokenizer: ") {
 		t.Error(err)
 	}
 }
