@@ -3,7 +3,9 @@
 package allminilml6v2
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,9 @@ func TestAMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.onnx")
 	_, err := Open(path)
 	refused[*ModelError](t, err, path+": cannot be read (no such file or directory); give the path of a baked .onnx file")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Error("no cause")
+	}
 }
 
 func TestAnotherSize(t *testing.T) {

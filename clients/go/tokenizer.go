@@ -49,8 +49,8 @@ func openTokenizer(file *modelFile) (*tokenizer, error) {
 	t := &tokenizer{path: file.path, json: file.entries["polybake.tokenizer"]}
 	if _, err := t.call("version", nil); err != nil {
 		t.close()
-		const words = "polybake.tokenizer is damaged; bake the model again%.0w" // without those of the cause
-		return nil, file.refused(fmt.Errorf(words, err))
+		const message = "polybake.tokenizer is damaged; bake the model again%.0w" // wraps the cause without its words
+		return nil, file.refused(fmt.Errorf(message, err))
 	}
 	return t, nil
 }

@@ -4,6 +4,8 @@ package allminilml6v2
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -36,7 +38,14 @@ func TestTheTokenizer(t *testing.T) {
 	if ids, err := shared.encode("some words"); err != nil || !slices.Equal(ids, expected) {
 		t.Error(ids, err)
 	}
-	if _, err := (&tokenizer{json: []byte("{}")}).call("version", nil); err == nil || !strings.Contains(err.Error(), "tokenizer: ") {
-		t.Error(err)
+}
+
+func TestADamagedTokenizerHasItsCause(t *testing.T) {
+	_, err := openTokenizer(&modelFile{path: "m.onnx", entries: map[string][]byte{"polybake.tokenizer": []byte("{}")}})
+	refused[*ModelError](t, err, "m.onnx: polybake.tokenizer is damaged; bake the model again")
+	for !strings.HasPrefix(fmt.Sprint(err), "tokenizer: ") {
+		if err = errors.Unwrap(err); err == nil {
+			t.Fatal("no cause")
+		}
 	}
 }
