@@ -89,6 +89,24 @@ func TestAFileThatWasChanged(t *testing.T) {
 	refused[*ModelError](t, err, path+": was replaced since it was opened; open it again")
 }
 
+func TestGoldenCasesThatDoNotFit(t *testing.T) {
+	for name, value := range map[string]any{"places": "/////w==", "data": "", "shape": []int{1 << 40, 1 << 40}} {
+		path := changed(t, "fixture", func(fixture map[string]any) {
+			golden := fixture["cases"].([]any)[0].(map[string]any)["embeddings"].(map[string]any)
+			delete(golden, "places")
+			golden[name] = value
+		})
+		opened, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		if _, err = opened.SelfCheck(t.Context()); err == nil {
+			t.Errorf("%s may be %v", name, value)
+		}
+	}
+}
+
 func TestTheDirectoryMayChange(t *testing.T) {
 	path, err := filepath.Abs(modelPath(t))
 	if err != nil {
