@@ -10,46 +10,43 @@ import (
 )
 
 // A CallOption says how one call is done.
-type CallOption func(*callOptions)
-
-type callOptions struct{ prompt string }
+type CallOption func(prompt *string)
 
 // WithPrompt names a prompt of the model, whose text is put before each text of the call. Without
 // it the model's default prompt is, if there is one.
 func WithPrompt(name string) CallOption {
-	return func(options *callOptions) { options.prompt = name }
+	return func(prompt *string) { *prompt = name }
 }
 
 // promptOf gives the name of a prompt of this model; an empty one is none.
 func promptOf(given []CallOption) (string, error) {
-	options := callOptions{contract.DefaultPrompt}
+	prompt := contract.DefaultPrompt
 	for _, option := range given {
-		option(&options)
+		option(&prompt)
 	}
-	if _, known := contract.Prompts[options.prompt]; known || options.prompt == contract.DefaultPrompt {
-		return options.prompt, nil
+	if _, known := contract.Prompts[prompt]; known || prompt == contract.DefaultPrompt {
+		return prompt, nil
 	}
 	remedy := "this model has none"
 	_, fields := members(json.RawMessage(contractJSON))
 	if names, _ := members(fields[".prompts"]); len(names) > 0 {
 		remedy = "choose one of: " + strings.ReplaceAll(strings.Join(names, ", ")[1:], ", .", ", ")
 	}
-	message := fmt.Sprintf("unknown prompt \"%.80s\"; %s", options.prompt, remedy)
-	return "", &UnknownPromptError{failure{message: message}, options.prompt}
+	return "", &UnknownPromptError{fault("unknown prompt \"%.80s\"; %s", prompt, remedy), prompt}
 }
 
-// checkCount checks a number of what takes a processor each.
-func checkCount(name string, count int) error {
+// takeCount takes a number of what needs a processor each.
+func takeCount(place *int, name string, count int) error {
+	*place = count
 	if most := processors(); count < 1 || count > most {
 		return fmt.Errorf("%s is %d; expected 1 to %d, the processors that this process may use", name, count, most)
 	}
 	return nil
 }
 
-// checkTexts checks those of a list; one item of it may have several, one after another.
-func checkTexts(name string, texts []string, ofItem int) error {
+func checkTexts(name string, texts []string) error {
 	for i, text := range texts {
-		if err := checkText(fmt.Sprintf("%s[%d]", name, i/ofItem), i/ofItem, text); err != nil {
+		if err := checkText(fmt.Sprintf("%s[%d]", name, i), i, text); err != nil {
 			return err
 		}
 	}
@@ -60,19 +57,17 @@ func checkText(name string, index int, text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}
-	return &InvalidTextError{failure{message: name + " is not valid Unicode; repair or drop it"}, index}
+	return &InvalidTextError{fault("%s is not valid Unicode; repair or drop it", name), index}
 }
 
 func checkRows(rows [][]int64) error {
 	for i, row := range rows {
 		if len(row) > contract.MaxLength {
-			message := fmt.Sprintf("rows[%d] has %d ids; expected at most %d", i, len(row), contract.MaxLength)
-			return &InvalidIDsError{failure{message: message}, i}
+			return &InvalidIDsError{fault("rows[%d] has %d ids; expected at most %d", i, len(row), contract.MaxLength), i}
 		}
 		for place, id := range row {
 			if id < 0 || id >= contract.VocabSize {
-				message := fmt.Sprintf("rows[%d][%d] is %d; expected a whole number from 0 to %d", i, place, id, contract.VocabSize-1)
-				return &InvalidIDsError{failure{message: message}, i}
+				return &InvalidIDsError{fault("rows[%d][%d] is %d; expected a whole number from 0 to %d", i, place, id, contract.VocabSize-1), i}
 			}
 		}
 	}

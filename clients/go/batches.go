@@ -3,12 +3,11 @@
 package allminilml6v2
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	ort "github.com/yalue/onnxruntime_go"
 )
 
 // cut gives the places of the rows of each batch, which has at most so many tokens, padding
@@ -46,23 +45,18 @@ func sideBySide(ctx context.Context, n, concurrency int, call func(i int) error)
 		})
 	}
 	running.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return context.Cause(calls)
+	return cmp.Or(ctx.Err(), context.Cause(calls))
 }
 
 // feed makes an input of the graph for rows that run together, padded to the longest, and to one
 // place at least.
-func feed(of input, rows [][]int64, prompt string) (ort.Value, error) {
+func feed(of input, rows [][]int64, prompt string) (shape, values []int64) {
 	if of.Feed == "prompt_value" {
-		return ort.NewTensor(ort.NewShape(1), []int64{of.Values[prompt]})
+		return []int64{1}, []int64{of.Values[prompt]}
 	}
-	width := 1
-	for _, row := range rows {
-		width = max(width, len(row))
-	}
-	values := make([]int64, len(rows)*width)
+	longest := slices.MaxFunc(rows, func(a, b []int64) int { return len(a) - len(b) })
+	width := max(1, len(longest))
+	values = make([]int64, len(rows)*width)
 	if of.Feed == "input_ids" {
 		values = slices.Repeat([]int64{contract.PadID}, len(values))
 	}
@@ -82,5 +76,5 @@ func feed(of input, rows [][]int64, prompt string) (ort.Value, error) {
 			}
 		}
 	}
-	return ort.NewTensor(ort.NewShape(int64(len(rows)), int64(width)), values)
+	return []int64{int64(len(rows)), int64(width)}, values
 }

@@ -30,12 +30,6 @@ const contractJSON = `
 }
 `
 
-// The prompts of searches.
-const (
-	queryPrompt    = ""
-	documentPrompt = ""
-)
-
 // contract decides how the graph is called, and what its output means.
 var contract = decoded[struct {
 	Inputs        []input

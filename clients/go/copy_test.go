@@ -122,7 +122,7 @@ func must[T any](t *testing.T) func(value T, err error) T {
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
 	var fixture struct{ Cases []goldenCase }
-	if err := json.Unmarshal(modelUnderTest(t).entries[fixtureKey], &fixture); err != nil || len(fixture.Cases) == 0 {
+	if err := json.Unmarshal(modelUnderTest(t).entries["polybake.fixture"], &fixture); err != nil || len(fixture.Cases) == 0 {
 		t.Fatal(err, len(fixture.Cases))
 	}
 	return fixture.Cases

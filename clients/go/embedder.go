@@ -4,6 +4,7 @@
 package allminilml6v2
 
 import (
+	"cmp"
 	"context"
 	"maps"
 )
@@ -34,7 +35,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string, options ...CallOpt
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, e.model, texts, prompt, embeddingOf)
+	return e.results(ctx, texts, prompt)
 }
 
 // EmbedQuery embeds one search query with the model's prompt for queries, if it has one.
@@ -42,7 +43,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if err := checkText("text", 0, text); err != nil {
 		return nil, err
 	}
-	embeddings, err := collect(ctx, e.model, []string{text}, queryPrompt, embeddingOf)
+	embeddings, err := e.results(ctx, []string{text}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +52,12 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 
 // EmbedQueries embeds search queries with the model's prompt for queries, if it has one.
 func (e *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
-	return collect(ctx, e.model, texts, queryPrompt, embeddingOf)
+	return e.results(ctx, texts, "")
 }
 
 // EmbedDocuments embeds documents with the model's prompt for documents, if it has one.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return collect(ctx, e.model, texts, documentPrompt, embeddingOf)
+	return e.results(ctx, texts, "")
 }
 
 // Tokenize gives the token ids of each text with its prompt, truncated, not padded.
@@ -72,13 +73,8 @@ func (e *Embedder) Tokenize(ctx context.Context, texts []string, options ...Call
 // fails with an [InvalidIDsError] or an [UnknownPromptError].
 func (e *Embedder) EmbedIDs(ctx context.Context, rows [][]int64, options ...CallOption) ([][]float32, error) {
 	prompt, err := promptOf(options)
-	if err != nil {
+	if err = cmp.Or(err, checkRows(rows)); err != nil {
 		return nil, err
 	}
-	if err := checkRows(rows); err != nil {
-		return nil, err
-	}
-	return collectIDs(ctx, e.model, rows, prompt, embeddingOf)
+	return during(e.model, func() ([][]float32, error) { return e.run(ctx, rows, prompt) })
 }
-
-func embeddingOf(_ []int64, found result) []float32 { return found }

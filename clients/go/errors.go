@@ -11,7 +11,7 @@ type Error interface {
 }
 
 // ErrClosed is what every method gives once the embedder is closed.
-var ErrClosed error = &failure{message: "the embedder is closed; open another"}
+var ErrClosed error = fault("the embedder is closed; open another")
 
 // ModelError says that the file is no model file, is damaged, is not this client's, or does not
 // run on the CPU.
@@ -49,19 +49,17 @@ type SelfCheckError struct {
 
 func newSelfCheckError(id, stage string, difference, limit float64) error {
 	const remedy = "the model file, this client or its packages changed"
-	message := fmt.Sprintf("self-check: case %s, stage %s: difference %.6g exceeds %.6g; %s", id, stage, difference, limit, remedy)
-	return &SelfCheckError{failure{message: message}, id, stage, difference, limit}
+	message := fault("self-check: case %s, stage %s: difference %.6g exceeds %.6g; %s", id, stage, difference, limit, remedy)
+	return &SelfCheckError{message, id, stage, difference, limit}
 }
 
-type failure struct {
-	message string
-	cause   error
-}
+// A failure says what is wrong, and wraps the cause, if there is one.
+type failure struct{ error }
 
-// Error gives the message.
-func (f *failure) Error() string { return f.message }
+// fault makes a failure of a message, in which %w stands for the cause.
+func fault(format string, values ...any) failure { return failure{fmt.Errorf(format, values...)} }
 
-// Unwrap gives the cause, if there is one.
-func (f *failure) Unwrap() error { return f.cause }
+// Unwrap leads to the cause.
+func (f failure) Unwrap() error { return f.error }
 
-func (*failure) ours() {}
+func (failure) ours() {}

@@ -3,96 +3,87 @@
 package allminilml6v2
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"path/filepath"
 	"slices"
 	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
 )
 
 // window is how many texts are in memory at a time, as token ids and as results of at most 64 MiB.
 var window = max(1, min(8192, 1<<24/largest))
 
 // An Option says how a model file is opened.
-type Option func(*options)
+type Option func(*options) error
 
 type options struct {
-	device      Device
-	threads     int
-	concurrency int
-	library     string
-	err         error
+	device               Device
+	threads, concurrency int
+	library              string
 }
 
 // WithDevice chooses what runs the graph; by default the CPU.
 func WithDevice(device Device) Option {
-	return func(options *options) { options.device = device }
+	return func(given *options) error {
+		if given.device = device; providers[device] == "" {
+			return &DeviceError{fault("unknown device %q; choose one of: cpu, cuda", device)}
+		}
+		return nil
+	}
 }
 
 // WithThreads sets the threads within one operator. By default they are one a physical core, or as
 // many as a container or an affinity mask lets the process use.
 func WithThreads(count int) Option {
-	return func(options *options) {
-		if options.threads = count; options.err == nil {
-			options.err = checkCount("threads", count)
-		}
-	}
+	return func(given *options) error { return takeCount(&given.threads, "threads", count) }
 }
 
 // WithConcurrency sets how many batches of one call run side by side, each on so many threads. By
 // default they are as many as fill the processors, on a GPU one.
 func WithConcurrency(count int) Option {
-	return func(options *options) {
-		if options.concurrency = count; options.err == nil {
-			options.err = checkCount("concurrency", count)
-		}
-	}
+	return func(given *options) error { return takeCount(&given.concurrency, "concurrency", count) }
 }
 
 // WithLibrary names the shared library of ONNX Runtime, 1.24 or newer. By default the variable
 // ONNXRUNTIME_LIBRARY_PATH does, or the system finds libonnxruntime. The first one that is loaded
 // stays for the process.
 func WithLibrary(path string) Option {
-	return func(options *options) { options.library = path }
+	return func(given *options) error {
+		given.library = path
+		return nil
+	}
 }
 
 // A model is a model file, opened.
 type model struct {
 	options
-	path        string
-	name        string
-	fingerprint string
-	tokenizer   *tokenizer
+	path, name, fingerprint string
+	tokenizer               *tokenizer
 
-	gate    sync.RWMutex // calls read, Close writes
-	session *session     // nil once it is closed
+	gate    sync.RWMutex                // calls read, Close writes
+	session *ort.DynamicAdvancedSession // nil once it is closed
 }
 
-func openModel(path string, given []Option) (m *model, err error) {
-	m = &model{options: options{device: CPU}}
+func openModel(path string, given []Option) (*model, error) {
+	m := &model{options: options{device: CPU}}
 	for _, option := range given {
-		option(&m.options)
+		if err := option(&m.options); err != nil {
+			return nil, err
+		}
 	}
-	if m.device != CPU && m.device != CUDA {
-		return nil, &DeviceError{failure{message: fmt.Sprintf("unknown device %q; choose one of: cpu, cuda", m.device)}}
-	}
-	if m.err != nil {
-		return nil, m.err
-	}
-	if m.concurrency == 0 && m.device == CPU {
-		m.concurrency = processors() / max(1, m.threads)
-	}
-	m.concurrency = max(1, m.concurrency)
-	if m.threads == 0 {
-		m.threads = defaultThreads()
-	}
+	filling := map[Device]int{CPU: processors() / max(1, m.threads), CUDA: 1}[m.device]
+	m.concurrency = cmp.Or(m.concurrency, filling)
+	m.threads = cmp.Or(m.threads, defaultThreads())
 	file, err := readModelFile(path)
 	if err != nil {
 		return nil, err
 	}
 	m.name, m.fingerprint = file.name, file.fingerprint
 	if m.path, err = filepath.Abs(path); err != nil {
-		return nil, file.unreadable(err)
+		return nil, file.refused(err)
 	}
 	if err := loadRuntime(m.library); err != nil {
 		return nil, err
@@ -100,7 +91,9 @@ func openModel(path string, given []Option) (m *model, err error) {
 	if m.tokenizer, err = openTokenizer(file); err != nil {
 		return nil, err
 	}
-	if m.session, err = openSession(m.path, &m.options); err == nil && m.device == CUDA {
+	if m.session, err = openSession(m.path, m.device, m.threads); err != nil {
+		err = m.failed("load", err)
+	} else if m.device == CUDA {
 		row := []int64{contract.PadID} // a missing cuDNN is seen only by a run
 		_, err = m.run(context.Background(), [][]int64{row}, contract.DefaultPrompt)
 	}
@@ -121,9 +114,7 @@ func (m *model) Fingerprint() string { return m.fingerprint }
 func (m *model) MaxLength() int { return contract.MaxLength }
 
 // Provider is the name of ONNX Runtime's execution provider that runs the graph.
-func (m *model) Provider() string {
-	return map[Device]string{CPU: "CPUExecutionProvider", CUDA: "CUDAExecutionProvider"}[m.device]
-}
+func (m *model) Provider() string { return providers[m.device] }
 
 // SelfCheck hashes the graph, reproduces the golden cases of the model file, and gives the largest
 // difference of one element. It fails with a [SelfCheckError] where one differs by more than its
@@ -135,29 +126,24 @@ func (m *model) SelfCheck(ctx context.Context) (float64, error) {
 			return 0, err
 		}
 		if file.fingerprint != m.fingerprint {
-			return 0, file.refused(nil, "was replaced since it was opened; open it again")
+			return 0, file.refused(errors.New("was replaced since it was opened; open it again"))
 		}
 		if err := file.checkGraph(); err != nil {
-			return 0, err
+			return 0, file.refused(err)
 		}
 		return m.checkCases(ctx, file)
 	})
 }
 
 // Close waits for the calls that run, and frees the model. It may be called again.
-func (m *model) Close() error {
+func (m *model) Close() (err error) {
 	m.gate.Lock()
 	defer m.gate.Unlock()
-	if m.tokenizer != nil {
-		m.tokenizer.close()
-		m.tokenizer = nil
+	m.tokenizer.close()
+	if m.session != nil {
+		err, m.session = m.session.Destroy(), nil
 	}
-	if m.session == nil {
-		return nil
-	}
-	inner := m.session.inner
-	m.session = nil
-	return inner.Destroy()
+	return err
 }
 
 // during keeps the model open for the time of a call.
@@ -170,34 +156,53 @@ func during[T any](m *model, call func() (T, error)) (result T, err error) {
 	return call()
 }
 
-// tokenize gives the token ids of each text with its prompt.
-func (m *model) tokenize(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
-	rows, rowOf := make([][]int64, len(texts)), m.rowsWith(prompt)
-	for i, text := range texts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var err error
-		if rows[i], err = rowOf(text); err != nil {
-			return nil, err
-		}
+// rows checks texts and tokenizes them.
+func (m *model) rows(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
+	if err := checkTexts("texts", texts); err != nil {
+		return nil, err
 	}
-	return rows, nil
+	return during(m, func() ([][]int64, error) { return m.tokenize(ctx, texts, prompt) })
 }
 
-// run runs rows of token ids as one batch.
-func (m *model) run(ctx context.Context, rows [][]int64, prompt string) ([]result, error) {
-	if len(rows) == 0 {
-		return []result{}, nil
+// results checks texts and runs them, a window at a time.
+func (m *model) results(ctx context.Context, texts []string, prompt string) ([]result, error) {
+	if err := checkTexts("texts", texts); err != nil {
+		return nil, err
 	}
-	return m.session.run(ctx, rows, prompt)
+	return during(m, func() ([]result, error) {
+		all := make([]result, 0, len(texts))
+		for texts := range slices.Chunk(texts, window) {
+			rows, err := m.tokenize(ctx, texts, prompt)
+			if err != nil {
+				return nil, err
+			}
+			found, err := m.runAll(ctx, rows, prompt)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+		return all, nil
+	})
+}
+
+// tokenize gives the token ids of each text with its prompt.
+func (m *model) tokenize(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
+	rows := make([][]int64, len(texts))
+	for i, text := range texts {
+		row, err := m.tokenizer.encode(contract.Prompts[prompt] + text)
+		if err = cmp.Or(ctx.Err(), err); err != nil {
+			return nil, err
+		}
+		rows[i] = row
+	}
+	return rows, nil
 }
 
 // runAll runs rows of token ids in batches of similar length.
 func (m *model) runAll(ctx context.Context, rows [][]int64, prompt string) ([]result, error) {
 	budget := map[Device]int{CPU: 512, CUDA: 16_384}[m.device] // tokens of a batch, padding included
-	results := make([]result, len(rows))
-	batches := cut(rows, budget)
+	batches, results := cut(rows, budget), make([]result, len(rows))
 	runEach := func(batches [][]int, concurrency int) error {
 		return sideBySide(ctx, len(batches), concurrency, func(i int) error {
 			batch := make([][]int64, len(batches[i]))
@@ -219,49 +224,4 @@ func (m *model) runAll(ctx context.Context, rows [][]int64, prompt string) ([]re
 		return nil, err
 	}
 	return results, runEach(batches[long:], m.concurrency)
-}
-
-// rows tokenizes texts that are not checked yet.
-func (m *model) rows(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
-	if err := check(texts); err != nil {
-		return nil, err
-	}
-	return during(m, func() ([][]int64, error) { return m.tokenize(ctx, texts, prompt) })
-}
-
-// collect tokenizes texts that are not checked yet, runs them, a window at a time, and gives what is
-// made of each row and its result.
-func collect[T any](ctx context.Context, m *model, texts []string, prompt string, of func(row []int64, found result) T) ([]T, error) {
-	if err := check(texts); err != nil {
-		return nil, err
-	}
-	return during(m, func() ([]T, error) {
-		all := make([]T, 0, len(texts))
-		for texts := range slices.Chunk(texts, window) {
-			rows, err := m.tokenize(ctx, texts, prompt)
-			if err != nil {
-				return nil, err
-			}
-			found, err := m.runAll(ctx, rows, prompt)
-			if err != nil {
-				return nil, err
-			}
-			for i := range found {
-				all = append(all, of(rows[i], found[i]))
-			}
-		}
-		return all, nil
-	})
-}
-
-// collectIDs runs rows that are checked as one batch, and gives what is made of each.
-func collectIDs[T any](ctx context.Context, m *model, rows [][]int64, prompt string, of func(row []int64, found result) T) ([]T, error) {
-	return during(m, func() ([]T, error) {
-		found, err := m.run(ctx, rows, prompt)
-		all := make([]T, len(found))
-		for i := range found {
-			all[i] = of(rows[i], found[i])
-		}
-		return all, err
-	})
 }

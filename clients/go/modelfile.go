@@ -4,9 +4,9 @@ package allminilml6v2
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,99 +15,59 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-const (
-	manifestKey  = "polybake.manifest"
-	tokenizerKey = "polybake.tokenizer"
-	fixtureKey   = "polybake.fixture"
-	digestsKey   = "polybake.digests"
-)
-
-var keys = []string{manifestKey, tokenizerKey, fixtureKey, digestsKey}
+var keys = []string{"polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests"}
 
 // Protobuf's tags: ModelProto.metadata_props, and key and value of one of its entries.
 const entryTag, keyTag, valueTag = 0x72, 0x0a, 0x12
 
 // A modelFile is the head of a model file, read and checked; its graph is left alone.
 type modelFile struct {
-	path        string
-	entries     map[string][]byte
-	graphStart  int64
-	graphDigest string
-	name        string
-	fingerprint string
+	path              string
+	entries           map[string][]byte
+	graphStart        int64
+	graphDigest       string
+	name, fingerprint string
 }
 
 func readModelFile(path string) (*modelFile, error) {
 	file := &modelFile{path: path, entries: map[string][]byte{}}
-	size, err := file.readEntries()
+	length, err := file.readEntries()
+	if err == nil {
+		err = file.checkDigests(length)
+	}
+	if err == nil {
+		err = file.readManifest()
+	}
 	if err != nil {
-		return nil, err
+		return nil, file.refused(err)
 	}
-	for _, key := range keys {
-		if _, given := file.entries[key]; !given {
-			return nil, file.refused(nil, "has no %s; write the file with: polybake bake", key)
-		}
-	}
-	var length int64
-	expected := make([]string, 3)
-	digests := object(file.entries[digestsKey])
-	sound := has(digests, "tail", &file.graphDigest) && has(digests, "tail_length", &length) && length > 0
-	for i, key := range keys[:3] {
-		sound = has(digests, strings.TrimPrefix(key, "polybake."), &expected[i]) && sound
-	}
-	if !sound {
-		return nil, file.refused(nil, "%s is damaged; copy the file again", digestsKey)
-	}
-	if size != length {
-		return nil, file.refused(nil, "has %d bytes after its head, expected %d; copy the file again", size, length)
-	}
-	for i, key := range keys[:3] {
-		if digest := sha256.Sum256(file.entries[key]); hex.EncodeToString(digest[:]) != expected[i] {
-			return nil, file.refused(nil, "%s does not match its digest; copy the file again", key)
-		}
-	}
-	return file, file.readManifest()
+	return file, nil
 }
 
-// checkGraph hashes the graph and compares; about a second for 2 GB.
-func (file *modelFile) checkGraph() error {
-	if digest, err := digestOf(file.path, file.graphStart); err != nil {
-		return file.unreadable(err)
-	} else if digest != file.graphDigest {
-		return file.refused(nil, "the graph does not match its digest; copy the file again")
+// refused says which file has a fault.
+func (file *modelFile) refused(err error) error {
+	if of := new(fs.PathError); errors.As(err, &of) {
+		err = fmt.Errorf("cannot be read (%w); give the path of a baked .onnx file", of.Err)
 	}
-	return nil
-}
-
-func digestOf(path string, start int64) (string, error) {
-	opened, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer opened.Close()
-	hash := sha256.New()
-	_, err = io.Copy(hash, io.NewSectionReader(opened, start, 1<<62))
-	return hex.EncodeToString(hash.Sum(nil)), err
+	return &ModelError{fault("%s: %w", file.path, err)}
 }
 
 // readEntries reads what the file begins with, and gives how many bytes follow.
 func (file *modelFile) readEntries() (int64, error) {
 	opened, err := os.Open(file.path)
 	if err != nil {
-		return 0, file.unreadable(err)
+		return 0, err
 	}
 	defer opened.Close()
-	size, err := opened.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0, file.unreadable(err)
-	}
+	size, _ := opened.Seek(0, io.SeekEnd) // where it has no end, reading says why
 	for {
 		start := make([]byte, 6) // the tag, and a length of at most five bytes
 		read, err := opened.ReadAt(start, file.graphStart)
 		if err != nil && err != io.EOF {
-			return 0, file.unreadable(err)
+			return 0, err
 		}
 		if read == 0 || start[0] != entryTag {
 			return size - file.graphStart, nil
@@ -118,17 +78,17 @@ func (file *modelFile) readEntries() (int64, error) {
 		if n > 0 && int64(length) <= size-contentStart {
 			entry := make([]byte, length)
 			if _, err := opened.ReadAt(entry, contentStart); err != nil {
-				return 0, file.unreadable(err)
+				return 0, err
 			}
 			key, rest = field(entry, keyTag)
 			value, rest = field(rest, valueTag)
 		}
 		if value == nil || len(rest) > 0 {
-			return 0, file.refused(nil, "is not a whole ONNX file (byte %d); copy the file again", file.graphStart)
+			return 0, fmt.Errorf("is not a whole ONNX file (byte %d); copy the file again", file.graphStart)
 		}
 		if name := string(key); slices.Contains(keys, name) {
-			if _, twice := file.entries[name]; twice {
-				return 0, file.refused(nil, "%s occurs twice; copy the original file again", name)
+			if file.entries[name] != nil {
+				return 0, fmt.Errorf("%s occurs twice; copy the original file again", name)
 			}
 			file.entries[name] = value
 		}
@@ -149,25 +109,64 @@ func field(data []byte, tag byte) (content, rest []byte) {
 	return data[1+n:][:length], data[1+n:][length:]
 }
 
+// checkDigests checks all but the graph, of which the file has so many bytes.
+func (file *modelFile) checkDigests(length int64) error {
+	for _, key := range keys {
+		if file.entries[key] == nil {
+			return fmt.Errorf("has no %s; write the file with: polybake bake", key)
+		}
+	}
+	var digests struct {
+		Manifest, Tokenizer, Fixture, Tail *string
+
+		TailLength int64 `json:"tail_length"`
+	}
+	err := decodeObject(file.entries["polybake.digests"], &digests)
+	expected := []*string{digests.Manifest, digests.Tokenizer, digests.Fixture, digests.Tail}
+	if err != nil || slices.Contains(expected, nil) || digests.TailLength < 1 {
+		return errors.New("polybake.digests is damaged; copy the file again")
+	}
+	if length != digests.TailLength {
+		return fmt.Errorf("has %d bytes after its head, expected %d; copy the file again", length, digests.TailLength)
+	}
+	for i, key := range keys[:3] {
+		if fmt.Sprintf("%x", sha256.Sum256(file.entries[key])) != *expected[i] {
+			return fmt.Errorf("%s does not match its digest; copy the file again", key)
+		}
+	}
+	file.graphDigest = *digests.Tail
+	return nil
+}
+
 func (file *modelFile) readManifest() error {
 	const newest = 1
-	var format int
-	var contract json.RawMessage
-	manifest := object(file.entries[manifestKey])
-	sound := has(manifest, "format", &format)
-	if format > newest {
-		writer := "an unknown version"
-		has(manifest, "generator", &writer)
-		return file.refused(nil, "manifest format %d is newer than %d; use polybake %s, which wrote it", format, newest, writer)
+	var manifest struct {
+		Format                       int
+		Generator, Name, Fingerprint string
+		Contract                     json.RawMessage
 	}
-	sound = sound && format > 0 && has(manifest, "name", &file.name) && has(manifest, "fingerprint", &file.fingerprint)
-	if !sound || !has(manifest, "contract", &contract) || contract[0] != '{' {
-		return file.refused(nil, "%s is damaged; bake the model again", manifestKey)
+	err := decodeObject(file.entries["polybake.manifest"], &manifest)
+	if manifest.Format > newest {
+		writer := cmp.Or(manifest.Generator, "an unknown version")
+		return fmt.Errorf("manifest format %d is newer than %d; use polybake %s, which wrote it", manifest.Format, newest, writer)
 	}
-	if found := difference("", json.RawMessage(contractJSON), contract); found != "" {
-		return file.refused(nil, "contract field %s; regenerate the client with: polybake generate", found)
+	file.name, file.fingerprint = manifest.Name, manifest.Fingerprint
+	named := file.name != "" && file.fingerprint != ""
+	if err != nil || manifest.Format < 1 || !named || !bytes.HasPrefix(manifest.Contract, []byte("{")) {
+		return errors.New("polybake.manifest is damaged; bake the model again")
+	}
+	if found := difference("", json.RawMessage(contractJSON), manifest.Contract); found != "" {
+		return fmt.Errorf("contract field %s; regenerate the client with: polybake generate", found)
 	}
 	return nil
+}
+
+// decodeObject takes JSON in ASCII.
+func decodeObject(data []byte, fields any) error {
+	if bytes.ContainsFunc(data, func(char rune) bool { return char > unicode.MaxASCII }) {
+		return errors.New("a character beyond ASCII")
+	}
+	return json.Unmarshal(data, fields)
 }
 
 // difference gives the first field in which two contracts differ, with both values.
@@ -203,54 +202,36 @@ func members(value json.RawMessage) (names []string, all map[string]json.RawMess
 	return names, all
 }
 
-// shown gives compact JSON that escapes no more than it must; nothing of a value that is missing.
+// shown gives JSON without members, which escapes no more than it must; nothing of what is missing.
 func shown(value json.RawMessage) string {
-	if len(value) == 0 {
+	if value == nil {
 		return "nothing"
 	}
-	var text any
-	var compact bytes.Buffer
-	if json.Unmarshal(value, &text) != nil || json.Compact(&compact, value) != nil || value[0] != '"' {
-		return compact.String()
-	}
-	compact.Reset()
-	encoder := json.NewEncoder(&compact)
+	var decoded any
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string
-	return strings.TrimSuffix(compact.String(), "\n")
+	_ = json.Unmarshal(value, &decoded) // the value is valid
+	_ = encoder.Encode(decoded)
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// object gives the fields of a JSON object in ASCII; none of anything else.
-func object(data []byte) (fields map[string]json.RawMessage) {
-	for _, char := range data {
-		if char > 0x7f {
-			return nil
-		}
-	}
-	if json.Unmarshal(data, &fields) != nil {
-		return nil
-	}
-	return fields
-}
-
-// has takes a field, whose name has this very case, where it is of the value's type.
-func has[T any](fields map[string]json.RawMessage, name string, value *T) bool {
-	field := fields[name]
-	return len(field) > 0 && string(field) != "null" && json.Unmarshal(field, value) == nil
-}
-
-func (file *modelFile) unreadable(err error) error {
-	return file.refused(err, "cannot be read (%v); give the path of a baked .onnx file", reason(err))
-}
-
-// reason is an error of a path without the path.
-func reason(err error) error {
-	if of := new(fs.PathError); errors.As(err, &of) {
-		return of.Err
+// checkGraph hashes what opening leaves alone; about a second for 2 GB.
+func (file *modelFile) checkGraph() error {
+	digest, err := digestOf(file.path, file.graphStart)
+	if err == nil && digest != file.graphDigest {
+		err = errors.New("the graph does not match its digest; copy the file again")
 	}
 	return err
 }
 
-func (file *modelFile) refused(cause error, format string, values ...any) error {
-	return &ModelError{failure{file.path + ": " + fmt.Sprintf(format, values...), cause}}
+func digestOf(path string, start int64) (string, error) {
+	opened, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close()
+	hash := sha256.New()
+	_, err = io.Copy(hash, io.NewSectionReader(opened, start, 1<<62))
+	return fmt.Sprintf("%x", hash.Sum(nil)), err
 }

@@ -3,7 +3,9 @@
 package allminilml6v2
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,9 @@ func TestAMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.onnx")
 	_, err := Open(path)
 	refused[*ModelError](t, err, path+": cannot be read (no such file or directory); give the path of a baked .onnx file")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Error("no cause")
+	}
 }
 
 func TestAnotherSize(t *testing.T) {
@@ -82,6 +87,24 @@ func TestAFileThatWasChanged(t *testing.T) {
 	}
 	_, err = opened.SelfCheck(t.Context())
 	refused[*ModelError](t, err, path+": was replaced since it was opened; open it again")
+}
+
+func TestGoldenCasesThatDoNotFit(t *testing.T) {
+	for name, value := range map[string]any{"places": "/////w==", "data": "", "shape": []int{1 << 40, 1 << 40}} {
+		path := changed(t, "fixture", func(fixture map[string]any) {
+			golden := fixture["cases"].([]any)[0].(map[string]any)["embeddings"].(map[string]any)
+			delete(golden, "places")
+			golden[name] = value
+		})
+		opened, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.Close()
+		if _, err = opened.SelfCheck(t.Context()); err == nil {
+			t.Errorf("%s may be %v", name, value)
+		}
+	}
 }
 
 func TestTheDirectoryMayChange(t *testing.T) {

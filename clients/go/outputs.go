@@ -17,13 +17,13 @@ var largest = contract.Output.Dimension
 // outputNames are the outputs that a run is asked for.
 var outputNames = []string{contract.Output.Name}
 
-// read copies the result of each text out of what a run gave.
-func read(outputs []ort.Value, texts int) ([]result, error) {
-	values, err := elements[float32](outputs[0], texts*contract.Output.Dimension)
+// read copies the result of each row out of what a run gave.
+func read(outputs []ort.Value, rows [][]int64) ([]result, error) {
+	values, err := elements[float32](outputs[0], len(rows)*contract.Output.Dimension)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]result, 0, texts)
+	results := make([]result, 0, len(rows))
 	for vector := range slices.Chunk(values, contract.Output.Dimension) {
 		results = append(results, slices.Clone(vector)) // which keeps no other one in memory
 	}

@@ -3,9 +3,9 @@
 package allminilml6v2
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -20,7 +20,12 @@ type goldenCase struct {
 	Embeddings goldenVectors
 }
 
-type goldenVectors struct{ rows []vector }
+// goldenVectors are little-endian elements: all of them, or those at places that are counted through
+// all rows, where the others are 0.
+type goldenVectors struct {
+	Shape        [2]int
+	Data, Places []byte
+}
 
 // tolerance is how far a row may lie from the golden one.
 type tolerance struct {
@@ -28,59 +33,42 @@ type tolerance struct {
 	OneMinusCosine float64 `json:"one_minus_cosine"`
 }
 
-// UnmarshalJSON reads little-endian elements: all, or those at places that are counted through all
-// rows, where the others are 0.
-func (golden *goldenVectors) UnmarshalJSON(data []byte) error {
-	var stored struct {
-		Shape  [2]int
-		Data   []byte
-		Places []byte
-	}
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return err
-	}
-	rows, dimension := stored.Shape[0], stored.Shape[1]
-	values := make([]float32, len(stored.Data)/binary.Size(float32(0)))
-	places := make([]int32, len(stored.Places)/4)
-	if _, err := binary.Decode(stored.Data, binary.LittleEndian, values); err != nil {
-		return err
-	}
-	if _, err := binary.Decode(stored.Places, binary.LittleEndian, places); err != nil {
-		return err
-	}
-	if rows < 0 || dimension < 1 || rows > 1<<28/dimension {
-		return errors.New("no such shape")
-	}
-	all := values
-	if stored.Places != nil {
-		all = make([]float32, rows*dimension)
+// rows are none where the elements are not as many as the shape says.
+func (golden goldenVectors) rows() []vector {
+	rows, columns := golden.Shape[0], golden.Shape[1]
+	all := make(vector, len(golden.Data)/binary.Size(float32(0)))
+	places := make([]int32, len(golden.Places)/4)
+	_, _ = binary.Decode(golden.Data, binary.LittleEndian, all)
+	_, _ = binary.Decode(golden.Places, binary.LittleEndian, places)
+	if values := all; golden.Places != nil && rows <= 1<<28/columns {
+		all = make(vector, rows*columns)
 		for i, place := range places {
-			if i >= len(values) || place < 0 || int(place) >= len(all) {
-				return errors.New("places that do not fit")
-			}
 			all[place] = values[i]
 		}
 	}
-	if len(all) != rows*dimension {
-		return errors.New("other numbers than the shape has")
+	if len(all) != rows*columns {
+		return nil
 	}
-	golden.rows = slices.Collect(slices.Chunk(all, dimension))
-	return nil
+	return slices.Collect(slices.Chunk(all, columns))
 }
 
 // checkCases takes every golden case of the file through tokenizer and graph.
-func (m *model) checkCases(ctx context.Context, file *modelFile) (float64, error) {
+func (m *model) checkCases(ctx context.Context, file *modelFile) (largest float64, err error) {
 	var fixture struct {
 		Tolerances map[Device]tolerance
 
 		Format int
 		Cases  []goldenCase
 	}
-	text := file.entries[fixtureKey]
-	if object(text) == nil || json.Unmarshal(text, &fixture) != nil || fixture.Format != 1 {
-		return 0, file.refused(nil, "%s is damaged; bake the model again", fixtureKey)
+	damaged := file.refused(errors.New("polybake.fixture is damaged; bake the model again"))
+	if decodeObject(file.entries["polybake.fixture"], &fixture) != nil || fixture.Format != 1 {
+		return 0, damaged
 	}
-	largest := 0.0
+	defer func() {
+		if recover() != nil { // a place, or a number of columns, that does not fit
+			err = damaged
+		}
+	}()
 	for _, golden := range fixture.Cases {
 		difference, err := m.checkCase(ctx, golden, fixture.Tolerances[m.device])
 		if err != nil {
@@ -91,32 +79,28 @@ func (m *model) checkCases(ctx context.Context, file *modelFile) (float64, error
 	return largest, nil
 }
 
-func (m *model) checkCase(ctx context.Context, golden goldenCase, limits tolerance) (float64, error) {
-	prompt := golden.Prompt
-	if prompt == "" {
-		prompt = contract.DefaultPrompt
-	}
+func (m *model) checkCase(ctx context.Context, golden goldenCase, limits tolerance) (largest float64, err error) {
+	prompt := cmp.Or(golden.Prompt, contract.DefaultPrompt)
 	rows, err := m.tokenize(ctx, golden.Texts, prompt)
 	if err != nil {
 		return 0, err
 	}
 	wrong := 0
 	for i, row := range golden.InputIDs {
-		if i >= len(rows) || !slices.Equal(row, rows[i]) {
+		if !slices.Equal(row, rows[i]) {
 			wrong++
 		}
 	}
 	if wrong > 0 {
 		return 0, newSelfCheckError(golden.ID, "tokenize", float64(wrong), 0)
 	}
-	largest := 0.0
-	for stage, run := range [...]func(context.Context, [][]int64, string) ([]result, error){m.run, m.runAll} {
+	for i, run := range [...]func(context.Context, [][]int64, string) ([]result, error){m.run, m.runAll} {
 		found, err := run(ctx, rows, prompt)
 		if err != nil {
 			return 0, err
 		}
-		stage := [...]string{"embed_ids", "embed"}[stage]
-		difference, err := compare(golden.ID, stage, golden.Embeddings, vectorsOf(found), limits)
+		stage := [...]string{"embed_ids", "embed"}[i]
+		difference, err := compare(golden.ID, stage, golden.Embeddings.rows(), vectorsOf(found), limits)
 		if err != nil {
 			return 0, err
 		}
@@ -126,12 +110,12 @@ func (m *model) checkCase(ctx context.Context, golden goldenCase, limits toleran
 }
 
 // compare gives the largest difference of an element.
-func compare(id, stage string, golden goldenVectors, found []vector, limits tolerance) (float64, error) {
-	if len(found) != len(golden.rows) {
+func compare(id, stage string, golden, found []vector, limits tolerance) (float64, error) {
+	if len(found) != len(golden) {
 		return 0, newSelfCheckError(id, stage, math.Inf(1), 0)
 	}
 	largest := 0.0
-	for i, expected := range golden.rows {
+	for i, expected := range golden {
 		var difference, square, mine, product float64
 		for place, element := range expected {
 			a, b := float64(element), float64(found[i][place])

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,8 @@ const (
 	CPU  Device = "cpu"
 	CUDA Device = "cuda"
 )
+
+var providers = map[Device]string{CPU: "CPUExecutionProvider", CUDA: "CUDAExecutionProvider"}
 
 // libraryVariable names the shared library of ONNX Runtime.
 const libraryVariable = "ONNXRUNTIME_LIBRARY_PATH"
@@ -41,8 +44,8 @@ func loadRuntime(library string) error {
 	usual := map[string]string{"windows": "onnxruntime.dll", "darwin": "libonnxruntime.dylib"}[runtime.GOOS]
 	ort.SetSharedLibraryPath(cmp.Or(library, os.Getenv(libraryVariable), usual, "libonnxruntime.so"))
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		message := fmt.Sprintf("ONNX Runtime cannot be loaded (%v); let %s name the library of version 1.24 or newer", err, libraryVariable)
-		return &DeviceError{failure{message, err}}
+		const remedy = "let " + libraryVariable + " name the library of version 1.24 or newer"
+		return &DeviceError{fault("ONNX Runtime cannot be loaded (%w); %s", err, remedy)}
 	}
 	if os.Getenv("ORT_DISABLE_TELEMETRY") == "1" {
 		_ = ort.DisableTelemetry() // the switch of Windows
@@ -62,39 +65,29 @@ func defaultThreads() int {
 	return 0
 }
 
-// A session is ONNX Runtime's, of the graph, on the device asked for.
-type session struct {
-	inner  *ort.DynamicAdvancedSession
-	path   string
-	device Device
-}
-
-func openSession(path string, options *options) (*session, error) {
-	opened := &session{path: path, device: options.device}
+// openSession loads the graph.
+func openSession(path string, device Device, threads int) (*ort.DynamicAdvancedSession, error) {
 	given, err := ort.NewSessionOptions()
 	if err != nil {
-		return nil, opened.failure("load", err)
+		return nil, err
 	}
 	defer given.Destroy()
 	err = cmp.Or(
 		given.SetLogSeverityLevel(ort.LoggingLevelError),
-		given.SetIntraOpNumThreads(options.threads),
+		given.SetIntraOpNumThreads(threads),
 		given.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"), // it halves the speed of a busy machine
 	)
-	if err == nil && options.device == CUDA {
+	if err == nil && device == CUDA {
 		err = appendCUDA(given)
+	}
+	if err != nil {
+		return nil, err
 	}
 	inputNames := make([]string, len(contract.Inputs))
 	for i, of := range contract.Inputs {
 		inputNames[i] = of.Name
 	}
-	if err == nil {
-		opened.inner, err = ort.NewDynamicAdvancedSession(path, inputNames, outputNames, given)
-	}
-	if err != nil {
-		return nil, opened.failure("load", err)
-	}
-	return opened, nil
+	return ort.NewDynamicAdvancedSession(path, inputNames, outputNames, given)
 }
 
 func appendCUDA(given *ort.SessionOptions) error {
@@ -113,54 +106,68 @@ func appendCUDA(given *ort.SessionOptions) error {
 	)
 }
 
-// run runs at least one row of token ids as one batch.
-func (s *session) run(ctx context.Context, rows [][]int64, prompt string) (results []result, err error) {
-	values := make([]ort.Value, len(contract.Inputs)+len(outputNames))
-	inputs, outputs := values[:len(contract.Inputs)], values[len(contract.Inputs):]
+// run runs rows of token ids as one batch.
+func (m *model) run(ctx context.Context, rows [][]int64, prompt string) (results []result, err error) {
+	if len(rows) == 0 {
+		return []result{}, nil
+	}
 	options, err := ort.NewRunOptions()
 	if err != nil {
-		return nil, s.failure("run", err)
+		return nil, m.failed("run", err)
 	}
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
 		_ = options.Terminate()
 	})
+	inputs, outputs := make([]ort.Value, len(contract.Inputs)), make([]ort.Value, len(outputNames))
+	defer func() {
+		if !stop() {
+			<-told
+		}
+		_ = options.Destroy()
+		for _, value := range slices.Concat(inputs, outputs) {
+			if value != nil {
+				_ = value.Destroy()
+			}
+		}
+	}()
 	for i, of := range contract.Inputs {
-		if value, failed := feed(of, rows, prompt); failed != nil {
-			err = failed
-		} else {
-			inputs[i] = value
+		tensor, err := ort.NewTensor(feed(of, rows, prompt))
+		if err != nil {
+			return nil, m.failed("run", err)
 		}
+		inputs[i] = tensor
 	}
-	if err == nil {
-		err = s.inner.RunWithOptions(inputs, outputs, options)
+	if err = m.session.RunWithOptions(inputs, outputs, options); err == nil {
+		results, err = read(outputs, rows)
 	}
-	if err == nil {
-		results, err = read(outputs, len(rows))
-	}
-	if !stop() {
-		<-told
-	}
-	_ = options.Destroy()
-	for _, value := range values {
-		if value != nil {
-			_ = value.Destroy()
-		}
-	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case err != nil:
-		return nil, s.failure("run", err)
+	}
+	if err != nil {
+		return nil, m.failed("run", err)
 	}
 	return results, nil
 }
 
-func (s *session) failure(verb string, err error) error {
-	if s.device == CPU {
-		return &ModelError{failure{fmt.Sprintf("%s: onnxruntime cannot %s the graph: %v", s.path, verb, err), err}}
+// failed says what ONNX Runtime cannot do.
+func (m *model) failed(verb string, err error) error {
+	if m.device == CPU {
+		return &ModelError{fault("%s: onnxruntime cannot %s the graph: %w", m.path, verb, err)}
 	}
 	const remedy = "let " + libraryVariable + " name the GPU build of ONNX Runtime, and check the GPU driver, its memory, CUDA and cuDNN"
-	return &DeviceError{failure{fmt.Sprintf("device %q cannot %s the graph (%v); %s", s.device, verb, err, remedy), err}}
+	return &DeviceError{fault("device %q cannot %s the graph (%w); %s", m.device, verb, err, remedy)}
+}
+
+// A vector has an element for each dimension.
+type vector = []float32
+
+// elements gives those of an output, which are so many.
+func elements[T ort.TensorData](output ort.Value, count int) ([]T, error) {
+	tensor, ok := output.(*ort.Tensor[T])
+	if !ok || len(tensor.GetData()) != count {
+		return nil, fmt.Errorf("an output has shape %v and another type or size than the contract says", output.GetShape())
+	}
+	return tensor.GetData(), nil
 }

@@ -23,36 +23,43 @@ const TokenizersVersion = "0.23.2"
 //go:embed tokenizer.wasm
 var wasm []byte
 
-// compiled compiles it once for all models of the process, which takes half a second.
-var compiled = sync.OnceValues(func() (instantiate func() (api.Module, error), err error) {
+// instantiate gives an instance of it, which is compiled once for all models of the process: that
+// takes half a second.
+var instantiate = sync.OnceValue(func() func() (api.Module, error) {
 	engine := wazero.NewRuntime(context.Background())
 	code, err := engine.CompileModule(context.Background(), wasm)
 	return func() (api.Module, error) {
+		if err != nil {
+			return nil, err
+		}
 		return engine.InstantiateModule(context.Background(), code, wazero.NewModuleConfig().WithName(""))
-	}, err
+	}
 })
 
-// A tokenizer truncates, and does not pad. Goroutines may share it: its instance, which holds the
-// vocabulary, takes one text at a time.
+// A tokenizer truncates, and does not pad. Goroutines may share it: its instance of the library,
+// which holds the vocabulary, takes one text at a time.
 type tokenizer struct {
-	path string
-	json []byte
-	gate sync.Mutex
-	one  *instance // nil where the last one has failed
+	path     string
+	json     []byte
+	gate     sync.Mutex
+	instance api.Module // nil where the last one has failed
 }
 
 func openTokenizer(file *modelFile) (*tokenizer, error) {
-	one, err := newInstance(file.entries[tokenizerKey])
-	if err != nil {
-		return nil, file.refused(err, "%s is damaged; bake the model again", tokenizerKey)
+	t := &tokenizer{path: file.path, json: file.entries["polybake.tokenizer"]}
+	if _, err := t.call("version", nil); err != nil {
+		t.close()
+		const message = "polybake.tokenizer is damaged; bake the model again%.0w" // wraps the cause without its words
+		return nil, file.refused(fmt.Errorf(message, err))
 	}
-	return &tokenizer{path: file.path, json: file.entries[tokenizerKey], one: one}, nil
+	return t, nil
 }
 
 func (t *tokenizer) close() {
-	if t.one != nil {
-		_ = t.one.Close(context.Background())
+	if t.instance != nil {
+		_ = t.instance.Close(context.Background())
 	}
+	t.instance, t.json = nil, nil
 }
 
 // encode gives the token ids of a text, with the special ones around it.
@@ -72,70 +79,49 @@ func (t *tokenizer) encode(text string) ([]int64, error) {
 func (t *tokenizer) call(name string, input []byte, more ...uint64) (output []byte, err error) {
 	t.gate.Lock()
 	defer t.gate.Unlock()
-	if t.one == nil {
-		t.one, err = newInstance(t.json)
-	}
-	if err == nil {
-		if output, err = t.one.call(name, input, more...); t.one.IsClosed() {
-			t.one = nil
+	if t.instance == nil {
+		if t.instance, err = instantiate()(); err == nil {
+			_, err = t.ask("load", t.json)
 		}
 	}
+	if err == nil {
+		output, err = t.ask(name, input, more...)
+	}
 	if err != nil {
-		return nil, &ModelError{failure{fmt.Sprintf("%s: the tokenizer failed: %v", t.path, err), err}}
+		return nil, &ModelError{fault("%s: the tokenizer failed: %w", t.path, err)}
 	}
 	return output, nil
 }
 
-// An instance of the module with a tokenizer. One call may use it at a time.
-type instance struct{ api.Module }
-
-func newInstance(tokenizerJSON []byte) (*instance, error) {
-	instantiate, err := compiled()
-	if err != nil {
-		return nil, err
-	}
-	module, err := instantiate()
-	if err != nil {
-		return nil, err
-	}
-	one := &instance{module}
-	if _, err := one.call("load", tokenizerJSON); err != nil {
-		return nil, errors.Join(err, one.Close(context.Background()))
-	}
-	return one, nil
-}
-
-// call hands input to a function of the module, where it takes some, and gives a copy of its output.
-func (one *instance) call(name string, input []byte, arguments ...uint64) ([]byte, error) {
-	if input != nil {
-		place, err := one.invoke("input", uint64(len(input)))
-		if err != nil {
-			return nil, err
+// ask hands input to a function of the library, where it takes some, and gives a copy of its output.
+// An instance that fails in it is closed.
+func (t *tokenizer) ask(name string, input []byte, arguments ...uint64) ([]byte, error) {
+	instance, memory := t.instance, t.instance.Memory()
+	var failed error
+	invoke := func(name string, arguments ...uint64) uint32 {
+		var results []uint64
+		if failed == nil {
+			results, failed = instance.ExportedFunction(name).Call(context.Background(), arguments...)
 		}
-		one.Memory().Write(place, input)
+		if failed != nil {
+			return 0
+		}
+		return uint32(results[0])
+	}
+	if input != nil {
+		memory.Write(invoke("input", uint64(len(input))), input)
 		arguments = append([]uint64{uint64(len(input))}, arguments...)
 	}
-	length, err := one.invoke(name, arguments...)
-	if err != nil {
-		return nil, err
+	length := invoke(name, arguments...)
+	place := invoke("output")
+	if failed != nil {
+		t.instance = nil
+		return nil, errors.Join(failed, instance.Close(context.Background()))
 	}
-	place, err := one.invoke("output")
-	if err != nil {
-		return nil, err
-	}
-	if failed := -int32(length); failed > 0 {
-		message, _ := one.Memory().Read(place, uint32(failed))
+	if size := -int32(length); size > 0 {
+		message, _ := memory.Read(place, uint32(size))
 		return nil, errors.New(string(message))
 	}
-	output, _ := one.Memory().Read(place, length)
+	output, _ := memory.Read(place, length)
 	return slices.Clone(output), nil
-}
-
-// invoke calls a function, and closes an instance that fails in it.
-func (one *instance) invoke(name string, arguments ...uint64) (uint32, error) {
-	results, err := one.ExportedFunction(name).Call(context.Background(), arguments...)
-	if err != nil {
-		return 0, errors.Join(err, one.Close(context.Background()))
-	}
-	return uint32(results[0]), nil
 }

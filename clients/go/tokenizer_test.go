@@ -4,6 +4,8 @@ package allminilml6v2
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -11,32 +13,39 @@ import (
 )
 
 func TestTheTokenizer(t *testing.T) {
-	tokenizer, err := openTokenizer(modelUnderTest(t))
+	shared, err := openTokenizer(modelUnderTest(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tokenizer.close()
-	if version := string(must[[]byte](t)(tokenizer.call("version", nil))); version != TokenizersVersion {
+	defer shared.close()
+	if version := string(must[[]byte](t)(shared.call("version", nil))); version != TokenizersVersion {
 		t.Error(version)
 	}
-	expected := must[[]int64](t)(tokenizer.encode("some words"))
+	expected := must[[]int64](t)(shared.encode("some words"))
 	var calls sync.WaitGroup
 	for range 16 {
 		calls.Go(func() {
-			if ids, err := tokenizer.encode("some words"); err != nil || !slices.Equal(ids, expected) {
+			if ids, err := shared.encode("some words"); err != nil || !slices.Equal(ids, expected) {
 				t.Error(ids, err)
 			}
 		})
 	}
 	calls.Wait()
-	_ = tokenizer.one.Close(context.Background()) // as where it has failed
-	if _, err := tokenizer.encode("some words"); err == nil {
+	_ = shared.instance.Close(context.Background()) // as where it has failed
+	if _, err := shared.encode("some words"); err == nil {
 		t.Error("an instance that has failed works")
 	}
-	if ids, err := tokenizer.encode("some words"); err != nil || !slices.Equal(ids, expected) {
+	if ids, err := shared.encode("some words"); err != nil || !slices.Equal(ids, expected) {
 		t.Error(ids, err)
 	}
-	if _, err := newInstance([]byte("{}")); err == nil || !strings.HasPrefix(err.Error(), "tokenizer: ") {
-		t.Error(err)
+}
+
+func TestADamagedTokenizerHasItsCause(t *testing.T) {
+	_, err := openTokenizer(&modelFile{path: "m.onnx", entries: map[string][]byte{"polybake.tokenizer": []byte("{}")}})
+	refused[*ModelError](t, err, "m.onnx: polybake.tokenizer is damaged; bake the model again")
+	for !strings.HasPrefix(fmt.Sprint(err), "tokenizer: ") {
+		if err = errors.Unwrap(err); err == nil {
+			t.Fatal("no cause")
+		}
 	}
 }
