@@ -3,10 +3,7 @@
 
 use std::{cmp::Reverse, iter};
 
-use rayon::{
-    ThreadPool,
-    iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator},
-};
+use rayon::{ThreadPool, prelude::*};
 
 use crate::{
     contract::{CONTRACT, Input},
