@@ -17,12 +17,12 @@ use crate::{
 ///
 /// Threads may share it. It is freed when it is dropped.
 ///
-/// What runs the model fails with `Error::Model`, on a GPU with `Error::Device`, or as the arguments are refused.
+/// Whatever runs the model may fail with `Error::Model`, on a GPU with `Error::Device`; wrong arguments have their own.
 pub struct Embedder {
     pub(crate) model: Model,
 }
 
-#[allow(clippy::missing_errors_doc, reason = "the type and Error say it once for all")]
+#[allow(clippy::missing_errors_doc, reason = "the type says what each may fail with")]
 impl Embedder {
     /// Open a baked `.onnx` file on the CPU, with ONNX Runtime's library that `ORT_DYLIB_PATH` names.
     ///

@@ -4,10 +4,11 @@
 use std::{
     fs,
     path::{self, Path, PathBuf},
+    sync::{Mutex, PoisonError},
     thread,
 };
 
-use ort::environment::Environment;
+use ort::{environment::Environment, session::Session, value::Tensor};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::Tokenizer;
 
@@ -18,7 +19,7 @@ use crate::{
     model_file::{Manifest, ModelFile},
     outputs::{self, Output},
     rows::{self, Row, Text},
-    session::{self, Session},
+    session,
 };
 
 /// What runs the graph; there is no fall-back from one to the other.
@@ -54,6 +55,7 @@ pub(crate) struct Model {
     pub(crate) environment: Environment,
     pub(crate) tokenizer: Tokenizer,
     session: Session,
+    alone: Mutex<()>, // on a GPU one run at a time: its provider is not for several threads
     pool: Option<ThreadPool>,
 }
 
@@ -77,7 +79,9 @@ impl Model {
         // One batch fills a GPU, and on a CPU one takes so many threads.
         let filling = if device == Device::Cpu { processors / options.threads.unwrap_or(1) } else { 1 };
         let model = Self {
-            session: Session::open(path, &environment, device, threads)?,
+            session: session::open(path, &environment, device, threads)
+                .map_err(|error| session::failure(path, device, "load", error))?,
+            alone: Mutex::new(()),
             manifest,
             path: path::absolute(path).unwrap_or_else(|_| path.into()),
             device,
@@ -107,14 +111,25 @@ impl Model {
 
     /// Run rows as one batch.
     pub(crate) fn run(&self, rows: &[Row], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
-        let rows: Vec<_> = rows.iter().collect();
-        if rows.is_empty() { Ok(Vec::new()) } else { self.session.run(&rows, prompt) }
+        if rows.is_empty() { Ok(Vec::new()) } else { self.run_batch(&rows.iter().collect::<Vec<_>>(), prompt) }
     }
 
     /// Run rows in batches of similar length.
     pub(crate) fn run_in_batches(&self, rows: &[Row], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
         let budget = if self.device == Device::Cpu { 512 } else { 16_384 }; // tokens of a batch, padding included
-        batches::run(rows, budget, self.pool.as_ref(), |batch| self.session.run(batch, prompt))
+        batches::run(rows, budget, self.pool.as_ref(), |batch| self.run_batch(batch, prompt))
+    }
+
+    /// Run at least one row as one batch, padded to the longest; what the graph gives for each.
+    fn run_batch(&self, rows: &[&Row], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
+        let run = |inputs: Vec<_>| {
+            let alone = || self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+            let _guard = (self.device == Device::Cuda).then(alone);
+            session::run(&self.session, &inputs)
+        };
+        let fed = CONTRACT.inputs.iter().map(|input| Tensor::from_array(batches::feed(input, rows, prompt)));
+        let found = fed.collect::<Result<_, _>>().and_then(run).and_then(|found| outputs::read(&found, rows.len()));
+        found.map_err(|error| session::failure(&self.path, self.device, "run", error))
     }
 
     /// What is made of what the graph gives for texts, a window of them at a time.
