@@ -76,8 +76,6 @@ def test_the_linter_finds_nothing(every_feed: Path, tmp_path: Path) -> None:
     (tmp_path / "Cargo.toml").write_text(manifest, encoding="utf-8")
     strict = ("--", "-D", "warnings", "-W", "clippy::pedantic")
     cargo("clippy", "--release", "--workspace", "--all-targets", *strict, cwd=tmp_path)
-    cuda = ("--release", "--package", "every-feed", "--features", "cuda")
-    cargo("clippy", *cuda, *strict, cwd=tmp_path)
 
 
 def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:

@@ -114,7 +114,7 @@ fn failed(failure: &Failure) -> Value {
         Failure::Client(error) => match error {
             Error::UnknownPrompt { .. } => ("unknown_prompt", error.to_string()),
             Error::Model { .. } => ("wrong_model", error.to_string()),
-            Error::Device { .. } => ("device", error.to_string()),
+            Error::Device { .. } | Error::Runtime { .. } => ("device", error.to_string()),
             _ => ("internal", error.to_string()),
         },
     };

@@ -3,17 +3,6 @@
 
 use crate::{contract::CONTRACT, error::Error};
 
-/// A number of what takes a processor each.
-pub(crate) fn check_count(name: &str, count: Option<usize>, processors: usize) -> Result<(), Error> {
-    let expected = format!("expected 1 to {processors}, the processors that this process may use");
-    match count {
-        Some(count) if count < 1 || count > processors => {
-            Err(Error::OutOfRange(format!("{name} is {count}; {expected}")))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The name of a prompt; the model's default where none is named.
 pub(crate) fn prompt(name: Option<&str>) -> Result<Option<&str>, Error> {
     let Some(name) = name else { return Ok(CONTRACT.default_prompt.as_deref()) };

@@ -9,18 +9,20 @@ use crate::{
     arguments,
     contract::{CONTRACT, DOCUMENT_PROMPT, QUERY_PROMPT},
     error::Error,
-    model::Model,
-    options::Options,
-    rows,
+    model::{Device, Model, Options},
+    rows, self_check,
 };
 
 /// A model file, opened: it turns texts into embeddings.
 ///
 /// Threads may share it. It is freed when it is dropped.
+///
+/// Whatever runs the model may fail with `Error::Model`, on a GPU with `Error::Device`; wrong arguments have their own.
 pub struct Embedder {
     pub(crate) model: Model,
 }
 
+#[allow(clippy::missing_errors_doc, reason = "the type says what each may fail with")]
 impl Embedder {
     /// Open a baked `.onnx` file on the CPU, with ONNX Runtime's library that `ORT_DYLIB_PATH` names.
     ///
@@ -41,13 +43,13 @@ impl Embedder {
     /// The model's name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.model.name
+        &self.model.manifest.name
     }
 
     /// SHA-256 over all that decides a vector; store it beside the vectors.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
-        &self.model.fingerprint
+        &self.model.manifest.fingerprint
     }
 
     /// Tokens kept of a text, special tokens included.
@@ -59,7 +61,7 @@ impl Embedder {
     /// The name of ONNX Runtime's execution provider that runs the graph.
     #[must_use]
     pub fn provider(&self) -> &'static str {
-        self.model.provider()
+        if self.model.device == Device::Cpu { "CPUExecutionProvider" } else { "CUDAExecutionProvider" }
     }
 
     /// ONNX Runtime's environment, for the options of another model, or other code of this process.
@@ -73,7 +75,7 @@ impl Embedder {
     /// # Errors
     /// `SelfCheck`: a case differs by more than its tolerance. `Model`: the file was changed or replaced.
     pub fn self_check(&self) -> Result<f64, Error> {
-        self.model.self_check()
+        self_check::check(&self.model)
     }
 
     /// Elements of one embedding.
@@ -88,50 +90,32 @@ impl Embedder {
     }
 
     /// Embed texts with a prompt, or with the model's default one: `dimension` elements a text, in their order.
-    ///
-    /// # Errors
-    /// `UnknownPrompt`: the model has no such prompt. `Model`, `Device`: the graph does not run.
     pub fn embed(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Vec<f32>>, Error> {
         self.embed_as(texts, arguments::prompt(prompt)?)
     }
 
     /// Embed one search query, with the model's prompt for queries if it has one.
-    ///
-    /// # Errors
-    /// `Model`, `Device`: the graph does not run.
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>, Error> {
         Ok(self.embed_as(&[text], QUERY_PROMPT)?.swap_remove(0))
     }
 
     /// Embed search queries, with the model's prompt for queries if it has one.
-    ///
-    /// # Errors
-    /// `Model`, `Device`: the graph does not run.
     pub fn embed_queries(&self, texts: &[impl AsRef<str>]) -> Result<Vec<Vec<f32>>, Error> {
         self.embed_as(texts, QUERY_PROMPT)
     }
 
     /// Embed documents, with the model's prompt for documents if it has one.
-    ///
-    /// # Errors
-    /// `Model`, `Device`: the graph does not run.
     pub fn embed_documents(&self, texts: &[impl AsRef<str>]) -> Result<Vec<Vec<f32>>, Error> {
         self.embed_as(texts, DOCUMENT_PROMPT)
     }
 
     /// Token ids of each text with its prompt, truncated, not padded.
-    ///
-    /// # Errors
-    /// `UnknownPrompt`: the model has no such prompt.
     pub fn tokenize(&self, texts: &[impl AsRef<str>], prompt: Option<&str>) -> Result<Vec<Vec<u32>>, Error> {
         let prompt = arguments::prompt(prompt)?;
         self.model.rows(&rows::texts(texts), prompt)
     }
 
     /// Run rows of token ids that begin with a prompt as one batch, padded to the longest: `dimension` elements a row.
-    ///
-    /// # Errors
-    /// `InvalidIds`: a row is too long, or an id is none of the vocabulary. `UnknownPrompt`: there is no such prompt.
     pub fn embed_ids(&self, rows: &[Vec<u32>], prompt: Option<&str>) -> Result<Vec<Vec<f32>>, Error> {
         arguments::check_ids(rows)?;
         self.model.run(rows, arguments::prompt(prompt)?)

@@ -8,16 +8,14 @@ mod embedder;
 mod error;
 mod model;
 mod model_file;
-mod options;
 mod outputs;
 mod rows;
-mod runtime;
 mod self_check;
 mod session;
 
 pub use embedder::Embedder;
 pub use error::{Cause, Error};
-pub use options::{Device, Options};
+pub use model::{Device, Options};
 
 #[cfg(test)]
 #[path = "../tests/unit/mod.rs"]

@@ -4,66 +4,88 @@
 use std::{
     fs,
     path::{self, Path, PathBuf},
+    sync::{Mutex, PoisonError},
     thread,
 };
 
-use ort::environment::Environment;
+use ort::{environment::Environment, session::Session, value::Tensor};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::Tokenizer;
 
 use crate::{
-    arguments::check_count,
     batches,
     contract::CONTRACT,
     error::Error,
-    model_file::ModelFile,
-    options::{Device, Options},
+    model_file::{Manifest, ModelFile},
     outputs::{self, Output},
     rows::{self, Row, Text},
-    runtime,
-    self_check::Fixture,
-    session::Session,
+    session,
 };
 
+/// What runs the graph; there is no fall-back from one to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// A GPU of NVIDIA; needs ONNX Runtime's library for GPUs.
+    Cuda,
+}
+
+/// How a model file is opened: `Options { threads: Some(1), ..Options::default() }`.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What runs the graph.
+    pub device: Device,
+    /// Threads within one operator; by default one a physical core, or as many as a container leaves.
+    pub threads: Option<usize>,
+    /// Batches of one call that run side by side, each on so many threads; by default as many as fill the
+    /// processors, on a GPU one.
+    pub concurrency: Option<usize>,
+    /// The path of ONNX Runtime's library, by default what `ORT_DYLIB_PATH` says. A process loads one, the first.
+    pub onnxruntime: Option<PathBuf>,
+    /// The environment of code that has started ONNX Runtime before, as a process can start it once.
+    pub environment: Option<Environment>,
+}
+
 pub(crate) struct Model {
-    pub(crate) name: String,
-    pub(crate) fingerprint: String,
+    pub(crate) manifest: Manifest,
+    pub(crate) path: PathBuf, // absolute: the process may change its directory
+    pub(crate) device: Device,
     pub(crate) environment: Environment,
-    path: PathBuf, // absolute: the process may change its directory
-    device: Device,
     pub(crate) tokenizer: Tokenizer,
     session: Session,
+    alone: Mutex<()>, // on a GPU one run at a time: its provider is not for several threads
     pool: Option<ThreadPool>,
 }
 
 impl Model {
     pub(crate) fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         let (device, processors) = (options.device, thread::available_parallelism().map_or(1, usize::from));
-        check_count("threads", options.threads, processors)?;
-        check_count("concurrency", options.concurrency, processors)?;
-        if device == Device::Cuda && !cfg!(feature = "cuda") {
-            let problem = "device \"cuda\" needs the feature cuda of this crate; build with: --features cuda";
-            return Err(Error::Device(problem.into(), None));
+        for (name, count) in [("threads", options.threads), ("concurrency", options.concurrency)] {
+            if let Some(count) = count.filter(|count| !(1..=processors).contains(count)) {
+                let expected = format!("expected 1 to {processors}, the processors that this process may use");
+                return Err(Error::OutOfRange(format!("{name} is {count}; {expected}")));
+            }
         }
-        let file = ModelFile::read(path)?;
-        let tokenizer = Tokenizer::from_bytes(&file.tokenizer)
+        let ModelFile { manifest, tokenizer, .. } = ModelFile::read(path)?;
+        let tokenizer = Tokenizer::from_bytes(tokenizer)
             .map_err(|error| Error::model(path, "polybake.tokenizer is damaged; bake the model again", Some(error)))?;
-        let environment = match &options.environment {
-            Some(environment) => environment.clone(),
-            None => runtime::start(options.onnxruntime.as_deref())?,
-        };
+        let started = || session::start(options.onnxruntime.as_deref());
+        let environment = options.environment.clone().map_or_else(started, Ok)?;
         // 0 threads are one a physical core; on a part of a machine there are as many as its processors.
         let of_machine = fs::read_to_string("/proc/stat").map_or(0, |lines| lines.matches("\ncpu").count());
         let threads = options.threads.unwrap_or(if processors < of_machine { processors } else { 0 });
         // One batch fills a GPU, and on a CPU one takes so many threads.
         let filling = if device == Device::Cpu { processors / options.threads.unwrap_or(1) } else { 1 };
         let model = Self {
-            session: Session::open(path, &environment, device, threads)?,
-            name: file.manifest.name,
-            fingerprint: file.manifest.fingerprint,
-            environment,
+            session: session::open(path, &environment, device, threads)
+                .map_err(|error| session::failure(path, device, "load", error))?,
+            alone: Mutex::new(()),
+            manifest,
             path: path::absolute(path).unwrap_or_else(|_| path.into()),
             device,
+            environment,
             tokenizer,
             pool: match options.concurrency.unwrap_or(filling) {
                 1 => None,
@@ -71,14 +93,9 @@ impl Model {
             },
         };
         if device == Device::Cuda {
-            model.run(&[rows::padding()], CONTRACT.default_prompt.as_deref())?; // it shows a missing cuDNN
+            model.outputs(&[Text::default()], CONTRACT.default_prompt.as_deref(), |_| ())?; // it shows a missing cuDNN
         }
         Ok(model)
-    }
-
-    /// The execution provider that runs the graph.
-    pub(crate) fn provider(&self) -> &'static str {
-        if self.device == Device::Cpu { "CPUExecutionProvider" } else { "CUDAExecutionProvider" }
     }
 
     /// The token ids of a text, as the file's tokenizer gives and cuts them.
@@ -94,14 +111,25 @@ impl Model {
 
     /// Run rows as one batch.
     pub(crate) fn run(&self, rows: &[Row], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
-        let rows: Vec<_> = rows.iter().collect();
-        if rows.is_empty() { Ok(Vec::new()) } else { self.session.run(&rows, prompt) }
+        if rows.is_empty() { Ok(Vec::new()) } else { self.run_batch(&rows.iter().collect::<Vec<_>>(), prompt) }
     }
 
     /// Run rows in batches of similar length.
     pub(crate) fn run_in_batches(&self, rows: &[Row], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
         let budget = if self.device == Device::Cpu { 512 } else { 16_384 }; // tokens of a batch, padding included
-        batches::run(rows, budget, self.pool.as_ref(), |batch| self.session.run(batch, prompt))
+        batches::run(rows, budget, self.pool.as_ref(), |batch| self.run_batch(batch, prompt))
+    }
+
+    /// Run at least one row as one batch, padded to the longest; what the graph gives for each.
+    fn run_batch(&self, rows: &[&Row], prompt: Option<&str>) -> Result<Vec<Output>, Error> {
+        let run = |inputs: Vec<_>| {
+            let alone = || self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+            let _guard = (self.device == Device::Cuda).then(alone);
+            session::run(&self.session, &inputs)
+        };
+        let fed = CONTRACT.inputs.iter().map(|input| Tensor::from_array(batches::feed(input, rows, prompt)));
+        let found = fed.collect::<Result<_, _>>().and_then(run).and_then(|found| outputs::read(&found, rows.len()));
+        found.map_err(|error| session::failure(&self.path, self.device, "run", error))
     }
 
     /// What is made of what the graph gives for texts, a window of them at a time.
@@ -117,17 +145,6 @@ impl Model {
             all.extend(found.into_iter().map(&made));
         }
         Ok(all)
-    }
-
-    pub(crate) fn self_check(&self) -> Result<f64, Error> {
-        let file = ModelFile::read(&self.path)?;
-        if file.manifest.fingerprint != self.fingerprint {
-            return Err(Error::model(&self.path, "was replaced since it was opened; open it again", None));
-        }
-        file.check_graph()?;
-        let fixture = file.fixture().filter(|fixture: &Fixture| fixture.format == 1);
-        let damaged = || Error::model(&self.path, "polybake.fixture is damaged; bake the model again", None);
-        fixture.ok_or_else(damaged)?.check(self, self.device)
     }
 }
 

@@ -2,42 +2,42 @@
 //! A model file: its head is read and checked, its graph is skipped.
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom},
-    ops::Range,
-    path::{Path, PathBuf},
+    num::NonZeroU64,
+    path::Path,
 };
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{contract, error::Error};
+use crate::{
+    contract,
+    error::{Cause, Error},
+};
 
 const KEYS: [&str; 4] = ["polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests"];
-/// The values of the keys, in their order.
-type Entries = [Option<Vec<u8>>; 4];
-
-const NEWEST_FORMAT: u64 = 1;
 
 /// Protobuf's tags: `metadata_props` of a `ModelProto`, key and value of such an entry.
 const ENTRY: u8 = 0x72;
 const KEY: u8 = 0x0a;
 const VALUE: u8 = 0x12;
 
-/// The head of a model file, which is this client's.
+const NEWEST_FORMAT: u64 = 1;
+
+/// The head of a model file, which is this client's, and the file where its graph begins.
 pub(crate) struct ModelFile {
     pub(crate) manifest: Manifest,
     pub(crate) tokenizer: Vec<u8>,
-    fixture: Vec<u8>,
+    pub(crate) fixture: Vec<u8>,
     digests: Digests,
-    graph_start: u64,
-    path: PathBuf,
+    graph: File,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct Manifest {
-    format: u64,
     pub(crate) name: String,
     pub(crate) fingerprint: String,
     contract: Value,
@@ -47,7 +47,7 @@ pub(crate) struct Manifest {
 #[derive(Deserialize)]
 struct Digests {
     tail: String,
-    tail_length: u64,
+    tail_length: NonZeroU64,
     manifest: String,
     tokenizer: String,
     fixture: String,
@@ -56,68 +56,63 @@ struct Digests {
 impl ModelFile {
     /// Read and check the head.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let refused = |problem: String| Error::model(path, problem, None);
-        let (entries, graph) = read_entries(path).map_err(|error| unreadable(path, error))?.map_err(refused)?;
-        if let Some((key, _)) = KEYS.iter().zip(&entries).find(|(_, entry)| entry.is_none()) {
-            return Err(refused(format!("has no {key}; write the file with: polybake bake")));
-        }
-        let [manifest, tokenizer, fixture, digests] = entries.map(Option::unwrap_or_default);
-        let digests: Digests = parse(&digests)
-            .filter(|digests: &Digests| digests.tail_length > 0)
-            .ok_or_else(|| refused("polybake.digests is damaged; copy the file again".into()))?;
-        let (length, expected) = (graph.end - graph.start, digests.tail_length);
-        if length != expected {
-            let problem = format!("has {length} bytes after its head, expected {expected}; copy the file again");
-            return Err(refused(problem));
-        }
-        let expected = [&digests.manifest, &digests.tokenizer, &digests.fixture];
-        for ((key, entry), expected) in KEYS.iter().zip([&manifest, &tokenizer, &fixture]).zip(expected) {
-            if format!("{:x}", Sha256::digest(entry)) != *expected {
-                return Err(refused(format!("{key} does not match its digest; copy the file again")));
-            }
-        }
-        let manifest = Manifest::parse(&manifest).map_err(refused)?;
-        let own = serde_json::from_str(contract::JSON).ok();
-        if let Some(problem) = difference("", own.as_ref(), Some(&manifest.contract)) {
-            return Err(refused(format!("{problem}; regenerate the client with: polybake generate")));
-        }
-        Ok(Self { manifest, tokenizer, fixture, digests, graph_start: graph.start, path: path.into() })
-    }
-
-    /// The golden cases.
-    pub(crate) fn fixture<T: DeserializeOwned>(&self) -> Option<T> {
-        parse(&self.fixture)
+        read(path).map_err(|problem| refused(path, problem))
     }
 
     /// Hash the graph and compare; about a second for 2 GB.
-    pub(crate) fn check_graph(&self) -> Result<(), Error> {
-        let found = hash_from(&self.path, self.graph_start).map_err(|error| unreadable(&self.path, error))?;
+    pub(crate) fn check_graph(&self, path: &Path) -> Result<(), Error> {
+        let found = sha256(&self.graph).map_err(|error| refused(path, error.into()))?;
         if found != self.digests.tail {
-            return Err(Error::model(&self.path, "the graph does not match its digest; copy the file again", None));
+            return Err(Error::model(path, "the graph does not match its digest; copy the file again", None));
         }
         Ok(())
     }
 }
 
-impl Manifest {
-    /// A manifest of a format that is known, or what is wrong with it.
-    fn parse(json: &[u8]) -> Result<Self, String> {
-        let damaged = || "polybake.manifest is damaged; bake the model again".to_owned();
-        let value: Value = parse(json).ok_or_else(damaged)?;
-        let format = value["format"].as_u64().unwrap_or_default();
-        if format > NEWEST_FORMAT {
-            let writer = value["generator"].as_str().unwrap_or("an unknown version");
-            let newer = format!("manifest format {format} is newer than {NEWEST_FORMAT}");
-            return Err(format!("{newer}; use polybake {writer}, which wrote it"));
-        }
-        let manifest = Self::deserialize(value).ok();
-        manifest.filter(|manifest| manifest.format > 0 && manifest.contract.is_object()).ok_or_else(damaged)
+fn read(path: &Path) -> Result<ModelFile, Cause> {
+    let mut graph = File::open(path)?;
+    let (mut entries, start) = read_entries(&mut BufReader::new(&graph))?;
+    let length = graph.metadata()?.len() - graph.seek(SeekFrom::Start(start))?;
+    let mut entry =
+        |key| entries.remove(key).ok_or_else(|| format!("has no {key}; write the file with: polybake bake"));
+    let [manifest, tokenizer, fixture, digests] = KEYS.map(&mut entry);
+    let (manifest, tokenizer, fixture, digests) = (manifest?, tokenizer?, fixture?, digests?);
+    let digests: Digests = object(&digests).ok_or("polybake.digests is damaged; copy the file again")?;
+    let expected = digests.tail_length.get();
+    if length != expected {
+        return Err(format!("has {length} bytes after its head, expected {expected}; copy the file again").into());
     }
+    let expected = [&digests.manifest, &digests.tokenizer, &digests.fixture];
+    for ((key, entry), expected) in KEYS.iter().zip([&manifest, &tokenizer, &fixture]).zip(expected) {
+        if sha256(entry.as_slice())? != *expected {
+            return Err(format!("{key} does not match its digest; copy the file again").into());
+        }
+    }
+    let damaged = "polybake.manifest is damaged; bake the model again";
+    let manifest: Value = object(&manifest).ok_or(damaged)?;
+    let format = manifest["format"].as_u64().filter(|format| *format > 0).ok_or(damaged)?;
+    if format > NEWEST_FORMAT {
+        let writer = manifest["generator"].as_str().unwrap_or("an unknown version");
+        let newer = format!("manifest format {format} is newer than {NEWEST_FORMAT}");
+        return Err(format!("{newer}; use polybake {writer}, which wrote it").into());
+    }
+    let manifest = Manifest::deserialize(manifest).ok().filter(|manifest| manifest.contract.is_object());
+    let manifest = manifest.ok_or(damaged)?;
+    if let Some(problem) = difference("", Some(&contract::JSON.parse()?), Some(&manifest.contract)) {
+        return Err(format!("{problem}; regenerate the client with: polybake generate").into());
+    }
+    Ok(ModelFile { manifest, tokenizer, fixture, digests, graph })
 }
 
-fn unreadable(path: &Path, error: io::Error) -> Error {
-    let problem = format!("cannot be read ({}); give the path of a baked .onnx file", reason(&error));
-    Error::model(path, problem, Some(error.into()))
+/// The error about a file: it cannot be read, or what is wrong with it.
+fn refused(path: &Path, problem: Cause) -> Error {
+    match problem.downcast::<io::Error>() {
+        Ok(error) => {
+            let problem = format!("cannot be read ({}); give the path of a baked .onnx file", reason(&error));
+            Error::model(path, problem, Some(error))
+        }
+        Err(problem) => Error::model(path, problem, None),
+    }
 }
 
 /// What the system says, without its number.
@@ -125,34 +120,27 @@ fn reason(error: &io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().into()
 }
 
-fn hash_from(path: &Path, start: u64) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(start))?;
+fn sha256(mut content: impl Read) -> io::Result<String> {
     let mut hash = Sha256::new();
-    io::copy(&mut file, &mut hash)?;
+    io::copy(&mut content, &mut hash)?;
     Ok(format!("{:x}", hash.finalize()))
 }
 
-/// The values of the keys, and where the graph lies; or what is wrong with them.
-fn read_entries(path: &Path) -> io::Result<Result<(Entries, Range<u64>), String>> {
-    let mut reader = BufReader::new(File::open(path)?);
-    let (mut entries, mut start) = (Entries::default(), 0);
+/// The values of the keys, and where the graph begins.
+fn read_entries(reader: &mut (impl BufRead + Seek)) -> Result<(HashMap<&'static str, Vec<u8>>, u64), Cause> {
+    let mut entries = HashMap::new();
     loop {
-        match read_entry(&mut reader) {
-            Ok(None) => return Ok(Ok((entries, start..reader.get_ref().metadata()?.len()))),
-            Ok(Some((key, value))) => {
-                if let Some(place) = KEYS.iter().position(|known| known.as_bytes() == key)
-                    && entries[place].replace(value).is_some()
-                {
-                    return Ok(Err(format!("{} occurs twice; copy the original file again", KEYS[place])));
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                return Ok(Err(format!("is not a whole ONNX file (byte {start}); copy the file again")));
-            }
-            Err(error) => return Err(error),
+        let start = reader.stream_position()?;
+        let entry = read_entry(reader).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => format!("is not a whole ONNX file (byte {start}); copy the file again").into(),
+            _ => Cause::from(error),
+        })?;
+        let Some((key, value)) = entry else { return Ok((entries, start)) };
+        if let Some(key) = KEYS.into_iter().find(|known| known.as_bytes() == key)
+            && entries.insert(key, value).is_some()
+        {
+            return Err(format!("{key} occurs twice; copy the original file again").into());
         }
-        start = reader.stream_position()?;
     }
 }
 
@@ -161,32 +149,28 @@ fn read_entry(reader: &mut impl BufRead) -> io::Result<Option<(Vec<u8>, Vec<u8>)
     let Some(entry) = read_field(reader, ENTRY)? else { return Ok(None) };
     let mut rest = entry.as_slice();
     let pair = read_field(&mut rest, KEY)?.zip(read_field(&mut rest, VALUE)?);
-    if pair.is_none() || !rest.is_empty() {
-        return Err(ErrorKind::UnexpectedEof.into());
-    }
-    Ok(pair)
+    if pair.is_none() || !rest.is_empty() { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(pair) }
 }
 
 /// The content of the field that begins here; `None` where another one does, or none.
 fn read_field(reader: &mut impl BufRead, tag: u8) -> io::Result<Option<Vec<u8>>> {
-    if reader.fill_buf()?.first() != Some(&tag) {
+    let mut bytes = reader.by_ref().bytes();
+    if bytes.next().transpose()? != Some(tag) {
         return Ok(None);
     }
-    reader.consume(1);
-    let (mut length, mut shift, mut byte, mut content) = (0, 0, [0x80], Vec::new());
-    while byte[0] >= 0x80 && shift < 35 {
-        reader.read_exact(&mut byte)?; // a varint of at most five bytes
-        length |= u64::from(byte[0] & 0x7f) << shift;
+    let (mut length, mut shift, mut byte) = (0, 0, 0x80);
+    while byte >= 0x80 && shift < 35 {
+        byte = bytes.next().ok_or(ErrorKind::UnexpectedEof)??; // of a varint of at most five
+        length |= u64::from(byte & 0x7f) << shift;
         shift += 7;
     }
-    if byte[0] >= 0x80 || reader.take(length).read_to_end(&mut content)? as u64 != length {
-        return Err(ErrorKind::UnexpectedEof.into());
-    }
-    Ok(Some(content))
+    let mut content = Vec::new();
+    let is_whole = byte < 0x80 && reader.take(length).read_to_end(&mut content)? as u64 == length;
+    if is_whole { Ok(Some(content)) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
 /// What is read of a JSON object in ASCII.
-fn parse<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
+pub(crate) fn object<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     let is_object = json.is_ascii() && json.trim_ascii_start().starts_with(b"{");
     if is_object { serde_json::from_slice(json).ok() } else { None }
 }

@@ -46,11 +46,6 @@ pub(crate) fn of(
     pairs.iter().map(|pair| CONTRACT.pair.row(*pair, remembered, CONTRACT.max_length)).collect()
 }
 
-/// A row of one token, to see whether the graph runs.
-pub(crate) fn padding() -> Row {
-    Tokens { ids: vec![CONTRACT.pad_id], type_ids: vec![0] }
-}
-
 /// Tokens of the vocabulary with types of the model, as many, and none too long.
 pub(crate) fn check(rows: &[Row]) -> Result<(), Error> {
     arguments::check_ids(rows.iter().map(|row| &row.ids))?;

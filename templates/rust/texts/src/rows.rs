@@ -22,8 +22,3 @@ pub(crate) fn of(
     let prefix = prompt.and_then(|name| CONTRACT.prompts[name].as_str()).unwrap_or_default();
     texts.iter().map(|text| encode(format!("{prefix}{text}"))).collect()
 }
-
-/// A row of one token, to see whether the graph runs.
-pub(crate) fn padding() -> Row {
-    vec![CONTRACT.pad_id]
-}
