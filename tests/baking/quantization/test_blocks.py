@@ -104,6 +104,16 @@ def test_weights_of_any_size(size: float) -> None:
     assert np.abs(found - weights).max() <= (0.5 if size > 1e-30 else 5) * np.float32(size)
 
 
+@pytest.mark.parametrize("size", [1e-20, 1e15])
+def test_inputs_of_any_size(size: float) -> None:
+    """What counts is how the inputs lie to each other."""
+    weights = RANDOM.normal(size=(40, 3)).astype(np.float32)
+    spread = np.diag(RANDOM.uniform(1, 5, 40))
+    expected = restored(round_blocks(weights, error_factor(spread)))
+    found = restored(round_blocks(weights, error_factor(size**2 * spread)))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 def test_zeros_and_columns_of_one_sign() -> None:
     """Zero is always among the sixteen numbers, so that it stays zero."""
     weights = np.zeros((20, 3), np.float32)

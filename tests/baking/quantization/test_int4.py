@@ -127,10 +127,10 @@ def test_a_runtime_multiplies_by_what_the_bytes_say(
     (node,) = (one for one in model.graph.node if one.op_type == "MatMulNBits")
     weight = weight_of(node, numbers(model))
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for ids in ([[3]], [[1, 2, 3], [4, 5, 8]], [[7] * 40]):
-        (y,) = session.run(None, {"ids": np.array(ids)})
-        expected = table[ids] @ weight.astype(np.float64)
-        assert np.abs(y - expected).max() < 2e-6 * np.abs(expected).max() * inputs**0.5
+    for ids in ([[3]], [[1, 2, 3], [4, 5, 8]], [[7] * 40], [[], []]):
+        (y,) = session.run(None, {"ids": np.array(ids, np.int64)})
+        expected = table[np.array(ids, np.int64)] @ weight.astype(np.float64)
+        np.testing.assert_allclose(y, expected, rtol=0, atol=2e-5 * inputs**0.5)
 
 
 def test_a_small_graph_stays_as_it_is(tmp_path: Path) -> None:
@@ -182,6 +182,16 @@ def test_weights_of_large_inputs_have_finer_steps(
 def test_it_is_the_same_file_at_each_bake(tmp_path: Path) -> None:
     one, other = (bake_drawn(tmp_path / name, "bert", INT4).path.read_bytes() for name in "ab")
     assert one == other
+
+
+def test_weights_beside_the_graph(tmp_path: Path) -> None:
+    """They lie in the other file, and the vectors stay."""
+    inside = bake_drawn(tmp_path / "a", "bert", INT4)
+    beside = bake_drawn(tmp_path / "b", "bert", INT4, weights="beside")
+    assert beside.weights is not None
+    assert beside.weights.stat().st_size > 100_000
+    found = [Embedder(one.path).embed(["the boat", "a river"]) for one in (inside, beside)]
+    np.testing.assert_array_equal(*found)
 
 
 def test_own_texts_calibrate(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def round_blocks(weights: Floats, factor: Floats) -> Blocks:
     integers: Integers = np.empty(weights.shape, np.uint8)
     zeros: Integers = np.empty((blocks, weights.shape[1]), np.uint8)
     scales: Floats = np.empty(zeros.shape, np.float32)
-    costs = factor.diagonal() ** -2.0
+    costs = (factor.diagonal().min() / factor.diagonal()) ** 2
 
     def rounded(row: int, left: Floats) -> Floats:
         block, place = divmod(row, SIZE)
