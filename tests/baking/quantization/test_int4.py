@@ -1,5 +1,6 @@
 """Whole models whose weights have four bits."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,11 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
-from onnx import numpy_helper
 from onnxscript import ir
 
 from models.folders.drawn import DRAWN, PRODUCTS, bake_drawn, drawn_weights
 from models.folders.tiny_folders import VOCABULARY
+from models.formulas.four_bits_numpy import constants_of, weight_of, widened
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.quantization import int4
 from polybake.base.modelfile.container import read_head
@@ -22,45 +23,7 @@ from polybake.runtime.embedder import Embedder
 pytestmark = pytest.mark.slow
 
 INT4 = Lowering(precision="int4")
-
-
-def numbers(model: onnx.ModelProto) -> dict[str, np.ndarray]:
-    """The constants of a graph, those behind a Cast in float32."""
-    found = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
-    casts = [node for node in model.graph.node if node.op_type == "Cast"]
-    found |= {
-        node.output[0]: found[node.input[0]].astype(np.float32)
-        for node in casts
-        if node.input[0] in found
-    }
-    return found
-
-
-def weight_of(node: onnx.NodeProto, constants: dict[str, np.ndarray]) -> np.ndarray:
-    """What a MatMulNBits multiplies by, ``[in, out]``, by the words of its specification alone."""
-    told = {one.name: one.i for one in node.attribute}
-    packed, scales, zeros = (constants[name] for name in node.input[1:4])
-    assert (told["bits"], told["accuracy_level"]) == (4, 1)
-    weight = np.empty((told["K"], told["N"]), np.float32)
-    for row in range(told["K"]):
-        block, place = divmod(row, told["block_size"])
-        integers = packed[:, block, place // 2] >> 4 * (place % 2) & 15
-        middle = zeros[:, block // 2] >> 4 * (block % 2) & 15
-        weight[row] = (integers.astype(np.float32) - middle) * scales[:, block]
-    return weight
-
-
-def widened(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same graph with a float32 product in the place of each MatMulNBits."""
-    constants = numbers(model)
-    for node in model.graph.node:
-        if node.op_type == "MatMulNBits":
-            weight = numpy_helper.from_array(weight_of(node, constants), f"{node.name}.weight")
-            model.graph.initializer.append(weight)
-            inputs = [node.input[0], weight.name]
-            made = onnx.helper.make_node("MatMul", inputs, node.output, node.name)
-            node.CopyFrom(made)
-    return model
+PROVIDERS = ["CPUExecutionProvider"]
 
 
 @pytest.mark.parametrize("kind", DRAWN)
@@ -75,17 +38,10 @@ def test_every_architecture_has_its_weights_in_four_bits(kind: str, tmp_path: Pa
     assert deviation is not None
     assert 0.9 < deviation.min_cosine < 1
     assert report.manifest.precision == "int4"
-    fed = {one.name: np.array([[5, 9, 30, 7], [6, 12, 0, 0]]) for one in model.graph.input}
-    fed = {
-        name: ids if "ids" in name and "type" not in name else np.minimum(ids, 1)
-        for name, ids in fed.items()
-    }
-    fed |= {name: 0 * ids for name, ids in fed.items() if "type" in name}
-    sessions = (
-        ort.InferenceSession(one.SerializeToString(), providers=["CPUExecutionProvider"])
-        for one in (onnx.load(report.path), widened(model))
-    )
-    found, expected = (session.run(None, fed)[0] for session in sessions)
+    runner = Embedder(report.path).runner
+    wide = ort.InferenceSession(widened(model).SerializeToString(), providers=PROVIDERS)
+    rows = [[5, 9, 30, 7], [6, 12]]
+    found, expected = (one.vectors(rows) for one in (runner, replace(runner, session=wide)))
     assert np.abs(found - expected).max() < 2e-6
 
 
@@ -125,8 +81,8 @@ def test_a_runtime_multiplies_by_what_the_bytes_say(
     """Also where the rows are no multiple of a block, and the blocks no even number."""
     model, table = product(inputs, outputs, tmp_path)
     (node,) = (one for one in model.graph.node if one.op_type == "MatMulNBits")
-    weight = weight_of(node, numbers(model))
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    weight = weight_of(node, constants_of(model))
+    session = ort.InferenceSession(model.SerializeToString(), providers=PROVIDERS)
     for ids in ([[3]], [[1, 2, 3], [4, 5, 8]], [[7] * 40], [[], []]):
         (y,) = session.run(None, {"ids": np.array(ids, np.int64)})
         expected = table[np.array(ids, np.int64)] @ weight.astype(np.float64)
