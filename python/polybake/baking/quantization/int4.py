@@ -35,9 +35,6 @@ _LEVEL = 1
 #: The exponent of int8's smoothing, which rows of float32 need less: the best of three on MiniLM.
 _SMOOTHING = 0.6
 
-#: As in `rounding`; the best of three on MiniLM.
-_DAMPING = 0.1
-
 
 def quantize(
     model: ir.Model, contract: Contract, rows: Sequence[Sequence[int]], folder: Path
@@ -66,7 +63,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
         largest = np.maximum(statistics.largest, -statistics.least)
         smooth = smoothing(largest, weights) ** _SMOOTHING
     moments = statistics.moments(np.zeros_like(smooth)) / np.outer(smooth, smooth)
-    blocks = round_blocks(weights * smooth[:, np.newaxis], error_factor(moments, _DAMPING))
+    blocks = round_blocks(weights * smooth[:, np.newaxis], error_factor(moments))
     integers = in_file(blocks.packed, folder)
     for layer in group.layers:
         nodes, name, x = Nodes(graph, layer[0].node, "int4"), layer[0].weight.name, layer[0].x

@@ -31,18 +31,17 @@ _BLOCK = 128
 _ROWS = 1 << 12
 
 
-def error_factor(moments: NDArray[np.float64], damping: float = _DAMPING) -> Floats:
+def error_factor(moments: NDArray[np.float64]) -> Floats:
     """Return how the weights of later inputs compensate for an error of an input's weights.
 
     Args:
         moments: The mean of ``x x^T``, ``[in, in]``.
-        damping: The part of the mean square of the inputs that is added to each.
 
     Returns:
         The upper Cholesky factor of the inverse, ``[in, in]``.
     """
     damped = moments.copy()
-    damped[np.diag_indices_from(damped)] += damping * (moments.trace() / len(moments) or 1.0)
+    damped[np.diag_indices_from(damped)] += _DAMPING * (moments.trace() / len(moments) or 1.0)
     factor: Floats = np.linalg.cholesky(np.linalg.inv(damped)).T.astype(np.float32)
     return factor
 
