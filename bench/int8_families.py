@@ -1,4 +1,4 @@
-"""What int8 costs each architecture, with and without channels that are large in every text.
+"""What integers cost each architecture, with and without channels that are large in every text.
 
 Usage: python bench/int8_families.py [KIND ...], from the repository's root, which prints a table.
 
@@ -46,6 +46,7 @@ LOWERINGS = {
     "float32": EXACT,
     "float16": Lowering(storage="float16"),
     "int8": Lowering(precision="int8"),
+    "int4": Lowering(precision="int4"),
 }
 
 
@@ -86,16 +87,17 @@ def cosines(kind: str, *, outliers: bool) -> dict[str, np.ndarray]:
 
 def main(kinds: list[str]) -> None:
     """Print a row for each kind and each sort of channels."""
-    print("| architecture | channels | int8: mean cosine | least | float16 weights: 1 - least |")
-    print("|---|---|---|---|---|")
+    integers = "int8: mean cosine | least | int4: mean cosine | least"
+    print(f"| architecture | channels | {integers} | float16 weights: 1 - least |")
+    print("|---|---|---|---|---|---|---|")
     for kind in kinds:
         for outliers in (False, True):
             found = cosines(kind, outliers=outliers)
-            int8, narrow = found["int8"], found["float16"]
+            int8, int4, narrow = found["int8"], found["int4"], found["float16"]
             sort = "three are large" if outliers else "alike"
             print(
                 f"| {kind} | {sort} | {int8.mean():.5f} | {int8.min():.4f} "
-                f"| {1 - narrow.min():.0e} |",
+                f"| {int4.mean():.5f} | {int4.min():.4f} | {1 - narrow.min():.0e} |",
                 flush=True,
             )
 

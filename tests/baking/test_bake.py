@@ -260,7 +260,10 @@ def test_refuses_more_than_two_gibibytes(tmp_path: Path) -> None:
         file.write(struct.pack("<Q", len(text)) + text)
         file.truncate(8 + len(text) + end)  # sparse: no block of it is on the disk
     size = r"out\.onnx: would have 21600\d{5} bytes, and one ONNX file holds at most 2147483647; "
-    remedies = r'set weights = "beside" or precision = "int8" \(1\.1 GB\) in \[model\]'
+    remedies = (
+        r'set weights = "beside" or precision = "int8" \(1\.1 GB\) or precision = "int4" '
+        r"\(1\.1 GB\) in \[model\]"
+    )
     with pytest.raises(InputError, match=size + remedies):
         bake_tiny(folder, tmp_path / "out.onnx")
     assert not (tmp_path / "out.onnx").exists()

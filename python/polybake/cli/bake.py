@@ -55,8 +55,10 @@ def bake(
         ),
     ] = None,
     precision: Annotated[
-        Literal["float32", "float16", "int8"] | None,
-        typer.Option(help="What the graph's large products are computed in."),
+        Literal["float32", "float16", "int8", "int4"] | None,
+        typer.Option(
+            help="What the graph's large products are computed in; int4 is their weights alone."
+        ),
     ] = None,
     storage: Annotated[
         Literal["checkpoint", "float16", "float16-table"] | None,
@@ -179,7 +181,7 @@ def _rebuilt(manifest: Manifest, dequantized: Dequantized) -> str:
         f"source's own vectors, each text alone, differ by {deviation.max_abs:.1e} at most, cosine "
         f"{deviation.min_cosine:.4f} at least"
     )
-    if manifest.precision == "int8":
+    if manifest.precision in ("int8", "int4"):
         return said
     return (
         f'{said}; its weights take four times the bytes now: set precision = "int8" for a quarter'

@@ -72,9 +72,11 @@ def test_float16_of_the_token_table_alone(tmp_path: Path) -> None:
 
 
 def test_a_token_table_that_is_not_there(tmp_path: Path) -> None:
-    """int8 leaves no table, and a small one is not worth it."""
-    with pytest.raises(InputError, match='precision = "int8" makes integers of the token table'):
-        baked(tmp_path / "int8", Lowering("int8", "float16-table"))
+    """Integers leave no table, and a small one is not worth it."""
+    for precision in ("int8", "int4"):
+        message = f'precision = "{precision}" makes integers of the token table; say storage = "ch'
+        with pytest.raises(InputError, match=message):
+            baked(tmp_path / precision, Lowering(precision, "float16-table"))
     source = open_source(write_bert(tmp_path / "small"))
     lowering = Lowering(storage="float16-table")
     message = 'the graph has no float32 table of 68 rows .*; say storage = "float16", or "checkp'
@@ -83,14 +85,15 @@ def test_a_token_table_that_is_not_there(tmp_path: Path) -> None:
     assert not (tmp_path / "a.onnx").exists()
 
 
+@pytest.mark.parametrize("precision", ["int8", "int4"])
 @pytest.mark.parametrize("task", ["answer", "rerank", "tag", "zero-shot"])
-def test_int8_of_other_tasks(task: str, tmp_path: Path) -> None:
+def test_integers_of_other_tasks(task: str, precision: str, tmp_path: Path) -> None:
     """Models that take pairs are calibrated by pairs, also where one text must not be cut."""
     write = {"answer": write_spans, "tag": write_labelled_tokens}.get(task)
     labels = ("entailment", "neutral", "contradiction") if task == "zero-shot" else ("one",)
     source = write(tmp_path / "m") if write else write_labelled(tmp_path / "m", *labels)
-    table = {"name": "tiny", "source": source, "output": tmp_path / "a.onnx", "precision": "int8"}
-    bake_config(Config.model_validate({"model": table | {"task": task}}))
+    table = {"name": "tiny", "source": source, "output": tmp_path / "a.onnx"}
+    bake_config(Config.model_validate({"model": table | {"task": task, "precision": precision}}))
     deviation = read_head(tmp_path / "a.onnx").manifest.deviation
     assert deviation is not None
     assert deviation.answers > 20

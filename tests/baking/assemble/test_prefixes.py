@@ -176,7 +176,9 @@ def test_what_a_reranker_is_asked_is_computed_once(
 
 
 @pytest.mark.parametrize(
-    "lowering", [Lowering(precision="int8"), Lowering(storage="float16")], ids=str
+    "lowering",
+    [Lowering(precision="int8"), Lowering(precision="int4"), Lowering(storage="float16")],
+    ids=str,
 )
 def test_a_file_of_lower_precision_has_it(lowering: Lowering, tmp_path: Path) -> None:
     """What follows a prompt is computed as before."""

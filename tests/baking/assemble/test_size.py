@@ -36,10 +36,17 @@ def unread(shape: list[int]) -> ir.LazyTensor:
     return ir.LazyTensor(lambda: pytest.fail("was read"), ir.DataType.FLOAT, ir.Shape(shape))
 
 
+BOTH = (
+    r'set weights = "beside" or precision = "int8" \(0\.0 GB\) or precision = "int4" \(0\.0 GB\) '
+    r"in \[model\]"
+)
+
+
 @pytest.mark.parametrize(
     ("largest", "remedies"),
     [
-        (700_000, r'set weights = "beside" or precision = "int8" \(0\.0 GB\) in \[model\]'),
+        (700_000, BOTH),
+        (375_000, r'set weights = "beside" or precision = "int4" \(0\.0 GB\) in \[model\]'),
         (200_000, r'set weights = "beside" in \[model\]'),
     ],
 )
@@ -53,3 +60,6 @@ def test_what_may_fit_is_read() -> None:
     """A float32 checkpoint may hold numbers of 16 bits."""
     check_fits(model(), Lowering(), CONTRACT, Path("out.onnx"), 800_000)
     check_fits(model(), Lowering("int8"), CONTRACT, Path("out.onnx"), 500_000)
+    check_fits(model(), Lowering("int4"), CONTRACT, Path("out.onnx"), 375_000)
+    with pytest.raises(InputError, match=r"would have 39\d{4} bytes"):
+        check_fits(model(), Lowering("int8"), CONTRACT, Path("out.onnx"), 375_000)

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
-from models.folders.drawn import DRAWN, STEPS, bake_drawn, drawn_weights
+from models.folders.drawn import DRAWN, PRODUCTS, STEPS, bake_drawn, drawn_weights
 from models.folders.tiny_folders import CONFIG, VOCABULARY, bert_weights, write_bert
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.bake import BakeReport, bake
@@ -79,13 +79,6 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
     assert 1e-5 < tolerance.max_abs < 0.2
     assert 1e-6 <= tolerance.one_minus_cosine < 3 * (1 - deviation.min_cosine)
     assert head.manifest.precision == "int8"
-
-
-#: Products in int8: those of two layers, and a projection of embeddings where there is one.
-#: DeBERTa has fewer, as weights that positions share in part with tokens stay float32. BART's
-#: decoder has six a layer, and one for the encoder's keys and values of all its layers.
-PRODUCTS = dict.fromkeys(DRAWN, 8) | {"albert": 9, "electra": 9, "deberta": 9, "deberta-v2": 6}
-PRODUCTS |= {"bart": 21}
 
 
 @pytest.mark.parametrize("kind", DRAWN)

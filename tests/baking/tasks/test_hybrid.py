@@ -111,7 +111,7 @@ def test_a_folder_of_cases_keeps_all_outputs(model: Path, tmp_path: Path) -> Non
             assert np.array_equal(decode_vectors(one), decode_vectors(other))
 
 
-@pytest.mark.parametrize("precision", ["float16", "int8"])
+@pytest.mark.parametrize("precision", ["float16", "int8", "int4"])
 def test_other_precisions(precision: str, tmp_path: Path) -> None:
     """Every output is judged."""
     baked(write_m3(tmp_path / "m"), tmp_path / "tiny.onnx", precision=precision)

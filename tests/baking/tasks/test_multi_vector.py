@@ -53,7 +53,7 @@ def test_rows_do_not_depend_on_batches(tmp_path: Path) -> None:
     assert runner.embed(rows) == pytest.approx(alone, abs=1e-6)
 
 
-@pytest.mark.parametrize("precision", ["float16", "int8"])
+@pytest.mark.parametrize("precision", ["float16", "int8", "int4"])
 def test_other_precisions(precision: str, tmp_path: Path) -> None:
     """Rows are judged as vectors are."""
     table = {"name": "tiny", "source": write_colbert(tmp_path / "m"), "precision": precision}

@@ -115,6 +115,12 @@ DRAWN: dict[str, dict[str, Any]] = {
     },
 }
 
+#: The products of each that become integers: those of two layers, and a projection of embeddings
+#: where there is one. DeBERTa has fewer, as weights that positions share in part with tokens stay
+#: float32. BART's decoder has six a layer, and one for the encoder's keys and values of all layers.
+PRODUCTS = dict.fromkeys(DRAWN, 8) | {"albert": 9, "electra": 9, "deberta": 9, "deberta-v2": 6}
+PRODUCTS |= {"bart": 21}
+
 
 def drawn_weights(
     kind: str, config: Mapping[str, Any] | None = None

@@ -76,8 +76,13 @@ def test_what_a_precision_gave_up_is_there(head: FileHead) -> None:
     """The figures of the manifest, over the golden cases."""
     deviation = Deviation(max_abs=0.012, mean_cosine=0.998, min_cosine=0.994)
     card = model_card(changed(head, precision="int8", deviation=deviation), DIGEST, None)
-    assert "- products in int8" in card
+    assert "- products in int8, weights" in card
     assert "at most 0.012 in each element, cosine 0.998 on average and 0.994 at least" in card
+
+
+def test_weights_of_four_bits_are_not_what_products_are_in(head: FileHead) -> None:
+    card = model_card(changed(head, precision="int4"), DIGEST, None)
+    assert "- products in float32, of weights in int4, weights as stored" in card
 
 
 def test_a_text_from_outside_stays_a_text(head: FileHead) -> None:

@@ -62,12 +62,14 @@ def test_equal_bytes_of_another_type_are_no_rename(tmp_path: Path) -> None:
     assert [one.kind for one in found] == ["gone", "new"]
 
 
-def test_rounded_weights_belong_to_what_they_were(tmp_path: Path) -> None:
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_rounded_weights_belong_to_what_they_were(precision: str, tmp_path: Path) -> None:
     """``precision = "int8"`` puts its own name in front; integers have no figures."""
-    found = compared(tmp_path, {"w": ONE}, {"int8.w": ONE.astype(np.int8), "int8.w.scale": ONE[0]})
+    now = f"{precision}.w"
+    found = compared(tmp_path, {"w": ONE}, {now: ONE.astype(np.int8), f"{now}.scale": ONE[0]})
     assert [(one.name, one.kind, one.now, one.largest) for one in found] == [
-        ("w", "retyped", "int8.w", None),
-        ("int8.w.scale", "new", None, None),
+        ("w", "retyped", now, None),
+        (f"{now}.scale", "new", None, None),
     ]
 
 

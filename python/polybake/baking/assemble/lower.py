@@ -7,9 +7,9 @@ from pathlib import Path
 from onnxscript import ir
 
 from polybake.baking.graph.storage import store_narrow, token_tables
+from polybake.baking.quantization import int4, int8
 from polybake.baking.quantization.calibration import random_texts
 from polybake.baking.quantization.float16 import narrow
-from polybake.baking.quantization.int8 import quantize
 from polybake.base.modelfile.fixture import Case, Text
 from polybake.base.modelfile.manifest import Contract, Precision, Storage
 from polybake.errors import InputError
@@ -17,13 +17,16 @@ from polybake.runtime.runner import tokenized
 from polybake.runtime.tokenization.pairs import surrounded
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
+#: What makes integers of products' weights and of tables, by precision.
+_QUANTIZE = {"int8": int8.quantize, "int4": int4.quantize}
+
 
 @dataclass(frozen=True)
 class Lowering:
     """What a float32 graph gives up for its size or its speed.
 
     Attributes:
-        calibration: Texts that int8's ranges are chosen by; empty takes random tokens.
+        calibration: Texts that integers are chosen by; empty takes random tokens.
     """
 
     precision: Precision = "float32"
@@ -44,14 +47,14 @@ class Lowering:
         """Check that there is what is to be rounded, before any weight is read.
 
         Raises:
-            InputError: The token table is to be rounded, and there is none or it becomes int8.
+            InputError: The token table is to be rounded, and there is none or it becomes integers.
         """
         if self.storage != "float16-table":
             return
-        if self.precision == "int8":
+        if self.precision in _QUANTIZE:
             raise InputError(
-                'storage = "float16-table": precision = "int8" makes integers of the token table; '
-                'say storage = "checkpoint"'
+                f'storage = "float16-table": precision = "{self.precision}" makes integers of the '
+                'token table; say storage = "checkpoint"'
             )
         if not any(token_tables(model, contract.vocab_size)):
             raise InputError(
@@ -73,17 +76,18 @@ class Lowering:
         Args:
             model: The exact graph.
             contract: The contract, with the inputs.
-            tokenizer: The tokenizer for the texts that int8's ranges are chosen by.
+            tokenizer: The tokenizer for the texts that integers are chosen by.
             golden: Cases whose values must be in float16's range.
             folder: A folder for copies of the graph.
 
         Raises:
             InputError: a weight, or a value within the graph, is beyond float16's range.
         """
-        if self.precision == "int8":
+        if self.precision in _QUANTIZE:
             texts = self.calibration or random_texts(contract, tokenizer)
             taken = texts if contract.pair is None else _pairs(texts, contract, tokenizer)
-            quantize(model, contract, tokenized(contract, tokenizer, taken), folder)
+            seen = tokenized(contract, tokenizer, taken)
+            _QUANTIZE[self.precision](model, contract, seen, folder)
         if self.precision == "float16":
             rows = [row for case in golden for row in case.rows(contract.vocab_size)]
             narrow(model, contract, rows, folder)

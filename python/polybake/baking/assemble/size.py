@@ -7,7 +7,7 @@ from onnxscript import ir
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.graph.storage import token_tables, wide_weights
 from polybake.baking.graph.write import serialize
-from polybake.baking.quantization.int8 import int8_saves
+from polybake.baking.quantization.saved import int4_saves, int8_saves
 from polybake.base.modelfile.container import LARGEST_FILE
 from polybake.base.modelfile.manifest import Contract
 from polybake.errors import InputError
@@ -23,8 +23,7 @@ def check_fits(
     Raises:
         InputError: The graph is too large; the message lists the settings that would fit.
     """
-    half = _half(model)
-    size = _int8(model) if lowering.precision == "int8" else half
+    size = {"int8": _int8, "int4": _int4}.get(lowering.precision, _half)(model)
     if size > largest:
         raise too_large(model, size, contract, out, largest)
 
@@ -37,6 +36,7 @@ def too_large(
         'storage = "float16-table"': _half_table(model, contract),
         'storage = "float16"': _half(model),
         'precision = "int8"': _int8(model),
+        'precision = "int4"': _int4(model),
     }
     fitting = ['weights = "beside"']
     fitting += [
@@ -62,3 +62,7 @@ def _half_table(model: ir.Model, contract: Contract) -> int:
 
 def _int8(model: ir.Model) -> int:
     return serialize(model).size - int8_saves(model)
+
+
+def _int4(model: ir.Model) -> int:
+    return serialize(model).size - int4_saves(model)

@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +10,14 @@ from numpy.typing import NDArray
 from polybake.errors import InputError
 
 
-def in_file(integers: NDArray[np.int8], folder: Path) -> NDArray[np.int8]:
+def in_file(integers: NDArray[Any], folder: Path) -> NDArray[Any]:
     """Return the same integers, mapped from a new file in ``folder``: they take no memory.
 
     Raises:
         InputError: The disk is full.
     """
     try:
-        with tempfile.NamedTemporaryFile(dir=folder, suffix=".int8", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=folder, suffix=".integers", delete=False) as file:
             integers.tofile(file)
     except OSError as error:
         raise InputError(

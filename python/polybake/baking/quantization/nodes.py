@@ -20,9 +20,11 @@ class Nodes:
         self._place = place
         self._label = label
 
-    def op(self, kind: str, *inputs: ir.Value | None, **attributes: Any) -> ir.Value:
-        """Add an operator of ONNX; return its only output."""
-        return self._add(ir.node(kind, inputs, attributes or None))[0]
+    def op(
+        self, kind: str, *inputs: ir.Value | None, domain: str = "", **attributes: Any
+    ) -> ir.Value:
+        """Add an operator, of ONNX where no domain is named; return its only output."""
+        return self._add(ir.node(kind, inputs, attributes or None, domain=domain))[0]
 
     def largest_of_rows(self, x: ir.Value) -> ir.Value:
         """The largest element of each row, ``[..., 1]``."""

@@ -4,6 +4,8 @@ Source: GPTQ (Frantar et al. 2023). Rows are rounded one after another. The foll
 compensate for a row's error, as far as their inputs correlate with its inputs.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ _LARGEST_PAIR = 128
 #: not decide.
 _DAMPING = 0.3
 
-#: The rows whose errors are passed to later rows in one product.
+#: The rows whose errors are passed to later rows in one product: a multiple of every block's.
 _BLOCK = 128
 
 #: The rows of a table that are rounded at a time.
@@ -52,20 +54,39 @@ def round_weights(weights: Floats, factor: Floats) -> tuple[NDArray[np.int8], Fl
         128 together, and scales ``[out]``: ``integers * scales`` is close to ``weights``.
     """
     scales = _scales(weights)
-    left = weights.copy()
     integers = np.zeros_like(weights)
+
+    def rounded(row: int, left: Floats) -> Floats:
+        largest = _LARGEST if row % 2 == 0 else _LARGEST_PAIR - np.abs(integers[row - 1])
+        largest = np.minimum(largest, _LARGEST)
+        integers[row] = np.clip(np.rint(left[row] / scales), -largest, largest)
+        found: Floats = integers[row] * scales
+        return found
+
+    round_in_turn(weights, factor, rounded)
+    return integers.astype(np.int8), scales
+
+
+def round_in_turn(
+    weights: Floats, factor: Floats, rounded: Callable[[int, Floats], Floats]
+) -> None:
+    """Round rows one after another; the following rows compensate for each row's error.
+
+    Args:
+        weights: ``[in, out]``, which are left as they are.
+        factor: That of `error_factor`.
+        rounded: Takes the number of a row and all weights ``[in, out]``, of which the row and those
+            behind it compensate for what was rounded before; returns what stands for the row.
+    """
+    left = weights.copy()
     for begin in range(0, len(weights), _BLOCK):
         end = min(begin + _BLOCK, len(weights))
         errors = np.zeros_like(weights[begin:end])
         for row in range(begin, end):
-            largest = _LARGEST if row % 2 == 0 else _LARGEST_PAIR - np.abs(integers[row - 1])
-            largest = np.minimum(largest, _LARGEST)
-            integers[row] = np.clip(np.rint(left[row] / scales), -largest, largest)
-            error = (left[row] - integers[row] * scales) / factor[row, row]
+            error = (left[row] - rounded(row, left)) / factor[row, row]
             left[row + 1 : end] -= np.outer(factor[row, row + 1 : end], error)
             errors[row - begin] = error
         left[end:] -= factor[begin:end, end:].T @ errors
-    return integers.astype(np.int8), scales
 
 
 def round_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:

@@ -21,6 +21,9 @@ _PROVEN = {
     "compared",
 }
 
+#: What products are in, where the precision is not that of their results.
+_PRODUCTS = {"int4": "float32, of weights in int4"}
+
 
 def model_card(head: FileHead, digest: str, hub_tag: str | None, beside: str | None = None) -> str:
     """Write the card as Markdown; equal files have equal cards.
@@ -40,6 +43,7 @@ def model_card(head: FileHead, digest: str, hub_tag: str | None, beside: str | N
         manifest=manifest,
         contract=manifest.contract,
         output=manifest.contract.output.readable,
+        products=_PRODUCTS.get(manifest.precision, manifest.precision),
         labels=manifest.contract.settings.get("labels"),
         proven=_PROVEN[manifest.verified],
         cases=len(head.fixture.cases),

@@ -12,7 +12,7 @@ from polybake.baking.graph.nodes import every_node
 from polybake.baking.graph.skeleton import read_skeleton
 from polybake.baking.graph.weights import stored_weights
 from polybake.study.diff.module_change import ModuleChange
-from polybake.study.diff.weights import INT8, compare_weights
+from polybake.study.diff.weights import INTEGERS, compare_weights
 
 #: An initializer of up to this many elements is a literal of the code, such as axes, no weight.
 _LITERAL = 8
@@ -99,6 +99,8 @@ def _repeated(items: Iterable[tuple[tuple[str, str], int]]) -> Iterator[str]:
 
 def _module(name: str) -> str:
     """Return a name's module down to its first number, ``encoder.layer.0``; else its first part."""
-    parts = [part for part in re.split(r"[./]", name.removeprefix(INT8)) if part]
+    for prefix in INTEGERS:
+        name = name.removeprefix(prefix)
+    parts = [part for part in re.split(r"[./]", name) if part]
     numbered = next((at for at, part in enumerate(parts) if part.isdigit()), None)
     return ".".join(parts[: 1 if numbered is None else numbered + 1])

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from polybake.baking.graph.weights import StoredWeights
 
-#: The prefix that ``precision = "int8"`` gives a weight's name. Source: quantization/int8.py.
-INT8 = "int8."
+#: The prefixes that ``precision = "int8"`` and ``"int4"`` give a weight's name. Source:
+#: quantization/nodes.py.
+INTEGERS = ("int8.", "int4.")
 
 #: The kinds of change, in the order in which they are reported.
 Kind = Literal["changed", "retyped", "reshaped", "renamed", "gone", "new"]
@@ -56,7 +57,12 @@ def compare_weights(
         others: The names of the second file's weights.
     """
     has = set(others)
-    pairs = {name: now for name in names for now in (name, f"{INT8}{name}") if now in has}
+    pairs = {
+        name: now
+        for name in names
+        for now in (name, *(f"{prefix}{name}" for prefix in INTEGERS))
+        if now in has
+    }
     paired = set(pairs.values())
     for name, now in pairs.items():
         if old.message(name) != new.message(now):
