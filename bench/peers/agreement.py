@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Smallest cosine of any text. Below it a peer does other work, truncation say, and is refused:
-#: float32 must be equal, and int8 may be as far off as int8 takes a vector.
-LEAST = {"float32": 0.99999, "int8": 0.95}
+#: float32 must be equal, and others may be as far off as their numbers take a vector.
+LEAST = {"float32": 0.99999, "bfloat16": 0.999, "int8": 0.95}
 
 
 def cosine(vectors: NDArray[Any], expected: NDArray[Any]) -> float:

@@ -9,6 +9,7 @@ import argparse
 import json
 import platform
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -102,11 +103,12 @@ def machine(threads: int) -> dict[str, Any]:
     }
 
 
-def compare(places: dict[str, Path], threads: int, rounds: int) -> dict[str, Any]:
-    """Install, start, compare and time every peer of peers.toml."""
-    peers = read_peers()
-    failed = install(peers)
-    places = places | {"export": export(places["folder"], peers, failed)}
+def compare(places: dict[str, Path], threads: int, rounds: int, only: str) -> dict[str, Any]:
+    """Install, start, compare and time the peers of peers.toml."""
+    known = read_peers()
+    peers = [peer for peer in known if re.match(only, f"{peer.language}: {peer.title}")]
+    failed = install([*peers, *(peer for peer in known if peer.folder == EXPORTER)])
+    places = places | {"export": export(places["folder"], known, failed)}
     rows: list[dict[str, Any]] = []
     runners: dict[int, Runner] = {}
     expected: dict[str, NDArray[Any]] = {}
@@ -157,10 +159,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--every", type=int, default=1, help="take every n-th text, for a trial")
+    parser.add_argument(
+        "--only",
+        default="",
+        help="how rows begin: 'python: (polybake|OpenVINO)'; polybake is first",
+    )
     given = parser.parse_args()
     WORKLOADS.update({name: texts[:: given.every] for name, texts in WORKLOADS.items()})
     places = {key: vars(given)[key].resolve() for key in ("folder", "float32", "int8")}
-    found = compare(places, given.threads, given.rounds)
+    found = compare(places, given.threads, given.rounds, given.only)
     given.results.parent.mkdir(parents=True, exist_ok=True)
     given.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

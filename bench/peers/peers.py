@@ -34,7 +34,7 @@ class Peer:
     language: str
     folder: str = ""
     arguments: tuple[str, ...] = ()
-    precision: Literal["float32", "int8"] = "float32"
+    precision: Literal["float32", "bfloat16", "int8"] = "float32"
     absent: str = ""
 
 

@@ -17,6 +17,7 @@ COLORS = {
     ("polybake", "float32"): "#0369a1",
     ("polybake", "int8"): "#7cc4ea",
     ("others", "float32"): "#64748b",
+    ("others", "bfloat16"): "#94a3b8",
     ("others", "int8"): "#c3ccd8",
 }
 _INK, _PALE = "#0f172a", "#475569"

@@ -1,4 +1,4 @@
-"""Export MiniLM as its users get it: Optimum's graph, and the qint8 of sentence-transformers.
+"""Export MiniLM as users get it: Optimum's graph, sentence-transformers' qint8, CTranslate2's.
 
 Usage: export.py MODEL_FOLDER EXPORT_FOLDER
 """
@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from ctranslate2.converters import TransformersConverter
 from sentence_transformers import SentenceTransformer, export_dynamic_quantized_onnx_model
 
 source, export = sys.argv[1], Path(sys.argv[2])
@@ -14,6 +15,7 @@ provider = {"provider": "CPUExecutionProvider", "export": True}
 model = SentenceTransformer(source, device="cpu", backend="onnx", model_kwargs=provider)
 model.save_pretrained(str(export))
 export_dynamic_quantized_onnx_model(model, "avx512_vnni", str(export))
+TransformersConverter(source).convert(str(export / "ctranslate2"))
 
 # Where transformers.js and informers read the limit; fastembed takes the smaller of the two.
 limits = {"model_max_length": 256, "max_length": 256}
