@@ -58,16 +58,11 @@ internal sealed class ModelFile
     internal Fixture ReadFixture() => Parse(FixtureKey, ModelJson.Default.Fixture, fixture => fixture.Format == 1);
 
     /// <summary>Hash the graph and compare; about a second for 2 GB.</summary>
-    internal void CheckGraph()
+    internal void CheckGraph() => CheckDigest("the graph", _digests.Tail, Reading(file =>
     {
-        CheckDigest("the graph", _digests.Tail, Reading(file => Hash(file, _graphStart)));
-    }
-
-    private static byte[] Hash(FileStream file, long start)
-    {
-        file.Position = start;
+        file.Position = _graphStart;
         return SHA256.HashData(file);
-    }
+    }));
 
     /// <summary>Read the field that begins here: its length, and so many bytes; null where another begins, or none.</summary>
     private static byte[]? ReadField(BinaryReader reader, byte tag)
