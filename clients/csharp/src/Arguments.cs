@@ -8,16 +8,6 @@ internal static partial class Arguments
 {
     private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    internal static void CheckPath(string path) => CheckGiven(path, nameof(path), "path is null; expected a path");
-
-    internal static void CheckDevice(Device device)
-    {
-        if (!Enum.IsDefined(device))
-        {
-            throw new DeviceException($"unknown device \"{device}\"; choose one of: cpu, cuda");
-        }
-    }
-
     /// <summary>A number of what takes a processor each.</summary>
     internal static void CheckCount(int? count, string name)
     {
@@ -41,17 +31,10 @@ internal static partial class Arguments
         return name ?? Contract.Expected.DefaultPrompt;
     }
 
-    /// <summary>A list of texts, whose order the results have.</summary>
-    /// <param name="texts">The list.</param>
-    /// <param name="name">The argument.</param>
-    /// <param name="before">How many texts of a stream stand before it.</param>
+    /// <summary>A list of texts, whose order the results have; so many texts of a stream stand before it.</summary>
     internal static string[] Texts(IEnumerable<string> texts, string name = "texts", int before = 0)
     {
-        if (texts is null)
-        {
-            throw new ArgumentNullException(name, "expected a list of texts, got null");
-        }
-
+        _ = texts ?? throw new ArgumentNullException(name, "expected a list of texts, got null");
         if (texts is ISet<string> or IReadOnlySet<string>)
         {
             var type = texts.GetType().Name.Split('`')[0];
@@ -86,24 +69,17 @@ internal static partial class Arguments
     /// <summary>Rows of token ids.</summary>
     internal static int[][] Ids(IEnumerable<IReadOnlyList<int>> rows)
     {
-        CheckGiven(rows, nameof(rows), "expected rows of token ids, got null");
+        _ = rows ?? throw new ArgumentNullException(nameof(rows), "expected rows of token ids, got null");
         return [.. rows.Select(IdsOf)];
     }
 
     private static int[] IdsOf(IReadOnlyList<int> row, int number)
     {
-        if (row is null)
-        {
-            throw new ArgumentException($"rows[{number}] is null; expected a list of token ids", nameof(row));
-        }
-
-        var (most, size) = (Contract.Expected.MaxLength, Contract.Expected.VocabSize);
-        if (row.Count > most)
-        {
-            throw new InvalidIdsException($"rows[{number}] has {row.Count} ids; expected at most {most}", number);
-        }
-
-        return Numbers(row, $"rows[{number}]", number, size - 1);
+        var (name, most) = ($"rows[{number}]", Contract.Expected.MaxLength);
+        _ = row ?? throw new ArgumentException($"{name} is null; expected a list of token ids", nameof(row));
+        return row.Count <= most
+            ? Numbers(row, name, number, Contract.Expected.VocabSize - 1)
+            : throw new InvalidIdsException($"{name} has {row.Count} ids; expected at most {most}", number);
     }
 
     /// <summary>Numbers from 0 to the largest one.</summary>
@@ -113,13 +89,5 @@ internal static partial class Arguments
         var wrong = Array.FindIndex(numbers, number => number < 0 || number > largest);
         return wrong < 0 ? numbers : throw new InvalidIdsException(
             $"{name}[{wrong}] is {numbers[wrong]}; expected a whole number from 0 to {largest}", row);
-    }
-
-    private static void CheckGiven(object? value, string name, string message)
-    {
-        if (value is null)
-        {
-            throw new ArgumentNullException(name, message);
-        }
     }
 }

@@ -14,11 +14,8 @@ public static class Cuda
     /// <exception cref="ModelException">The file is missing, damaged, or has another contract.</exception>
     public static void Check(string path)
     {
-        Arguments.CheckPath(path);
         _ = new ModelFile(path);
-        _ = Session.TelemetryIsOff.Value;
-        using var options = new SessionOptions();
-        Session.Configure(options, Device.Cuda, threads: null);
+        using var options = Session.Options(Device.Cuda, threads: null);
         Judge(Profile(path, Device.Cuda, options));
     }
 

@@ -20,7 +20,9 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
         GenerateAsync(values, Contract.Expected.DefaultPrompt, options, cancellationToken);
 
     /// <inheritdoc/>
-    object? IEmbeddingGenerator.GetService(Type serviceType, object? serviceKey) => Service(this, serviceType, serviceKey);
+    object? IEmbeddingGenerator.GetService(Type serviceType, object? serviceKey) => serviceKey is not null ? null
+        : serviceType == typeof(EmbeddingGeneratorMetadata) ? new EmbeddingGeneratorMetadata("onnxruntime", null, Name, Dimension)
+        : serviceType.IsInstanceOfType(this) ? this : null;
 
     private async Task<GeneratedEmbeddings<Embedding<float>>> GenerateAsync(
         IEnumerable<string> texts, string? prompt, EmbeddingGenerationOptions? options, CancellationToken cancellationToken)
@@ -52,23 +54,15 @@ public sealed partial class Embedder : IEmbeddingGenerator<string, Embedding<flo
         };
     }
 
-    private object? Service(object generator, Type serviceType, object? serviceKey)
-    {
-        ArgumentNullException.ThrowIfNull(serviceType);
-        var metadata = new EmbeddingGeneratorMetadata("onnxruntime", defaultModelId: Name, defaultModelDimensions: Dimension);
-        return serviceKey is not null ? null
-            : serviceType == typeof(EmbeddingGeneratorMetadata) ? metadata
-            : serviceType.IsInstanceOfType(generator) ? generator
-            : serviceType.IsInstanceOfType(this) ? this : null;
-    }
-
     private sealed class View(Embedder embedder, string? prompt) : IEmbeddingGenerator<string, Embedding<float>>
     {
         public Task<GeneratedEmbeddings<Embedding<float>>> GenerateAsync(
             IEnumerable<string> values, EmbeddingGenerationOptions? options, CancellationToken cancellationToken) =>
             embedder.GenerateAsync(values, prompt, options, cancellationToken);
 
-        public object? GetService(Type serviceType, object? serviceKey) => embedder.Service(this, serviceType, serviceKey);
+        public object? GetService(Type serviceType, object? serviceKey) => serviceKey is null && serviceType.IsInstanceOfType(this)
+            ? this
+            : ((IEmbeddingGenerator)embedder).GetService(serviceType, serviceKey);
 
         public void Dispose()
         {

@@ -10,8 +10,8 @@ namespace AllMinilmL6V2;
 /// <summary>A model file: its head is read and checked, its graph is skipped.</summary>
 internal sealed class ModelFile
 {
-    internal const string TokenizerKey = "polybake.tokenizer";
     private const string ManifestKey = "polybake.manifest";
+    private const string TokenizerKey = "polybake.tokenizer";
     private const string FixtureKey = "polybake.fixture";
     private const string DigestsKey = "polybake.digests";
     private const int NewestFormat = 1;
@@ -30,32 +30,20 @@ internal sealed class ModelFile
     /// <summary>Read and check the head.</summary>
     internal ModelFile(string path)
     {
-        _path = path;
+        _path = path ?? throw new ArgumentNullException(nameof(path), "path is null; expected a path");
         var graphLength = Reading(ReadEntries);
-        if (Keys.FirstOrDefault(key => !Entries.ContainsKey(key)) is { } missing)
-        {
-            throw Refusal($"has no {missing}; write the file with: polybake bake");
-        }
-
+        Array.ForEach(Keys, key => Require(Entries.ContainsKey(key), $"has no {key}; write the file with: polybake bake"));
         _digests = Parse(DigestsKey, ModelJson.Default.Digests, digests => digests.TailLength > 0, "copy the file again");
-        if (graphLength != _digests.TailLength)
-        {
-            throw Refusal($"has {graphLength} bytes after its head, expected {_digests.TailLength}; copy the file again");
-        }
-
+        var expected = _digests.TailLength;
+        Require(graphLength == expected, $"has {graphLength} bytes after its head, expected {expected}; copy the file again");
         CheckDigest(ManifestKey, _digests.Manifest, SHA256.HashData(Entries[ManifestKey]));
         CheckDigest(TokenizerKey, _digests.Tokenizer, SHA256.HashData(Entries[TokenizerKey]));
         CheckDigest(FixtureKey, _digests.Fixture, SHA256.HashData(Entries[FixtureKey]));
-        var (format, generator) = Parse(ManifestKey, ModelJson.Default.ManifestFormat, _ => true);
-        if (format > NewestFormat)
-        {
-            var writer = generator.ValueKind == JsonValueKind.String ? generator.GetString() : "an unknown version";
-            throw Refusal($"manifest format {format} is newer than {NewestFormat}; use polybake {writer}, which wrote it");
-        }
-
-        Manifest = Parse(ManifestKey, ModelJson.Default.Manifest, read => format == NewestFormat && IsObject(read.Contract));
-        using var expected = JsonDocument.Parse(Contract.Json);
-        CheckContract(string.Empty, expected.RootElement, Manifest.Contract);
+        var (format, generator) = Parse(ManifestKey, ModelJson.Default.ManifestFormat, read => read.Format > 0);
+        var newer = $"manifest format {format} is newer than {NewestFormat}";
+        Require(format <= NewestFormat, $"{newer}; use polybake {generator ?? "an unknown version"}, which wrote it");
+        Manifest = Parse(ManifestKey, ModelJson.Default.Manifest, read => read.Contract.ValueKind == JsonValueKind.Object);
+        CheckContract(string.Empty, JsonElement.Parse(Contract.Json), Manifest.Contract);
     }
 
     /// <summary>Gets the entries of polybake, by key.</summary>
@@ -67,7 +55,7 @@ internal sealed class ModelFile
     internal byte[] Tokenizer => Entries[TokenizerKey];
 
     /// <summary>Read the golden cases.</summary>
-    internal Fixture ReadFixture() => Parse(FixtureKey, ModelJson.Default.Fixture, fixture => fixture.Format == NewestFormat);
+    internal Fixture ReadFixture() => Parse(FixtureKey, ModelJson.Default.Fixture, fixture => fixture.Format == 1);
 
     /// <summary>Hash the graph and compare; about a second for 2 GB.</summary>
     internal void CheckGraph() => CheckDigest("the graph", _digests.Tail, Reading(file =>
@@ -76,15 +64,18 @@ internal sealed class ModelFile
         return SHA256.HashData(file);
     }));
 
-    /// <summary>Read a field: its tag, its length, and so many bytes.</summary>
-    private static byte[] ReadField(BinaryReader reader, byte tag)
+    /// <summary>Read the field that begins here: its length, and so many bytes; null where another begins, or none.</summary>
+    private static byte[]? ReadField(BinaryReader reader, byte tag)
     {
-        var length = reader.ReadByte() == tag ? reader.Read7BitEncodedInt() : -1;
-        var left = reader.BaseStream.Length - reader.BaseStream.Position;
-        return length >= 0 && length <= left ? reader.ReadBytes(length) : throw new EndOfStreamException();
-    }
+        var stream = reader.BaseStream;
+        if (stream.ReadByte() != tag)
+        {
+            return null;
+        }
 
-    private static bool IsObject(JsonElement value) => value.ValueKind == JsonValueKind.Object;
+        var length = reader.Read7BitEncodedInt();
+        return length >= 0 && length <= stream.Length - stream.Position ? reader.ReadBytes(length) : throw new EndOfStreamException();
+    }
 
     /// <summary>What an object or an array holds, by paths such as <c>inputs[0].name</c>.</summary>
     private static Dictionary<string, JsonElement> Parts(string path, JsonElement value) => value.ValueKind switch
@@ -100,8 +91,6 @@ internal sealed class ModelFile
     private static string Shown(JsonElement value) => value.ValueKind switch
     {
         JsonValueKind.Undefined => "nothing",
-        JsonValueKind.Object => "{}",
-        JsonValueKind.Array => "[]",
         JsonValueKind.String => $"\"{string.Concat(value.GetString()!.Select(Escaped))}\"",
         _ => value.GetRawText(),
     };
@@ -113,6 +102,17 @@ internal sealed class ModelFile
 
     private ModelException Refusal(string problem, Exception? cause = null) => new($"{_path}: {problem}", cause);
 
+    private void Require(bool right, string problem)
+    {
+        if (!right)
+        {
+            throw Refusal(problem);
+        }
+    }
+
+    private void CheckDigest(string part, string expected, byte[] found) =>
+        Require(expected == Convert.ToHexStringLower(found), $"{part} does not match its digest; copy the file again");
+
     private T Reading<T>(Func<FileStream, T> read)
     {
         try
@@ -120,14 +120,14 @@ internal sealed class ModelFile
             using var file = File.OpenRead(_path);
             return read(file);
         }
+        catch (Exception error) when (error is EndOfStreamException or FormatException)
+        {
+            throw Refusal($"is not a whole ONNX file (byte {_graphStart}); copy the file again", error);
+        }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException or ArgumentException)
         {
-            var reason = error switch
-            {
-                FileNotFoundException or DirectoryNotFoundException => "No such file or directory",
-                UnauthorizedAccessException => Directory.Exists(_path) ? "Is a directory" : "Permission denied",
-                _ => error.Message.TrimEnd('.'),
-            };
+            var isMissing = error is FileNotFoundException or DirectoryNotFoundException;
+            var reason = isMissing ? "No such file or directory" : error.Message.TrimEnd('.');
             throw Refusal($"cannot be read ({reason}); give the path of a baked .onnx file", error);
         }
     }
@@ -137,40 +137,20 @@ internal sealed class ModelFile
     private long ReadEntries(FileStream file)
     {
         using var reader = new BinaryReader(file, Encoding.UTF8, leaveOpen: true);
-        try
+        while (ReadField(reader, Entry) is { } content)
         {
-            while (file.ReadByte() == Entry)
+            using var entry = new BinaryReader(new MemoryStream(content));
+            if (ReadField(entry, Key) is not { } key || ReadField(entry, Value) is not { } value || entry.BaseStream.ReadByte() >= 0)
             {
-                file.Position--;
-                using var entry = new BinaryReader(new MemoryStream(ReadField(reader, Entry)));
-                var (key, value) = (Encoding.Latin1.GetString(ReadField(entry, Key)), ReadField(entry, Value));
-                if (entry.BaseStream.Position < entry.BaseStream.Length)
-                {
-                    throw new EndOfStreamException();
-                }
-
-                if (Keys.Contains(key) && !Entries.TryAdd(key, value))
-                {
-                    throw Refusal($"{key} occurs twice; copy the original file again");
-                }
-
-                _graphStart = file.Position;
+                throw new EndOfStreamException();
             }
-        }
-        catch (Exception error) when (error is EndOfStreamException or FormatException)
-        {
-            throw Refusal($"is not a whole ONNX file (byte {_graphStart}); copy the file again", error);
+
+            var name = Encoding.Latin1.GetString(key);
+            Require(!Keys.Contains(name) || Entries.TryAdd(name, value), $"{name} occurs twice; copy the original file again");
+            _graphStart = file.Position;
         }
 
         return file.Length - _graphStart;
-    }
-
-    private void CheckDigest(string part, string expected, byte[] found)
-    {
-        if (expected != Convert.ToHexStringLower(found))
-        {
-            throw Refusal($"{part} does not match its digest; copy the file again");
-        }
     }
 
     private T Parse<T>(string key, JsonTypeInfo<T> type, Func<T, bool> isSound, string remedy = "bake the model again")
@@ -196,11 +176,9 @@ internal sealed class ModelFile
             CheckContract(field, mine.GetValueOrDefault(field), theirs.GetValueOrDefault(field));
         }
 
-        if (mine.Count + theirs.Count == 0 && Shown(expected) != Shown(found))
-        {
-            var difference = $"contract field {path}: expected {Shown(expected)}, found {Shown(found)}";
-            throw Refusal($"{difference}; regenerate the client with: polybake generate");
-        }
+        var (wanted, got) = (Shown(expected), Shown(found));
+        var difference = $"contract field {path}: expected {wanted}, found {got}";
+        Require(mine.Count + theirs.Count > 0 || wanted == got, $"{difference}; regenerate the client with: polybake generate");
     }
 }
 
@@ -208,7 +186,7 @@ internal sealed class ModelFile
 internal sealed record Digests(string Tail, long TailLength, string Manifest, string Tokenizer, string Fixture);
 
 /// <summary>The part of a manifest that every format has.</summary>
-internal sealed record ManifestFormat(long Format, JsonElement Generator = default);
+internal sealed record ManifestFormat(long Format, string? Generator = null);
 
 /// <summary>What this client reads of <c>polybake.manifest</c>.</summary>
 internal sealed record Manifest(string Name, string Fingerprint, JsonElement Contract);

@@ -13,14 +13,17 @@ internal sealed class ModelTokenizer : IDisposable
     internal ModelTokenizer(string path, byte[] json)
     {
         _path = path;
+        DirectoryInfo? folder = null;
         try
         {
-            using var file = Write(json);
-            _tokenizer = new Tokenizer(file.Name);
+            folder = Directory.CreateTempSubdirectory(); // which nobody else may read
+            var file = Path.Join(folder.FullName, "tokenizer.json");
+            File.WriteAllBytes(file, json);
+            _tokenizer = new Tokenizer(file);
         }
         catch (TokenizerException error)
         {
-            throw new ModelException($"{path}: {ModelFile.TokenizerKey} is damaged; bake the model again", error);
+            throw new ModelException($"{path}: polybake.tokenizer is damaged; bake the model again", error);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -35,6 +38,10 @@ internal sealed class ModelTokenizer : IDisposable
                 "the tokenizer's native library is missing; add the package of the application's platform, "
                 + "such as Tokenizers.DotNet.runtime.linux-x64",
                 error);
+        }
+        finally
+        {
+            folder?.Delete(recursive: true);
         }
     }
 
@@ -51,35 +58,6 @@ internal sealed class ModelTokenizer : IDisposable
         catch (TokenizerException error)
         {
             throw new ModelException($"{_path}: the tokenizer failed: {error.Message}", error);
-        }
-    }
-
-    /// <summary>Write a file that nobody else can read and that is gone when it is closed.</summary>
-    private static FileStream Write(byte[] content)
-    {
-        var options = new FileStreamOptions
-        {
-            Mode = FileMode.CreateNew,
-            Access = FileAccess.Write,
-            Share = FileShare.Read | FileShare.Delete,
-            Options = FileOptions.DeleteOnClose,
-        };
-        if (!OperatingSystem.IsWindows())
-        {
-            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-        }
-
-        var file = new FileStream(Path.Join(Path.GetTempPath(), Path.GetRandomFileName()), options);
-        try
-        {
-            file.Write(content);
-            file.Flush();
-            return file;
-        }
-        catch
-        {
-            file.Dispose();
-            throw;
         }
     }
 }

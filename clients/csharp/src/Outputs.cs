@@ -16,12 +16,7 @@ internal static class Outputs
     internal static float[][] Read(IReadOnlyList<OrtValue> outputs, int texts)
     {
         var dimension = Contract.Expected.Output.Dimension;
-        var vectors = new float[texts][];
-        for (var text = 0; text < texts; text++)
-        {
-            vectors[text] = outputs[0].GetTensorDataAsSpan<float>().Slice(text * dimension, dimension).ToArray();
-        }
-
-        return vectors;
+        return [.. Enumerable.Range(0, texts).Select(text =>
+            outputs[0].GetTensorDataAsSpan<float>().Slice(text * dimension, dimension).ToArray())];
     }
 }

@@ -17,11 +17,8 @@ public enum Device
 /// <summary>ONNX Runtime's session of the graph, on the device asked for.</summary>
 internal sealed class Session : IDisposable
 {
-    private const string Telemetry = "ORT_DISABLE_TELEMETRY";
-    private const string Off = "1";
-
     /// <summary>Whether ONNX Runtime, from 1.29 on, sends no telemetry. It must be asked before the runtime is used first.</summary>
-    internal static readonly Lazy<bool> TelemetryIsOff = new(TurnTelemetryOff);
+    private static readonly Lazy<bool> TelemetryIsOff = new(TurnTelemetryOff);
 
     private static readonly string[] InputNames = [.. Contract.Expected.Inputs.Select(input => input.Name)];
 
@@ -31,8 +28,7 @@ internal sealed class Session : IDisposable
     /// <summary>Open the graph.</summary>
     internal Session(string path, Device device, SessionOptions options)
     {
-        _path = path;
-        _device = device;
+        (_path, _device) = (path, device);
         try
         {
             Inner = new InferenceSession(path, options);
@@ -47,18 +43,29 @@ internal sealed class Session : IDisposable
 
     public void Dispose() => Inner.Dispose();
 
-    internal static string ProviderOf(Device device) => device == Device.Cpu ? "CPUExecutionProvider" : "CUDAExecutionProvider";
-
-    /// <summary>Say how a session is opened.</summary>
-    internal static void Configure(SessionOptions options, Device device, int? threads)
+    internal static string ProviderOf(Device device) => device switch
     {
-        options.LogSeverityLevel = OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR;
-        options.IntraOpNumThreads = threads ?? DefaultThreads();
+        Device.Cpu => "CPUExecutionProvider",
+        Device.Cuda => "CUDAExecutionProvider",
+        _ => throw new DeviceException($"unknown device \"{device}\"; choose one of: cpu, cuda"),
+    };
+
+    /// <summary>How a session is opened.</summary>
+    internal static SessionOptions Options(Device device, int? threads)
+    {
+        _ = TelemetryIsOff.Value;
+        var options = new SessionOptions
+        {
+            LogSeverityLevel = OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR,
+            IntraOpNumThreads = threads ?? DefaultThreads(),
+        };
         options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"); // it halves the speed of a busy machine
         if (device == Device.Cuda)
         {
             AppendCuda(options);
         }
+
+        return options;
     }
 
     /// <summary>Run rows of token ids as one batch.</summary>
@@ -88,9 +95,8 @@ internal sealed class Session : IDisposable
     private static int DefaultThreads()
     {
         const string Statistics = "/proc/stat"; // a line for each processor, behind one for all
-        var ofMachine = File.Exists(Statistics)
-            ? File.ReadLines(Statistics).Count(line => line.StartsWith("cpu", StringComparison.Ordinal)) - 1
-            : 0;
+        var lines = File.Exists(Statistics) ? File.ReadLines(Statistics) : [];
+        var ofMachine = lines.Count(line => line.StartsWith("cpu", StringComparison.Ordinal)) - 1;
         return Environment.ProcessorCount < ofMachine ? Environment.ProcessorCount : 0;
     }
 
@@ -124,18 +130,19 @@ internal sealed class Session : IDisposable
     /// <summary>Set the variable once, where native code reads it: on Unix .NET has a copy of its own.</summary>
     private static bool TurnTelemetryOff()
     {
-        var value = Environment.GetEnvironmentVariable(Telemetry) is { Length: > 0 } given ? given : Off;
-        if (!OperatingSystem.IsWindows() && SetVariable(Telemetry, value, overwrite: 1) != 0)
+        const string Variable = "ORT_DISABLE_TELEMETRY";
+        var value = Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } given ? given : "1";
+        if (!OperatingSystem.IsWindows() && SetVariable(Variable, value, overwrite: 1) != 0)
         {
-            throw new InvalidOperationException($"{Telemetry} cannot be set; start the process with {Telemetry}={Off}");
+            throw new InvalidOperationException($"{Variable} cannot be set; start the process with {Variable}=1");
         }
 
-        if (value == Off)
+        if (value == "1")
         {
             OrtEnv.Instance().DisableTelemetryEvents(); // the switch of Windows
         }
 
-        return value == Off;
+        return value == "1";
     }
 
     [DllImport("libc", EntryPoint = "setenv", BestFitMapping = false, ThrowOnUnmappableChar = true)]

@@ -122,8 +122,9 @@ public sealed class SelfCheckTests(ModelUnderTest model)
         Assert.Throws<SelfCheckException>(() => Check([1, 1], [1, element], tolerance));
     }
 
-    private double Check(GoldenCase golden) => GoldenCases.Check(model.Embedder, [golden], _fixture.Tolerances["cpu"]);
+    private double Check(GoldenCase golden) => golden.Check(model.Embedder, _fixture.Tolerances["cpu"]);
 
-    private static double Check(float[] found, float[] golden, Tolerance tolerance) => GoldenCases.CheckVectors(
-        new("x", ["x"], [[0]], new([1, golden.Length], MemoryMarshal.AsBytes<float>(golden).ToArray())), "embed", [found], tolerance);
+    private static double Check(float[] found, float[] golden, Tolerance tolerance) =>
+        new GoldenCase("x", ["x"], [[0]], new([1, golden.Length], MemoryMarshal.AsBytes<float>(golden).ToArray()))
+            .Check("embed", [found], tolerance);
 }
