@@ -17,13 +17,13 @@ from polybake.generation import render_client
 #: The paths of a library's files, and the most lines and files of these, by language.
 BUDGETS: dict[str, tuple[str, int, int]] = {
     "python": (r"src/.*", 1_000, 14),
-    "node": (r"src/.*|index\.d\.ts", 1_225, 14),
+    "node": (r"src/.*|index\.d\.ts", 1_155, 14),
     "csharp": (r"src/.*", 1_195, 13),
     "ruby": (r"(lib|sig)/.*", 1_110, 14),
     "java": (r"src/main/.*", 1_325, 13),
     "go": (r"[a-z]+\.go", 1_305, 14),
     "rust": (r"src/.*", 1_015, 14),
-    "browser": (r"src/.*|index\.d\.ts", 485, 18),
+    "browser": (r"src/.*|index\.d\.ts", 480, 18),
 }
 #: The language whose lines do not count once more.
 SHARED_WITH = {"browser": "node"}

@@ -56,12 +56,10 @@ export class Model implements AsyncDisposable {
   readonly provider: string;
 
   /**
-   * Hash the graph, and reproduce the golden cases of the model file; else a SelfCheckError.
-   *
-   * @returns the largest difference of one element
+   * Hash the graph, and reproduce the golden cases of the model file, or throw a SelfCheckError: the
+   * largest difference of one element.
    */
   selfCheck(): Promise<number>;
-
   /** Wait for the calls in flight and free graph and tokenizer; later calls are a ClosedError. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -28,18 +28,15 @@ export function checkedOpenOptions(options) {
   const given = checkedOptions(options, "{ cache: true }", known);
   const { device = "cpu", cache = false, progress, signal } = given;
   if (!Object.hasOwn(PROVIDERS, device)) {
-    const name = typeof device === "string" ? device : typeOf(device);
     const choices = Object.keys(PROVIDERS).join(", ");
-    throw new DeviceError(`unknown device "${name}"; choose one of: ${choices}`);
+    throw new DeviceError(`unknown device "${String(device)}"; choose one of: ${choices}`);
   }
-  if (typeof cache !== "boolean") {
-    throw new TypeError(`cache is ${typeOf(cache)}; expected true or false`);
-  }
+  if (typeof cache !== "boolean") throw mistyped("cache", cache, "true or false");
   if (progress !== undefined && typeof progress !== "function") {
-    throw new TypeError(`progress is ${typeOf(progress)}; expected a function`);
+    throw mistyped("progress", progress, "a function");
   }
   if (signal !== undefined && typeOf(signal) !== "AbortSignal") {
-    throw new TypeError(`signal is ${typeOf(signal)}; expected an AbortSignal`);
+    throw mistyped("signal", signal, "an AbortSignal");
   }
   const threads = checkedThreads(given.threads ?? undefined);
   return { device: /** @type {Device} */ (device), threads, cache, progress, signal };
@@ -73,9 +70,7 @@ export function checkedOptions(options = {}, example, known) {
 export function checkedPrompt(options) {
   const { prompt } = checkedOptions(options, '{ prompt: "query" }', ["prompt"]);
   if (prompt === undefined || prompt === null) return CONTRACT.default_prompt;
-  if (typeof prompt !== "string") {
-    throw new TypeError(`prompt is ${typeOf(prompt)}; expected a string`);
-  }
+  if (typeof prompt !== "string") throw mistyped("prompt", prompt, "a string");
   if (Object.hasOwn(CONTRACT.prompts, prompt)) return prompt;
   const names = Object.keys(CONTRACT.prompts).join(", ");
   const remedy = names === "" ? "this model has none" : `choose one of: ${names}`;
@@ -102,9 +97,7 @@ export function checkedList(texts, ...ways) {
 export function checkedText(text, name = "text", index) {
   if (typeof text === "string" && text.isWellFormed()) return text;
   const place = index === undefined ? name : `${name}[${index}]`;
-  if (typeof text !== "string") {
-    throw new TypeError(`${place} is ${typeOf(text)}; expected a string`);
-  }
+  if (typeof text !== "string") throw mistyped(place, text, "a string");
   throw new InvalidTextError(`${place} is not valid Unicode; repair or drop it`, index ?? 0);
 }
 
@@ -116,9 +109,7 @@ export function checkedRows(rows) {
   const { max_length, vocab_size } = CONTRACT;
   return Array.from(rows, (row, number) => {
     const name = `rows[${number}]`;
-    if (!isList(row)) {
-      throw new TypeError(`${name} is ${typeOf(row)}; expected a list of token ids`);
-    }
+    if (!isList(row)) throw mistyped(name, row, "a list of token ids");
     if (row.length > max_length) {
       const fault = `has ${row.length} ids; expected at most ${max_length}`;
       throw new InvalidIdsError(`${name} ${fault}`, number);
@@ -138,15 +129,15 @@ export function checkedNumbers(values, largest, name, row) {
   });
 }
 
-/** @param {unknown} value */
-export function isList(value) {
-  return Array.isArray(value) || (ArrayBuffer.isView(value) && typeOf(value) !== "DataView");
-}
+/** Whether a value is an array, typed or not. @param {unknown} value */
+export const isList = (value) => typeOf(value).endsWith("Array");
 
 /** A number as it is, anything else by its type. @param {unknown} value */
-export function numberOr(value) {
-  return typeof value === "number" ? value : typeOf(value);
-}
+export const numberOr = (value) => (typeof value === "number" ? value : typeOf(value));
+
+/** What is said of an argument of another type. @type {(name: string, value: unknown, expected: string) => TypeError} */
+export const mistyped = (name, value, expected) =>
+  new TypeError(`${name} is ${typeOf(value)}; expected ${expected}`);
 
 /** A value's type, as errors name it: `number`, `null`, `Map`. @param {unknown} value */
 export function typeOf(value) {

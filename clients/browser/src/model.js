@@ -20,7 +20,7 @@ export class Thread {
   #asked = 0;
   /** @type {Set<Promise<unknown>>} */
   #calls = new Set();
-  /** @type {Promise<void> | undefined} */
+  /** @type {Promise<unknown> | undefined} */
   #closing;
   /** @type {unknown} */
   #failure;
@@ -66,31 +66,20 @@ export class Thread {
     }
   }
 
-  /**
-   * What callers get of each text, a window of them at a time.
-   *
-   * @template [T=ReturnType<typeof resultOf>]
-   * @param {unknown[]} texts @param {string | null} prompt
-   * @param {(elements: api.Vector) => T} [of] makes it, in memory of its own, of what the graph gives
-   */
-  vectors(texts, prompt, of = /** @type {any} */ (resultOf)) {
+  /** What callers get of each text, a window at a time. @param {unknown[]} texts @param {string | null} prompt */
+  vectors(texts, prompt) {
     return this.call(async () => {
-      /** @type {T[]} */
+      /** @type {ReturnType<typeof resultOf>[]} */
       const results = [];
       for (let start = 0; start < texts.length; start += WINDOW) {
         const window = texts.slice(start, start + WINDOW);
-        for (const one of await this.ask("vectors", window, prompt)) results.push(of(one));
+        for (const one of await this.ask("vectors", window, prompt)) results.push(resultOf(one));
       }
       return results;
     });
   }
 
-  /**
-   * The same of rows of token ids, as one batch.
-   *
-   * @param {number[][]} rows @param {string | null} prompt
-   * @returns {Promise<ReturnType<typeof resultOf>[]>}
-   */
+  /** The same of rows of token ids, as one batch. @param {number[][]} rows @param {string | null} prompt */
   run(rows, prompt) {
     return this.call(async () => (await this.ask("run", rows, prompt)).map(resultOf));
   }
@@ -103,20 +92,14 @@ export class Thread {
   /** Make a call, whose end `close` awaits. @template T @param {() => Promise<T>} work */
   async call(work) {
     if (this.#closing) throw new ClosedError();
-    const call = work();
+    const call = work().finally(() => this.#calls.delete(call));
     this.#calls.add(call);
-    try {
-      return await call;
-    } finally {
-      this.#calls.delete(call);
-    }
+    return call;
   }
 
   close() {
     // With the thread ends all that it holds: graph, tokenizer, and their memory.
-    this.#closing ??= Promise.allSettled(this.#calls).then(async () => {
-      await this.#worker.terminate();
-    });
+    this.#closing ??= Promise.allSettled(this.#calls).then(() => this.#worker.terminate());
     return this.#closing;
   }
 
@@ -124,12 +107,11 @@ export class Thread {
   async ask(method, ...args) {
     if (this.#failure) throw this.#failure;
     const id = ++this.#asked;
-    const answer = new Promise((resolve, reject) => this.#questions.set(id, { resolve, reject }));
     // A file's bytes are handed over, so that they are not in memory twice.
     const buffers = args.map((one) => one?.content).filter((one) => one instanceof ArrayBuffer);
     this.#worker.postMessage({ id, method, args }, buffers);
     try {
-      return await answer;
+      return await new Promise((resolve, reject) => this.#questions.set(id, { resolve, reject }));
     } finally {
       this.#questions.delete(id);
     }
@@ -163,12 +145,12 @@ export class Model {
     return this.#thread.call(() => this.#thread.ask("selfCheck"));
   }
 
-  close() {
-    return this.#thread.close();
+  async close() {
+    await this.#thread.close();
   }
 
-  async [Symbol.asyncDispose]() {
-    await this.close();
+  [Symbol.asyncDispose]() {
+    return this.close();
   }
 }
 

@@ -127,9 +127,9 @@ function partsOf(values) {
     return value;
   });
   const digests = parseJson(json);
-  const texts = [digests.tail, digests.manifest, digests.tokenizer, digests.fixture];
-  const areWhole = texts.every((text) => typeof text === "string");
-  if (!areWhole || !Number.isInteger(digests.tail_length) || digests.tail_length < 1) {
+  const texts = ["tail", "manifest", "tokenizer", "fixture"];
+  const isWhole = texts.every((part) => typeof digests[part] === "string");
+  if (!isWhole || !Number.isInteger(digests.tail_length) || digests.tail_length < 1) {
     throw new ModelError("polybake.digests is damaged; copy the file again");
   }
   return { manifest, tokenizer, fixture, digests };

@@ -18,6 +18,14 @@ export function* batches(lengths, budget) {
   }
 }
 
+/** What inputs say of a token at a place of its row. @type {Record<string, (token: number, place: number) => number>} */
+const NUMBERS = {
+  input_ids: (token) => token,
+  attention_mask: () => 1,
+  token_type_ids: () => 0,
+  position_ids: (_, place) => place,
+};
+
 /**
  * The graph's inputs for one batch, padded to its longest row and to at least one position.
  *
@@ -29,41 +37,16 @@ export function feedsOf(rows, prompt) {
     if (feed === "prompt_value") {
       return { name, data: BigInt64Array.of(BigInt(values[prompt ?? ""])), dims: [1] };
     }
-    return { name, data: gridOf(feed, rows, width), dims: [rows.length, width] };
+    const padding = feed === "input_ids" ? CONTRACT.pad_id : 0;
+    const data = new BigInt64Array(rows.length * width).fill(BigInt(padding));
+    // Written through the low half of each little-endian int64, which needs no BigInt.
+    const low = new Uint32Array(data.buffer);
+    const numberOf = NUMBERS[feed];
+    for (const [number, row] of rows.entries()) {
+      const skipped = CONTRACT.pad_side === "left" ? width - row.length : 0;
+      const start = number * width + skipped;
+      for (let at = 0; at < row.length; at++) low[2 * (start + at)] = numberOf(row[at], at);
+    }
+    return { name, data, dims: [rows.length, width] };
   });
-}
-
-/** @type {(feed: string, rows: number[][], width: number) => BigInt64Array} */
-function gridOf(feed, rows, width) {
-  const { pad_id } = CONTRACT;
-  switch (feed) {
-    case "input_ids":
-      return padded(rows, width, pad_id, (token) => token);
-    case "attention_mask":
-      return padded(rows, width, 0, () => 1);
-    case "token_type_ids":
-      return padded(rows, width, 0, () => 0);
-    case "position_ids":
-      return padded(rows, width, 0, (_, place) => place);
-    default:
-      throw new Error(`the contract has no feed ${feed}`);
-  }
-}
-
-/**
- * A number for each token, and padding where a row has none.
- *
- * @param {number[][]} rows @param {number} width @param {number} padding
- * @param {(token: number, place: number) => number} of
- */
-function padded(rows, width, padding, of) {
-  const cells = new BigInt64Array(rows.length * width).fill(BigInt(padding));
-  // Written through the low half of each little-endian int64, which needs no BigInt.
-  const low = new Uint32Array(cells.buffer);
-  for (const [number, row] of rows.entries()) {
-    const skipped = CONTRACT.pad_side === "left" ? width - row.length : 0;
-    const start = number * width + skipped;
-    for (let at = 0; at < row.length; at++) low[2 * (start + at)] = of(row[at], at);
-  }
-  return cells;
 }

@@ -45,7 +45,7 @@ export class ClosedError extends EmbedderError {
   }
 }
 
-/** Names that hold when a minifier has renamed the classes. @type {Record<string, Function>} */
+/** The classes by names that hold when a minifier has renamed them. @type {Record<string, any>} */
 const CLASSES = {
   EmbedderError,
   ModelError,

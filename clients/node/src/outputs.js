@@ -21,6 +21,4 @@ export function rowsOf({ [name]: { data } }, rows) {
 }
 
 /** What callers get of a row: a vector with memory of its own. @param {Vector} elements */
-export function resultOf(elements) {
-  return elements.slice();
-}
+export const resultOf = (elements) => elements.slice();

@@ -2,11 +2,10 @@
 /** Reproduce the golden cases of a model file. */
 
 import { CONTRACT } from "./contract.js";
-import { ModelError, SelfCheckError } from "./errors.js";
+import { SelfCheckError } from "./errors.js";
 
 /** @import { Vector } from "../index.d.ts" */
 /** @import { Device } from "./arguments.js" */
-/** @import { Stage } from "./errors.js" */
 /** @import { Text } from "./tokens.js" */
 
 /**
@@ -21,13 +20,11 @@ import { ModelError, SelfCheckError } from "./errors.js";
  *
  * @typedef {{ max_abs: number, one_minus_cosine: number }} Limits
  * @typedef {{ cases: Case[], tolerances: Record<Device, Limits> }} Fixture
- *
  * @typedef {object} Calls
  * @property {(texts: Text[], prompt: string | null) => Promise<number[][]>} tokenize
  * @property {(rows: number[][], prompt: string | null) => Promise<Vector[]>} run
  * @property {(texts: Text[], prompt: string | null) => Promise<Vector[]>} vectors
- *
- * @typedef {(difference: number, limit: number) => never} Fail
+ * @typedef {(difference: number, limit: number) => void} Check fails where it exceeds
  */
 
 /**
@@ -42,71 +39,55 @@ export async function checkCases(calls, fixture, device) {
   for (const { id, texts, embeddings, ...golden } of fixture.cases) {
     const prompt = golden.prompt ?? CONTRACT.default_prompt;
     const rows = golden.input_ids;
+    const expected = elementsOf(embeddings);
     const ids = await calls.tokenize(texts, prompt);
     const wrong = rows.filter((row, index) => row.join() !== ids[index].join()).length;
     if (wrong > 0) throw new SelfCheckError(id, "tokenize", wrong, 0);
-    const expected = elementsOf(embeddings);
-    /** @type {(stage: Stage, vectors: Vector[]) => void} */
-    const check = (stage, vectors) => {
-      /** @type {Fail} */
-      const fail = (difference, limit) => {
-        throw new SelfCheckError(id, stage, difference, limit);
+    for (const [stage, vectors] of /** @type {const} */ ([
+      ["embed_ids", await calls.run(rows, prompt)],
+      ["embed", await calls.vectors(texts, prompt)],
+    ])) {
+      /** Written so that NaN fails. @type {Check} */
+      const check = (difference, limit) => {
+        if (!(difference <= limit)) throw new SelfCheckError(id, stage, difference, limit);
       };
       const found = vectors.flatMap((vector) => [...vector]);
-      const missing = Math.abs(found.length - expected.length) / CONTRACT.output.dimension;
-      if (missing > 0) fail(missing, 0);
-      largest = Math.max(largest, compare(found, expected, limits, fail));
-    };
-    check("embed_ids", await calls.run(rows, prompt));
-    check("embed", await calls.vectors(texts, prompt));
+      largest = Math.max(largest, compare(found, expected, limits, check));
+    }
   }
   return largest;
 }
 
-/** @type {(found: number[], golden: Vector, limits: Limits, fail: Fail) => number} */
-function compare(found, golden, limits, fail) {
+/** @type {(found: number[], golden: number[], limits: Limits, check: Check) => number} */
+function compare(found, golden, limits, check) {
   const { dimension } = CONTRACT.output;
+  check(Math.abs(found.length - golden.length) / dimension, 0);
   let largest = 0;
   for (let start = 0; start < golden.length; start += dimension) {
-    const one = found.slice(start, start + dimension);
-    const other = golden.subarray(start, start + dimension);
+    const [one, other] = [found, golden].map((all) => all.slice(start, start + dimension));
+    const difference = one.reduce((most, x, at) => Math.max(most, Math.abs(x - other[at])), 0);
     const norm = Math.sqrt(dot(other, other));
-    let difference = 0;
-    for (let at = 0; at < dimension; at++) {
-      difference = Math.max(difference, Math.abs(one[at] - other[at]));
-    }
     // float32 rounds relative to size, so a longer vector may differ by more.
-    const allowed = limits.max_abs * Math.max(1, norm);
-    // Written so that NaN fails.
-    if (!(difference <= allowed)) fail(difference, allowed);
+    check(difference, limits.max_abs * Math.max(1, norm));
     // A row as short as rounding has no direction.
     if (norm > limits.max_abs) {
-      const angle = 1 - dot(one, other) / (norm * Math.sqrt(dot(one, one)));
-      if (!(angle <= limits.one_minus_cosine)) fail(angle, limits.one_minus_cosine);
+      check(1 - dot(one, other) / (norm * Math.sqrt(dot(one, one))), limits.one_minus_cosine);
     }
     largest = Math.max(largest, difference);
   }
   return largest;
 }
 
-/** @type {(one: ArrayLike<number>, other: ArrayLike<number>) => number} */
-function dot(one, other) {
-  let sum = 0;
-  for (let at = 0; at < one.length; at++) sum += one[at] * other[at];
-  return sum;
-}
+/** @type {(one: number[], other: number[]) => number} */
+const dot = (one, other) => one.reduce((sum, element, at) => sum + element * other[at], 0);
 
 /** The elements of all rows. @param {Golden} golden */
 function elementsOf({ shape: [rows, dimension], data, places }) {
-  const numbers = new Float32Array(bytesOf(data));
+  const numbers = [...new Float32Array(bytesOf(data))];
   if (typeof places !== "string") return numbers;
-  const elements = new Float32Array(rows * dimension);
+  const elements = new Array(rows * dimension).fill(0);
   const filled = new Int32Array(bytesOf(places));
-  const isPlace = (/** @type {number} */ place) => place >= 0 && place < elements.length;
-  if (filled.length !== numbers.length || !filled.every(isPlace)) {
-    throw new ModelError("polybake.fixture is damaged; bake the model again");
-  }
-  for (const [index, place] of filled.entries()) elements[place] = numbers[index];
+  for (const [at, place] of filled.entries()) elements[place] = numbers[at];
   return elements;
 }
 

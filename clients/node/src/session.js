@@ -33,9 +33,8 @@ export async function openSession(path, { device, threads }, within) {
   const facts = async () => ({ name, fingerprint });
 
   const encode = (/** @type {string[]} */ texts, options = {}) =>
-    within(() => tokenizer.encodeBatch(texts, options)).catch((error) => {
-      const message = `tokenizers cannot split the texts: ${error.message}`;
-      throw new ModelError(message, { cause: error });
+    within(() => tokenizer.encodeBatch(texts, options)).catch((cause) => {
+      throw new ModelError(`tokenizers cannot split the texts: ${cause.message}`, { cause });
     });
 
   /** Token ids of each text. @param {Text[]} texts @param {string | null} prompt */
@@ -75,23 +74,19 @@ export async function openSession(path, { device, threads }, within) {
 }
 
 /** @param {string} json a whole tokenizer.json */
-export function parseTokenizer(json) {
+function parseTokenizer(json) {
   try {
     return Tokenizer.fromString(json);
-  } catch (error) {
-    const message = "polybake.tokenizer is damaged; bake the model again";
-    throw new ModelError(message, { cause: error });
+  } catch (cause) {
+    throw new ModelError("polybake.tokenizer is damaged; bake the model again", { cause });
   }
 }
 
 /**
  * Open the graph on the device asked for, or not at all.
  *
- * @param {string} path
- * @param {Device} device
- * @param {number} [threads]
+ * @param {string} path @param {Device} device @param {number} [threads]
  * @param {InferenceSession.SessionOptions} [more]
- * @throws {DeviceError} the device is not there
  */
 export async function openGraph(path, device, threads = 0, more = {}) {
   // From 1.29 on ONNX Runtime sends telemetry, unless this is 1 before a process uses it.
@@ -121,8 +116,7 @@ export async function openGraph(path, device, threads = 0, more = {}) {
 /**
  * Run rows as one batch; the thread stands still meanwhile.
  *
- * @param {InferenceSession} graph @param {Device} device
- * @param {number[][]} rows @param {string | null} prompt
+ * @type {(graph: InferenceSession, device: Device, rows: number[][], prompt: string | null) => Promise<Vector[]>}
  */
 async function runGraph(graph, device, rows, prompt) {
   const inputs = feedsOf(rows, prompt);
@@ -136,10 +130,7 @@ async function runGraph(graph, device, rows, prompt) {
 
 /** @type {(device: Device, verb: string, cause: any) => Error} */
 function failure(device, verb, cause) {
-  const { message } = cause;
-  if (device === "cpu") {
-    return new ModelError(`onnxruntime cannot ${verb} the graph: ${message}`, { cause });
-  }
-  const fault = `device "${device}" cannot ${verb} the graph (${message}); ${REMEDY}`;
-  return new DeviceError(fault, { cause });
+  const fault = `cannot ${verb} the graph`;
+  if (device === "cpu") return new ModelError(`onnxruntime ${fault}: ${cause.message}`, { cause });
+  return new DeviceError(`device "${device}" ${fault} (${cause.message}); ${REMEDY}`, { cause });
 }

@@ -1,6 +1,6 @@
 /** Find the answer to a question in a text: index.d.ts documents it. */
 
-import { checkedOptions, checkedText, typeOf } from "./arguments.js";
+import { checkedOptions, checkedText, mistyped } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 import { LongTextError } from "./errors.js";
 import { Thread } from "./model.js";
@@ -80,7 +80,7 @@ export class Answerer extends PairModel {
 /** @param {unknown} noAnswer */
 function checkedNoAnswer(noAnswer) {
   if (typeof noAnswer === "boolean") return noAnswer;
-  throw new TypeError(`noAnswer is ${typeOf(noAnswer)}; expected true or false`);
+  throw mistyped("noAnswer", noAnswer, "true or false");
 }
 
 /** Tokens of the context beside the question. @param {string} question @param {Chunk[]} chunks its */

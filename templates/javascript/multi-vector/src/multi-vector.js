@@ -1,6 +1,6 @@
 /** Texts that have a vector for each token. */
 
-import { typeOf } from "./arguments.js";
+import { mistyped, typeOf } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 
 /** @typedef {readonly Float32Array[]} Vectors */
@@ -27,12 +27,12 @@ function dot(one, other) {
 /** @type {(vectors: unknown, name: string) => Vectors} */
 export function checkedVectors(vectors, name) {
   if (!Array.isArray(vectors)) {
-    throw new TypeError(`${name} is ${typeOf(vectors)}; expected an Array of Float32Arrays`);
+    throw mistyped(name, vectors, "an Array of Float32Arrays");
   }
   const { dimension } = CONTRACT.output;
   for (const [place, vector] of vectors.entries()) {
     if (typeOf(vector) !== "Float32Array") {
-      throw new TypeError(`${name}[${place}] is ${typeOf(vector)}; expected a Float32Array`);
+      throw mistyped(`${name}[${place}]`, vector, "a Float32Array");
     }
     if (vector.length !== dimension) {
       const fault = `${name}[${place}] has ${vector.length} elements`;

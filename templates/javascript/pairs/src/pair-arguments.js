@@ -1,6 +1,6 @@
 /** What callers may give of pairs. */
 
-import { checkedNumbers, checkedRows, isList, typeOf } from "./arguments.js";
+import { checkedNumbers, checkedRows, isList, mistyped, typeOf } from "./arguments.js";
 import { InvalidIdsError, InvalidTextError } from "./errors.js";
 import { PIECES, rowOf } from "./tokens.js";
 
@@ -17,7 +17,7 @@ export function checkedPairs(pairs) {
   return Array.from(pairs, (pair, index) => {
     const isPair = Array.isArray(pair) && pair.length === 2;
     if (!isPair || !pair.every((text) => typeof text === "string")) {
-      throw new TypeError(`pairs[${index}] is ${typeOf(pair)}; expected two strings`);
+      throw mistyped(`pairs[${index}]`, pair, "two strings");
     }
     if (!pair.every((text) => text.isWellFormed())) {
       throw new InvalidTextError(`pairs[${index}] is not valid Unicode; repair or drop it`, index);
@@ -33,7 +33,7 @@ export function checkedTokens(rows) {
   }
   for (const [number, row] of rows.entries()) {
     if (!isList(row?.ids) || !isList(row?.typeIds)) {
-      throw new TypeError(`rows[${number}] is ${typeOf(row)}; expected Tokens`);
+      throw mistyped(`rows[${number}]`, row, "Tokens");
     }
   }
   const ids = checkedRows(rows.map((row) => row.ids));

@@ -9,7 +9,7 @@ import {
 } from "./arguments.js";
 import { CONTRACT, DOCUMENT_PROMPT, QUERY_PROMPT } from "./contract.js";
 import { Model, Thread } from "./model.js";
-import { checkedVector, sparseOf } from "./sparse-vector.js";
+import { checkedVector } from "./sparse-vector.js";
 import { checkedTop } from "./top.js";
 
 /** @import * as api from "../index.d.ts" */
@@ -34,23 +34,23 @@ export class SparseEmbedder extends Model {
 
   /** @type {api.SparseEmbedder["embed"]} */
   async embed(texts, options) {
-    return this.#thread.vectors(checkedTexts(texts), checkedPrompt(options), sparseOf);
+    return this.#thread.vectors(checkedTexts(texts), checkedPrompt(options));
   }
 
   /** @type {api.SparseEmbedder["embedQuery"]} */
   async embedQuery(text) {
-    const [vector] = await this.#thread.vectors([checkedText(text)], QUERY_PROMPT, sparseOf);
+    const [vector] = await this.#thread.vectors([checkedText(text)], QUERY_PROMPT);
     return vector;
   }
 
   /** @type {api.SparseEmbedder["embedQueries"]} */
   async embedQueries(texts) {
-    return this.#thread.vectors(checkedTexts(texts), QUERY_PROMPT, sparseOf);
+    return this.#thread.vectors(checkedTexts(texts), QUERY_PROMPT);
   }
 
   /** @type {api.SparseEmbedder["embedDocuments"]} */
   async embedDocuments(texts) {
-    return this.#thread.vectors(checkedTexts(texts), DOCUMENT_PROMPT, sparseOf);
+    return this.#thread.vectors(checkedTexts(texts), DOCUMENT_PROMPT);
   }
 
   /** @type {api.SparseEmbedder["tokens"]} */
@@ -76,6 +76,6 @@ export class SparseEmbedder extends Model {
 
   /** @type {api.SparseEmbedder["embedIds"]} */
   async embedIds(rows, options) {
-    return (await this.#thread.run(checkedRows(rows), checkedPrompt(options))).map(sparseOf);
+    return this.#thread.run(checkedRows(rows), checkedPrompt(options));
   }
 }

@@ -1,6 +1,6 @@
 /** Words that stand together, by their labels. */
 
-import { typeOf } from "./arguments.js";
+import { mistyped } from "./arguments.js";
 import { CONTRACT } from "./contract.js";
 
 /** @import { Aggregation, Span, Vector } from "../index.d.ts" */
@@ -40,7 +40,7 @@ const AGGREGATIONS = {
 /** @param {unknown} aggregation @returns {Aggregation} */
 export function checkedAggregation(aggregation) {
   if (typeof aggregation !== "string") {
-    throw new TypeError(`aggregation is ${typeOf(aggregation)}; expected a string`);
+    throw mistyped("aggregation", aggregation, "a string");
   }
   if (!Object.hasOwn(AGGREGATIONS, aggregation)) {
     const known = Object.keys(AGGREGATIONS).join(", ");

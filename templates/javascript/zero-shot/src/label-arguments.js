@@ -1,6 +1,6 @@
 /** What callers may give of how labels are asked for. */
 
-import { checkedText, typeOf } from "./arguments.js";
+import { checkedText, mistyped } from "./arguments.js";
 
 /** A text with a place for a label. @param {unknown} template */
 export function checkedTemplate(template) {
@@ -12,5 +12,5 @@ export function checkedTemplate(template) {
 /** @param {unknown} multiLabel */
 export function checkedMultiLabel(multiLabel) {
   if (typeof multiLabel === "boolean") return multiLabel;
-  throw new TypeError(`multiLabel is ${typeOf(multiLabel)}; expected true or false`);
+  throw mistyped("multiLabel", multiLabel, "true or false");
 }

@@ -1,6 +1,6 @@
 /** Streams of texts, window by window: bulk.d.ts documents it. */
 
-import { checkedList, checkedOptions, checkedText, numberOr, typeOf } from "./arguments.js";
+import { checkedList, checkedOptions, checkedText, mistyped, numberOr } from "./arguments.js";
 
 /** @import * as api from "../bulk.d.ts" */
 
@@ -14,12 +14,12 @@ export function each(calls, texts, options) {
   }
   if (window < 1) throw new RangeError(`window is ${window}; expected 1 or more`);
   if (signal && typeof signal.throwIfAborted !== "function") {
-    throw new TypeError(`signal is ${typeOf(signal)}; expected an AbortSignal`);
+    throw mistyped("signal", signal, "an AbortSignal");
   }
   const each = [calls].flat();
   const other = each.find((call) => typeof call !== "function");
   if (other !== undefined || each.length === 0) {
-    throw new TypeError(`the call is ${typeOf(other)}; expected a function of texts`);
+    throw mistyped("the call", other, "a function of texts");
   }
   signal?.throwIfAborted();
   return resultsOf(each, list, window, signal);
