@@ -16,6 +16,7 @@ LANGUAGES = {
     "java": "Java",
     "go": "Go",
     "rust": "Rust",
+    "browser": "Browser",
 }
 
 

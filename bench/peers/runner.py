@@ -1,4 +1,4 @@
-"""A peer's process: stopped as a whole, except while it is asked."""
+"""A peer's process, with those that it starts: stopped as a whole, except while it is asked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STOPPING = 0.05
 
 
 class Runner:
-    """One process. Whatever its idle threads would do, they do nothing while others are timed.
+    """One process, or a browser's many. Whatever they would do, they do not while others are timed.
 
     Attributes:
         versions: Of the packages that it runs.
@@ -54,7 +54,7 @@ class Runner:
         """
         if self.worked() > self._paused_at + _STOPPING:
             raise RuntimeError(f"{self._log.stem} worked while others were timed")
-        self._seen.resume()
+        self._resume()
         request = {"texts": texts, "calls": calls, "vectors": vectors and str(vectors)}
         stdin = cast(IO[bytes], self._process.stdin)
         stdin.write(json.dumps(request).encode() + b"\n")
@@ -65,28 +65,37 @@ class Runner:
 
     def worked(self) -> float:
         """Seconds of processor time that the process has taken since its start."""
-        times = self._seen.cpu_times()
-        return float(times.user + times.system)
+        times = [process.cpu_times() for process in self._processes()]
+        return float(sum(time.user + time.system for time in times))
 
     def peak(self) -> int:
-        """The most memory that the process had so far, in MiB."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
-        return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+        """The most memory that the process had so far, in MiB; of many, that of the largest."""
+        return max(_peak(process.pid) for process in self._processes()) // 1024
 
     def finish(self) -> None:
         """Let the process see that nothing more is asked, and end; once is enough."""
         if self._process.poll() is not None:
             return
-        self._seen.resume()
+        self._resume()
         cast(IO[bytes], self._process.stdin).close()
         try:
             self._process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self._process.kill()
 
+    def _processes(self) -> list[psutil.Process]:
+        """It and what it started, but for zombies, which nothing stops."""
+        found = [self._seen, *self._seen.children(recursive=True)]
+        return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
+
+    def _resume(self) -> None:
+        for process in self._processes():
+            process.resume()
+
     def _pause(self) -> None:
-        self._seen.suspend()
-        while self._seen.status() != psutil.STATUS_STOPPED:
+        for process in self._processes():
+            process.suspend()
+        while any(process.status() != psutil.STATUS_STOPPED for process in self._processes()):
             os.sched_yield()
         self._paused_at = self.worked()
 
@@ -96,3 +105,8 @@ class Runner:
             if line.startswith(b"{"):
                 return cast(dict[str, Any], json.loads(line))
         raise RuntimeError(f"{self._log.stem} ended; its last words are in {self._log}")
+
+
+def _peak(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0])
