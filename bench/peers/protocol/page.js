@@ -1,4 +1,5 @@
 // How a runner in a page answers, by way of chromium.js; protocol/answer.py says how.
+import { timed } from "./calls.js";
 
 /** The program's arguments, with the model's address in place of its path. */
 export const told = new URLSearchParams(location.search).getAll("told");
@@ -7,13 +8,7 @@ export const told = new URLSearchParams(location.search).getAll("told");
 export async function answer(embed, packages) {
   let request = await say({ versions: await versionsOf(packages) });
   for (;;) {
-    const seconds = [];
-    let vectors;
-    for (let call = 0; call < request.calls; call++) {
-      const begin = performance.now();
-      vectors = await embed(request.texts);
-      seconds.push((performance.now() - begin) / 1000);
-    }
+    const { seconds, vectors } = await timed(embed, request);
     request = await say({ seconds }, request.vectors ? vectors : []);
   }
 }

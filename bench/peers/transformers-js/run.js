@@ -2,6 +2,7 @@
 import { basename, dirname } from "node:path";
 import { env, pipeline } from "@huggingface/transformers";
 import { answer } from "../protocol/answer.js";
+import { inBatches } from "../protocol/calls.js";
 
 const [threads, folder, size = "Infinity"] = process.argv.slice(2);
 env.allowRemoteModels = false;
@@ -11,13 +12,5 @@ const extract = await pipeline("feature-extraction", basename(folder), {
   session_options: { intraOpNumThreads: Number(threads) },
 });
 
-async function embed(texts) {
-  const batches = [];
-  for (let start = 0; start < texts.length; start += Number(size)) {
-    const batch = texts.slice(start, start + Number(size));
-    batches.push((await extract(batch, { pooling: "mean", normalize: true })).data);
-  }
-  return batches;
-}
-
-await answer(embed, ["@huggingface/transformers", "onnxruntime-node", "@huggingface/tokenizers"]);
+const packages = ["@huggingface/transformers", "onnxruntime-node", "@huggingface/tokenizers"];
+await answer(inBatches(extract, Number(size)), packages);
