@@ -14,6 +14,7 @@ from .contract import CONTRACT
 from .errors import ModelError
 
 _KEYS = ("polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests")
+_MANIFEST, _TOKENIZER, _FIXTURE, _DIGESTS = _KEYS
 
 #: Protobuf tags: ``metadata_props`` of a ModelProto, key and value of one of its entries.
 _ENTRY, _KEY, _VALUE = b"\x72", b"\x0a", b"\x12"
@@ -40,8 +41,9 @@ def read_head(path: str) -> Head:
         ModelError: not a model file, damaged, of a newer format, or with another contract.
     """
     with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
         try:
-            return _checked(path, *_read_values(file), os.fstat(file.fileno()).st_size)
+            return _checked(path, *_read_values(file, size), size)
         except ValueError as error:
             raise ModelError(f"{path}: {error}") from error
 
@@ -84,13 +86,13 @@ def _opened(path: str) -> io.BufferedReader:
         raise ModelError(f"{path}: cannot be read ({reason}); {remedy}") from error
 
 
-def _read_values(file: BinaryIO) -> tuple[dict[str, bytes], int]:
+def _read_values(file: BinaryIO, size: int) -> tuple[dict[str, bytes], int]:
     """The values of our keys, and where the tail begins."""
     values = dict[str, bytes]()
     while True:
         start = file.tell()
         try:
-            entry = _read_field(file, os.fstat(file.fileno()).st_size, _ENTRY)
+            entry = _read_field(file, size, _ENTRY)
             if entry is None:
                 return values, start
             inner = io.BytesIO(entry)
@@ -130,16 +132,15 @@ def _checked(path: str, values: dict[str, bytes], tail: int, size: int) -> Head:
     for key in _KEYS:
         if key not in values:
             raise ValueError(f"has no {key}; write the file with: polybake bake")
-    *parts, found = (values[key] for key in _KEYS)
     types = {"tail": str, "tail_length": int, "manifest": str, "tokenizer": str, "fixture": str}
-    digests = json_object("polybake.digests", found, _COPY, **types)
+    digests = json_object(_DIGESTS, values[_DIGESTS], _COPY, **types)
     length = digests["tail_length"]
     if size - tail != length:
         raise ValueError(f"has {size - tail} bytes after its head, expected {length}; {_COPY}")
-    for key, part in zip(_KEYS, parts, strict=False):
-        if hashlib.sha256(part).hexdigest() != digests[key.removeprefix("polybake.")]:
+    for key in _KEYS[:-1]:
+        if hashlib.sha256(values[key]).hexdigest() != digests[key.removeprefix("polybake.")]:
             raise ValueError(f"{key} does not match its digest; {_COPY}")
-    named = partial(json_object, "polybake.manifest", parts[0], "bake the model again")
+    named = partial(json_object, _MANIFEST, values[_MANIFEST], "bake the model again")
     manifest = named(format=int)
     if manifest["format"] > 1:
         writer = manifest.get("generator") or "an unknown version"
@@ -149,7 +150,7 @@ def _checked(path: str, values: dict[str, bytes], tail: int, size: int) -> Head:
     for field, mine, theirs in _differences(CONTRACT, manifest["contract"]):
         differs = f"contract field {field}: expected {mine}, found {theirs}"
         raise ValueError(f"{differs}; regenerate the client with: polybake generate")
-    return Head(path, manifest, *parts[1:], digests, tail)
+    return Head(path, manifest, values[_TOKENIZER], values[_FIXTURE], digests, tail)
 
 
 def _differences(expected: Any, found: Any, field: str = "") -> Iterator[tuple[str, str, str]]:
