@@ -2,7 +2,7 @@
 /** Reproduce the golden cases of a model file. */
 
 import { CONTRACT } from "./contract.js";
-import { SelfCheckError } from "./errors.js";
+import { ModelError, SelfCheckError } from "./errors.js";
 
 /** @import { Vector } from "../index.d.ts" */
 /** @import { Device } from "./arguments.js" */
@@ -87,6 +87,10 @@ function elementsOf({ shape: [rows, dimension], data, places }) {
   if (typeof places !== "string") return numbers;
   const elements = new Array(rows * dimension).fill(0);
   const filled = new Int32Array(bytesOf(places));
+  const isPlace = (/** @type {number} */ place) => place >= 0 && place < elements.length;
+  if (filled.length !== numbers.length || !filled.every(isPlace)) {
+    throw new ModelError("polybake.fixture is damaged; bake the model again");
+  }
   for (const [at, place] of filled.entries()) elements[place] = numbers[at];
   return elements;
 }
