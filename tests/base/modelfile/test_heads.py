@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heads import cases, write
+from heads.write import cases, write
 from polybake.base.modelfile.container import read_head
 from polybake.errors import InputError
 
@@ -30,7 +30,7 @@ def test_the_core_says_what_every_reader_says(case: dict[str, str]) -> None:
 
 
 def test_the_committed_files_are_fresh(tmp_path: Path) -> None:
-    """The folder is what tools/heads.py writes."""
+    """The folder is what tools/heads writes."""
     write(tmp_path)
     found = {file.name: file.read_bytes() for file in HEADS.iterdir()}
     assert found == {file.name: file.read_bytes() for file in tmp_path.iterdir()}

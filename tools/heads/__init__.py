@@ -1,0 +1,1 @@
+"""Model files with damaged heads, and what every reader says of them: fixtures/heads."""
