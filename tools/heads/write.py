@@ -7,6 +7,7 @@ test are generated from, and files of weights.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,3 +49,7 @@ def write(folder: Path) -> None:
     for name, value in parts.items():
         with replacing(folder / name) as file:
             file.write(json.dumps(value, indent=1).encode("ascii") + b"\n")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
