@@ -59,23 +59,14 @@ def test_a_damaged_fixture(
     """Golden cases that cannot be read are a fault of the file."""
     path = copy_with("fixture", model, tmp_path / "m.onnx", change)
     with pytest.raises(ModelError, match=r"polybake\.fixture is damaged; bake the model again"):
-        check_cases(opened, read_head(str(path)), "cpu")
+        check_cases(
+            read_head(str(path)), "cpu", opened._tokenize, opened._run, opened._vectors
+        )
 
 
-class Stub(Model):
-    """What is checked below: it gives these vectors for the text "a" and its one id."""
-
-    def __init__(self, vectors: NDArray[Any]) -> None:
-        self.vectors = vectors
-
-    def _tokenize(self, texts: Any, prompt: str | None) -> list[list[int]]:
-        return [[1]]
-
-    def _run(self, rows: Any, prompt: str | None) -> NDArray[Any]:
-        return self.vectors
-
-    def _vectors(self, texts: Any, prompt: str | None) -> NDArray[Any]:
-        return self.vectors
+def judged(head: Head, vectors: NDArray[Any]) -> float:
+    """Judge what gives these vectors for the text "a" and its one id."""
+    return check_cases(head, "cpu", lambda *_: [[1]], lambda *_: vectors, lambda *_: vectors)
 
 
 def check(found: list[float], golden: list[float], max_abs: float = 1e-5) -> float:
@@ -95,7 +86,7 @@ def check(found: list[float], golden: list[float], max_abs: float = 1e-5) -> flo
         ],
     }
     head = Head("m.onnx", {}, b"", json.dumps(fixture).encode("ascii"), {}, 0)
-    return check_cases(Stub(np.array([found], np.float32)), head, "cpu")
+    return judged(head, np.array([found], np.float32))
 
 
 def test_a_small_difference_passes() -> None:

@@ -101,7 +101,7 @@ class Model:
         self._session()
         head = self._head()
         check_tail(head)
-        return check_cases(self, head, self._options[0])
+        return check_cases(head, self._options[0], self._tokenize, self._run, self._vectors)
 
     def close(self) -> None:
         """Free the model once the calls in flight have ended; later calls raise ClosedError."""
