@@ -22,15 +22,7 @@ use crate::{
     session,
 };
 
-/// What runs the graph; there is no fall-back from one to the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Device {
-    /// The processor.
-    #[default]
-    Cpu,
-    /// A GPU of NVIDIA; needs ONNX Runtime's library for GPUs.
-    Cuda,
-}
+pub use crate::session::Device;
 
 /// How a model file is opened: `Options { threads: Some(1), ..Options::default() }`.
 #[derive(Clone, Debug, Default)]

@@ -18,7 +18,17 @@ use ort::{
     value::{DynValue, Tensor},
 };
 
-use crate::{contract::CONTRACT, error::Error, model::Device, outputs};
+use crate::{contract::CONTRACT, error::Error, outputs};
+
+/// What runs the graph; there is no fall-back from one to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// A GPU of NVIDIA; needs ONNX Runtime's library for GPUs.
+    Cuda,
+}
 
 const LIBRARY: &str = "ORT_DYLIB_PATH";
 const TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
