@@ -59,9 +59,7 @@ def test_a_damaged_fixture(
     """Golden cases that cannot be read are a fault of the file."""
     path = copy_with("fixture", model, tmp_path / "m.onnx", change)
     with pytest.raises(ModelError, match=r"polybake\.fixture is damaged; bake the model again"):
-        check_cases(
-            read_head(str(path)), "cpu", opened._tokenize, opened._run, opened._vectors
-        )
+        check_cases(read_head(str(path)), "cpu", opened._tokenize, opened._run, opened._vectors)
 
 
 def judged(head: Head, vectors: NDArray[Any]) -> float:
