@@ -20,6 +20,7 @@ from models.files.task_models import (
     write_zero_shot,
 )
 from models.files.weights_beside import move_weights
+from support.clients.hostile import CONTRACTS
 from support.processes.commandline import polybake
 
 pytest_plugins = [
@@ -27,6 +28,7 @@ pytest_plugins = [
     "support.oracle.published_pages",
     "support.clients.cargo",
     "support.clients.caught",
+    "support.clients.npm",
     "faulty.fixtures",
 ]
 
@@ -63,11 +65,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands that a test runs do not inherit what this run requires.
+    """Commands that a test runs do not inherit what this run requires, nor a model of its own.
 
     Nor do they inherit forced colours, which Typer's help also has on GitHub.
     """
-    for name in ("POLYBAKE_REQUIRE", "GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
+    colours = ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS")
+    for name in ("POLYBAKE_REQUIRE", "POLYBAKE_MODEL", *colours):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -108,6 +111,13 @@ def every_feed_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model file of every_feed, with embeddings of bits, eight in a byte."""
     path = tmp_path_factory.mktemp("a model") / "every-feed-bits.onnx"
     return write_every_feed_model(path, name="every-feed-bits", precision="ubinary")
+
+
+@pytest.fixture(scope="session")
+def every_feed_hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model file of every_feed, with prompts that try to break out of generated code."""
+    path = tmp_path_factory.mktemp("a model") / "every-feed.onnx"
+    return write_every_feed_model(path, **CONTRACTS["hostile"])
 
 
 @pytest.fixture(scope="session")

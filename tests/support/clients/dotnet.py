@@ -13,6 +13,9 @@ from support.clients.rendered import run
 
 RELEASE = ("--configuration", "Release")
 
+#: A warning of the compiler or an analyzer is an error here, and not where the client is used.
+STRICT = "-p:TreatWarningsAsErrors=true"
+
 #: A build server would outlive the tests and hold their pipes open.
 NO_SERVERS = {
     "DOTNET_CLI_USE_MSBUILD_SERVER": "0",

@@ -15,20 +15,14 @@ import pytest
 
 import polybake
 from models.files.search_model import write_search_model
+from support.clients.dotnet import NO_SERVERS
 from support.clients.java import COPY
-from support.clients.rendered import onnxruntime, run
+from support.clients.rendered import attempt, onnxruntime, run
 
 RECIPES = Path(__file__).resolve().parents[3] / "recipes"
 
 #: The name of the model in every recipe, which imports that model's client.
 MODEL = "all-minilm-l6-v2.onnx"
-
-#: A build server would outlive the tests and hold their pipes open.
-NO_SERVERS = {
-    "DOTNET_CLI_USE_MSBUILD_SERVER": "0",
-    "MSBUILDDISABLENODEREUSE": "1",
-    "UseSharedCompilation": "false",
-}
 
 GEMFILE = """\
 source "https://rubygems.org"
@@ -90,10 +84,7 @@ def write_project(folder: Path, *languages: str) -> Path:
 def call(project: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a program, whatever its exit code."""
     bundle = {"BUNDLE_GEMFILE": str(project / "Gemfile"), "BUNDLE_PATH": str(project / "gems")}
-    return subprocess.run(
-        command, cwd=project, capture_output=True, encoding="utf-8", check=False,
-        env=os.environ | NO_SERVERS | bundle | {"LANG": "C.UTF-8"},
-    )  # fmt: skip
+    return attempt(*command, cwd=project, LANG="C.UTF-8", **NO_SERVERS, **bundle)
 
 
 def python(project: Path, program: str) -> list[str]:

@@ -35,9 +35,11 @@ OUTPUTS = {
 RETURNS_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "65536"}
 
 
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    """Run a command that must succeed; what it printed."""
-    done = subprocess.run(
+def attempt(
+    *command: str | Path, cwd: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command, whatever becomes of it."""
+    return subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
         env=os.environ | environment,
@@ -45,6 +47,11 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
         encoding="utf-8",
         check=False,
     )
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """Run a command that must succeed; what it printed."""
+    done = attempt(*command, cwd=cwd, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -76,6 +83,14 @@ def onnxruntime() -> Path:
     assert found.origin is not None
     (library,) = Path(found.origin).parent.glob("capi/libonnxruntime.*")
     return library
+
+
+def prepare(client: Path) -> Path:
+    """The folder of a client that was made runnable as its harness.json says."""
+    settings = json.loads((client / "harness.json").read_text(encoding="utf-8"))
+    for command in settings["prepare"]:
+        run(*command, cwd=client, **settings.get("environment", {}))
+    return client
 
 
 def rebuild(client: Path) -> Path:
