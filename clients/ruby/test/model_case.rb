@@ -19,7 +19,7 @@ module AllMinilmL6V2
     MODEL = ENV.fetch("POLYBAKE_MODEL") { abort "set POLYBAKE_MODEL to the path of the baked .onnx file" }
     EMBEDDER = Embedder.new(MODEL, concurrency: 1) # so that runs have an order
     FILE = ModelFile.new(MODEL)
-    TOKENIZER = Tokenizers::Tokenizer.from_str(FILE.tokenizer)
+    TOKENIZER = FILE.tokenizer
 
     # Stands before the graph, and in its place where a test gives an answer.
     module Played
