@@ -87,12 +87,12 @@ def test_a_gem_of_another_form_is_refused(ruby_client: Path, gems: str, every_fe
       puts error.message
     end
     """
-    expected = r"onnxruntime 0\.11\.\d+ has another form than this ruby_client knows; .*\n"
+    expected = r"onnxruntime 0\.11\.\d+ has another form than this client knows; .*\n"
     assert re.fullmatch(expected, evaluate(ruby_client, gems, every_feed, script))
 
 
 def test_a_library_that_is_not_there(ruby_client: Path, gems: str, every_feed: Path) -> None:
-    """A wrong OnnxRuntime.ffi_lib is the ruby_client's own error, with the cause."""
+    """A wrong OnnxRuntime.ffi_lib is the client's own error, with the cause."""
     script = """
     OnnxRuntime.ffi_lib = "/no/libonnxruntime.so"
     begin

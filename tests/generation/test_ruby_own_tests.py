@@ -54,7 +54,7 @@ def test_a_client_without_parts(
 def test_weights_beside_the_graph(
     ruby_client: Path, gems: str, every_feed_beside: Path, tmp_path: Path
 ) -> None:
-    """The ruby_client of such a file is clean, and its tests of files and of vectors pass."""
+    """The client of such a file is clean, and its tests of files and of vectors pass."""
     folder = write("ruby", tmp_path / "client", every_feed_beside)
     run("bundle", "exec", "standardrb", "--no-fix", folder, cwd=ruby_client, BUNDLE_PATH=gems)
     done = own_tests(folder, every_feed_beside, gems, "{model_file,self_check,embedder}")
