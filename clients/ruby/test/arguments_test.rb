@@ -104,9 +104,5 @@ module AllMinilmL6V2
       assert_refused(TypeError, problem) { embedder.embed(texts) }
       assert_refused(TypeError, problem) { embedder.tokenize(texts) }
     end
-
-    def assert_refused(type, problem, &)
-      assert_raises(type, &).tap { |error| assert_equal problem, error.message }
-    end
   end
 end

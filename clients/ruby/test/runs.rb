@@ -11,11 +11,11 @@ module AllMinilmL6V2
     # @return [Runs]
     def self.while(during = ->(*) {}, peak: 1)
       runs = new(during, peak)
-      ModelCase::Played.answer = runs.method(:answer)
+      ClientCase::Played.answer = runs.method(:answer)
       yield runs
       runs
     ensure
-      ModelCase::Played.answer = nil
+      ClientCase::Played.answer = nil
     end
 
     # Of all runs: how many began, ended, are in flight and were so at most; how wide each was and how

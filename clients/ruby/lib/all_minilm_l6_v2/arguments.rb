@@ -5,22 +5,18 @@ module AllMinilmL6V2
   # What callers may give, checked before anything is run.
   module Arguments
     class << self
-      # @return [String]
       def path(path)
         path = path.to_path if path.respond_to?(:to_path)
         path.is_a?(String) ? path : refuse("path is #{path.class}; expected a path")
       end
 
-      # @return [String]
       def device(device)
         choices = Graph::PROVIDERS.keys
         return device.to_s if choices.include?(device.to_s)
         raise DeviceError, "unknown device \"#{device}\"; choose one of: #{choices.join(", ")}"
       end
 
-      # @param name [Symbol] of the option
-      # @param number [Integer, nil] of what takes a processor each
-      # @return [Integer, nil]
+      # The number of what takes a processor each; +name+ is its option's.
       def processors(name, number)
         return if number.nil?
         refuse("#{name} is #{number.class}; expected a whole number") unless number.is_a?(Integer)
@@ -29,7 +25,7 @@ module AllMinilmL6V2
         raise ArgumentError, "#{name} is #{number}; expected 1 to #{most}, the processors that this process may use"
       end
 
-      # @return [String, nil] the name of a prompt; the default one for nil
+      # The name of a prompt; the default one for nil.
       def prompt(name)
         return CONTRACT["default_prompt"] if name.nil?
         refuse("prompt is #{name.class}; expected a string") unless name.is_a?(String) || name.is_a?(Symbol)
@@ -39,60 +35,50 @@ module AllMinilmL6V2
         raise UnknownPromptError, "unknown prompt \"#{name}\"; #{remedy}"
       end
 
-      # @return [Array<String>] in UTF-8
+      # Texts in UTF-8.
       def texts(texts, name: "texts")
         list(texts).to_a.each_with_index.map { |text, index| text(text, index, name:) }
       end
 
-      # @return [Enumerable] the same, whose order is the results'
+      # The same, whose order is the results'.
       def list(texts, of = "texts")
         given = texts.is_a?(String) ? "a string; put it into a list" : texts.class
         ordered = texts.is_a?(Enumerable) && !texts.is_a?(Hash) && !texts.is_a?(Set)
         ordered ? texts : refuse("expected a list of #{of}, got #{given}")
       end
 
-      # @param index [Integer, nil] the text's place in a list, if it is in one
-      # @param name [String] of the argument
-      # @return [String] in UTF-8
+      # A text in UTF-8; +name+ is its argument's, +index+ its place in a list, if it is in one.
       def text(text, index = nil, name: "text")
         name = "#{name}[#{index}]" if index
         refuse("#{name} is #{text.class}; expected a string") unless text.is_a?(String)
         utf8(text) || raise(InvalidTextError.new("#{name} is not valid Unicode; repair or drop it", index.to_i))
       end
 
-      # @return [Array<Array<Integer>>] the same
+      # The same rows of token ids.
       def rows(rows)
         refuse("expected rows of token ids, got #{rows.class}") unless rows.is_a?(Array)
-        rows.each_with_index { |row, number| ids(row, number) }
+        most, largest = CONTRACT["max_length"], CONTRACT["vocab_size"] - 1
+        rows.each_with_index do |row, number|
+          name = "rows[#{number}]"
+          refuse("#{name} is #{row.class}; expected a list of token ids") unless row.is_a?(Array)
+          raise InvalidIdsError.new("#{name} has #{row.size} ids; expected at most #{most}", number) if row.size > most
+          numbers(name, number, row, largest)
+        end
       end
 
       private
 
-      def refuse(problem)
-        raise TypeError, problem
-      end
-
-      def ids(row, number)
-        refuse("rows[#{number}] is #{row.class}; expected a list of token ids") unless row.is_a?(Array)
-        most, ids = CONTRACT["max_length"], 0...CONTRACT["vocab_size"]
-        if row.size > most
-          raise InvalidIdsError.new("rows[#{number}] has #{row.size} ids; expected at most #{most}", number)
-        end
-        numbers("rows[#{number}]", number, row, ids.max)
-      end
+      def refuse(problem) = raise(TypeError, problem)
 
       # Refuses what is no whole number from 0 to the largest one.
       def numbers(name, row, values, largest)
-        place = values.index { |value| !value.is_a?(Integer) || !value.between?(0, largest) }
-        return unless place
+        place = values.index { |value| !value.is_a?(Integer) || !value.between?(0, largest) } or return
         problem = "#{name}[#{place}] is #{shown(values[place])}; expected a whole number from 0 to #{largest}"
         raise InvalidIdsError.new(problem, row)
       end
 
       # A number, and of anything else its class.
-      def shown(value)
-        (value.is_a?(Integer) || value.is_a?(Float)) ? value : value.class
-      end
+      def shown(value) = (value.is_a?(Integer) || value.is_a?(Float)) ? value : value.class
 
       # Bytes without an encoding, which sockets and some database drivers return, are read as UTF-8.
       def utf8(text)
@@ -104,6 +90,4 @@ module AllMinilmL6V2
       end
     end
   end
-
-  private_constant :Arguments
 end

@@ -5,51 +5,40 @@ module AllMinilmL6V2
   # Which rows of token ids run together, and what the graph is fed for them.
   module Batches
     class << self
-      # Rows of similar length, so that little of a batch is padding, and the longest first, so that
-      # memory is asked for once. What the layers hold grows with the length, and what attention holds
-      # with its square.
+      # Groups rows, the longest first, so that little is padding and memory does not grow.
       #
       # @param sizes [Array<Integer>] the token count of each row
-      # @param budget [Integer] the most tokens of one batch, padding included
+      # @param budget [Integer] the most tokens of a batch, padding included; a longer row stands alone
       # @return [Array<Array<Integer>>] the rows' numbers
       def of(sizes, budget)
         rows = sizes.each_index.sort_by { |row| -sizes[row] }
         batches = []
         until rows.empty?
-          length = [1, sizes[rows.first]].max
-          batches << rows.shift([budget / length, 512 * budget / length**2].min.clamp(1..))
+          longest = [1, sizes[rows.first]].max
+          # Layers hold a number for each token, attention one for each pair of a row's tokens.
+          batches << rows.shift([budget / longest, 512 * budget / longest**2].min.clamp(1..))
         end
         batches
       end
 
-      # The graph's inputs, padded to the longest row, and to one place at least. Their memory is not
-      # Ruby's: whoever runs the graph frees it.
+      # What each input of the graph receives, in memory that is not Ruby's: whoever runs the graph frees it.
       #
-      # @param rows [Array<Array<Integer>>] each id plus the vocabulary's size for each type above 0
-      # @param prompt [String, nil]
-      # @return [Hash{String => OnnxRuntime::OrtValue}] int64 values by the input's name
+      # @return [Hash{String => OnnxRuntime::OrtValue}]
       def feeds(rows, prompt)
-        width = [1, *rows.map(&:size)].max
-        CONTRACT["inputs"].to_h { |input| [input["name"], feed(input, rows, width, prompt)] }
+        {
+          "input_ids" => grid(rows, CONTRACT["pad_id"]) { |token, _| token },
+          "attention_mask" => grid(rows, 0) { 1 }
+        }
       end
 
       private
 
-      def feed(input, rows, width, prompt)
-        vocabulary = CONTRACT["vocab_size"]
-        case input["feed"]
-        when "input_ids" then grid(rows, width, CONTRACT["pad_id"]) { |token, _| token % vocabulary }
-        when "token_type_ids" then grid(rows, width) { |token, _| token / vocabulary }
-        when "attention_mask" then grid(rows, width) { 1 }
-        when "position_ids" then grid(rows, width) { |_, place| place }
-        when "prompt_value" then tensor([1], [input["values"].fetch(prompt.to_s)])
-        end
-      end
-
-      def grid(rows, width, filler = 0, &value)
+      # A number for each token and its place, padded to the longest row, and to one place at least.
+      def grid(rows, filler, &value)
+        width = [1, *rows.map(&:size)].max
         numbers = rows.flat_map do |row|
           values, padding = row.each_with_index.map(&value), [filler] * (width - row.size)
-          (CONTRACT["pad_side"] == "right") ? values + padding : padding + values
+          values + padding
         end
         tensor([rows.size, width], numbers)
       end
@@ -62,6 +51,4 @@ module AllMinilmL6V2
       end
     end
   end
-
-  private_constant :Batches
 end

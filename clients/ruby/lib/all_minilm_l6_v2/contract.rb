@@ -25,11 +25,10 @@ module AllMinilmL6V2
     "prompts" => {},
     "default_prompt" => nil
   })
+  private_constant :CONTRACT
 
   # The prompts of searches.
   QUERY_PROMPT = nil
   DOCUMENT_PROMPT = nil
-
   private_constant :QUERY_PROMPT, :DOCUMENT_PROMPT
-  private_constant :CONTRACT
 end

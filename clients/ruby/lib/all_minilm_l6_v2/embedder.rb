@@ -5,14 +5,10 @@ module AllMinilmL6V2
   # A model file that gives embeddings.
   class Embedder < Model
     # @return [Integer] elements of one embedding
-    def dimension
-      CONTRACT["output"]["dimension"]
-    end
+    def dimension = CONTRACT["output"]["dimension"]
 
     # @return [Hash{String => String}] prompt texts by name
-    def prompts
-      CONTRACT["prompts"]
-    end
+    def prompts = CONTRACT["prompts"]
 
     # Embeds texts with a prompt, or with the model's default one.
     #
@@ -21,43 +17,31 @@ module AllMinilmL6V2
     # @return [Array<Array<Float>>] one embedding for each text, in the order of the texts
     # @raise [InvalidTextError] a text is not valid Unicode
     # @raise [UnknownPromptError] the model has no such prompt
-    def embed(texts, prompt: nil)
-      vectors_of(Arguments.texts(texts), Arguments.prompt(prompt))
-    end
+    def embed(texts, prompt: nil) = vectors_of(Arguments.texts(texts), Arguments.prompt(prompt))
 
     # Embeds one search query with the model's query prompt.
     #
     # @return [Array<Float>]
-    def embed_query(text)
-      vectors_of([Arguments.text(text)], QUERY_PROMPT).first
-    end
+    def embed_query(text) = vectors_of([Arguments.text(text)], QUERY_PROMPT).first
 
     # Embeds search queries with the model's query prompt.
     #
     # @return [Array<Array<Float>>]
-    def embed_queries(texts)
-      vectors_of(Arguments.texts(texts), QUERY_PROMPT)
-    end
+    def embed_queries(texts) = vectors_of(Arguments.texts(texts), QUERY_PROMPT)
 
     # Embeds documents with the model's document prompt.
     #
     # @return [Array<Array<Float>>]
-    def embed_documents(texts)
-      vectors_of(Arguments.texts(texts), DOCUMENT_PROMPT)
-    end
+    def embed_documents(texts) = vectors_of(Arguments.texts(texts), DOCUMENT_PROMPT)
 
     # @return [Array<Array<Integer>>] token ids of each text with its prompt, truncated, not padded
-    def tokenize(texts, prompt: nil)
-      ids_of(Arguments.texts(texts), Arguments.prompt(prompt))
-    end
+    def tokenize(texts, prompt: nil) = ids_of(Arguments.texts(texts), Arguments.prompt(prompt))
 
     # Runs rows of token ids as one batch, padded to the longest.
     #
     # @param rows [Array<Array<Integer>>]
     # @return [Array<Array<Float>>]
     # @raise [InvalidIdsError] the model has no such id, or takes fewer in a row
-    def embed_ids(rows, prompt: nil)
-      run(Arguments.rows(rows), Arguments.prompt(prompt))
-    end
+    def embed_ids(rows, prompt: nil) = run(Arguments.rows(rows), Arguments.prompt(prompt))
   end
 end

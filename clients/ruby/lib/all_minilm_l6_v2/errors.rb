@@ -48,12 +48,12 @@ module AllMinilmL6V2
     attr_reader :difference, :limit
 
     def initialize(case_id, stage, difference, limit)
+      @case, @stage, @difference, @limit = case_id, stage, difference, limit
       found, allowed = [difference, limit].map { |number| format("%g", number).downcase }
       super(
         "self-check: case #{case_id}, stage #{stage}: difference #{found} exceeds #{allowed}; " \
         "the model file, this client or its packages changed"
       )
-      @case, @stage, @difference, @limit = case_id, stage, difference, limit
     end
   end
 end

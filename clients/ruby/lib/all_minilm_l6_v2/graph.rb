@@ -13,23 +13,7 @@ module AllMinilmL6V2
       "cudnn_conv_algo_search" => "HEURISTIC" # the default tries every algorithm at each new shape
     }.freeze
     RUN_PARAMETERS = %i[pointer pointer pointer pointer size_t pointer size_t pointer].freeze
-    ERRORS_ONLY = 3
 
-    # @return [Hash{Symbol => #call}] ONNX Runtime's functions, of which one session needs others
-    def self.functions
-      plain, process = OnnxRuntime::FFI.api, Process.pid
-      run = ::FFI::Pointer.new(plain[:Run].address)
-      Hash.new { |_, name| plain[name] }.update(
-        Run: ::FFI::Function.new(:pointer, RUN_PARAMETERS, run, blocking: true),
-        ReleaseSession: lambda do |session|
-          plain[:ReleaseSession].call(session) if process == Process.pid
-          process = nil # once
-        end
-      )
-    end
-
-    # @param path [String]
-    # @param device [String]
     # @param threads [Integer, nil] within one operator
     # @param options [Hash] more of the gem's
     # @raise [ModelError] the graph cannot be loaded
@@ -43,7 +27,7 @@ module AllMinilmL6V2
         intra_op_num_threads: threads || Processors.default,
         # Threads that spin while they wait halve the speed of a busy machine.
         session_config_entries: {"session.intra_op.allow_spinning" => 0},
-        log_severity_level: ERRORS_ONLY,
+        log_severity_level: 3, # errors only
         **options
       )
       return if instance_variable_defined?(:@session) && @api
@@ -54,10 +38,8 @@ module AllMinilmL6V2
       raise failure("load", error)
     end
 
-    # Runs rows of token ids as one batch.
+    # Runs rows of token ids, at least one, as one batch.
     #
-    # @param rows [Array<Array<Integer>>] at least one
-    # @param prompt [String, nil]
     # @return [Array] what the graph gives for each row
     # @raise [ModelError] the graph stops on the CPU
     # @raise [DeviceError] it stops on a GPU, mostly since its memory is full
@@ -74,19 +56,26 @@ module AllMinilmL6V2
     end
 
     # Frees the memory at once, and not when Ruby collects a small object. No run may be in flight.
-    def close
-      api[:ReleaseSession].call(@session)
-    end
+    def close = api[:ReleaseSession].call(@session)
 
     private
 
+    # ONNX Runtime's functions, two of which are other than the gem's.
     def api
-      @api ||= self.class.functions
+      @api ||= begin
+        plain, process = super, Process.pid
+        run = ::FFI::Function.new(:pointer, RUN_PARAMETERS, ::FFI::Pointer.new(plain[:Run].address), blocking: true)
+        release = lambda do |session|
+          plain[:ReleaseSession].call(session) if process == Process.pid
+          process = nil # once
+        end
+        Hash.new { |_, name| plain[name] }.update(Run: run, ReleaseSession: release)
+      end
     end
 
     # The gem would only warn about a provider that is missing, and gives it no options.
-    def load_session(path, options)
-      append_cuda(options) if @device == "cuda"
+    def load_session(path, session_options)
+      append_cuda(session_options) if @device == "cuda"
       super
     end
 
@@ -98,14 +87,10 @@ module AllMinilmL6V2
       end
       options = OnnxRuntime::Pointer.new(api[:ReleaseCUDAProviderOptions])
       check_status api[:CreateCUDAProviderOptions].call(options.ref)
-      keys, values = [CUDA.keys, CUDA.values].map { |texts| strings(texts) }
+      texts = []
+      keys, values = [CUDA.keys, CUDA.values].map { |names| create_node_names(names, texts) }
       check_status api[:UpdateCUDAProviderOptions].call(options, keys, values, CUDA.size)
       check_status api[:SessionOptionsAppendExecutionProvider_CUDA_V2].call(session_options, options)
-    end
-
-    def strings(texts)
-      @strings = [*@strings, *texts.map { |text| ::FFI::MemoryPointer.from_string(text) }]
-      ::FFI::MemoryPointer.new(:pointer, texts.size).write_array_of_pointer(@strings.last(texts.size))
     end
 
     # @return [Error] of a graph that ONNX Runtime cannot load or run; C's messages have no encoding
@@ -133,6 +118,4 @@ module AllMinilmL6V2
       allowed if Etc.respond_to?(:sysconf) && allowed < Etc.sysconf(Etc::SC_NPROCESSORS_ONLN)
     end
   end
-
-  private_constant :Graph, :Processors
 end

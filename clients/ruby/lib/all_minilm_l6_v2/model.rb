@@ -21,25 +21,21 @@ require_relative "session"
 require_relative "self_check"
 
 module AllMinilmL6V2
+  private_constant :Arguments, :Batches, :Graph, :ModelFile, :Outputs, :Processors, :Rows, :SelfCheck, :Session
+
   # A model file, opened: what the clients of every task do. Threads may share it, and a forked child may
   # use its parent's.
   class Model
-    # Texts in memory at a time, as token ids and as results of at most 64 MiB.
-    WINDOW = [8_192, 2**24 / Outputs::LARGEST].min.clamp(1..)
+    # Texts in memory at a time, as token ids and as results.
+    WINDOW = 8192
     private_constant :WINDOW
 
-    # Opens a model file; with a block, closes it at the block's end and returns the block's value.
-    #
-    # @see #initialize
+    # Opens a model file as +new+ does; with a block, closes it at the block's end and returns the block's value.
     def self.open(path, **options)
       model = new(path, **options)
-      return model unless block_given?
-
-      begin
-        yield model
-      ensure
-        model.close
-      end
+      block_given? ? yield(model) : model
+    ensure
+      model&.close if block_given?
     end
 
     # @return [String] the model's name
@@ -71,14 +67,10 @@ module AllMinilmL6V2
     end
 
     # @return [Integer] tokens kept of a text, special tokens included
-    def max_length
-      CONTRACT["max_length"]
-    end
+    def max_length = CONTRACT["max_length"]
 
     # @return [String] the execution provider that runs the graph
-    def provider
-      Graph::PROVIDERS.fetch(@options[:device])
-    end
+    def provider = Graph::PROVIDERS.fetch(@options[:device])
 
     # Hashes the graph and reproduces the golden cases of the model file.
     #
@@ -99,10 +91,7 @@ module AllMinilmL6V2
       GC.start # frees the tokenizer: Ruby sees a small object and would let it wait
     end
 
-    # @return [String]
-    def inspect
-      "#<#{self.class} #{name}, #{provider}, #{@session ? "open" : "closed"}>"
-    end
+    def inspect = "#<#{self.class} #{name}, #{provider}, #{@session ? "open" : "closed"}>"
 
     private
 
@@ -128,26 +117,19 @@ module AllMinilmL6V2
       raise ModelError, "#{@path}: was replaced since it was opened; open it again"
     end
 
-    # @param texts [Array] that were checked
-    # @return [Array] what the block gives for the texts of each window, all together
+    # What the block gives for the texts of each window, all together.
     def in_windows(texts)
       use { |session| texts.each_slice(WINDOW).flat_map { |window| yield session, window } }
     end
 
-    # @return [Array<Array<Integer>>] token ids of each text
     def ids_of(texts, prompt)
       in_windows(texts) { |session, window| session.tokenize(window, prompt) }
     end
 
-    # @return [Array] what the graph gives for each text
     def vectors_of(texts, prompt)
       in_windows(texts) { |session, window| session.vectors(session.tokenize(window, prompt), prompt) }
     end
 
-    # @param rows [Array<Array<Integer>>] that were checked
-    # @return [Array] what the graph gives for each row of the one batch
-    def run(rows, prompt)
-      use { |session| session.run(rows, prompt) }
-    end
+    def run(rows, prompt) = use { |session| session.run(rows, prompt) }
   end
 end

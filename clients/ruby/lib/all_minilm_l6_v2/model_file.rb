@@ -9,58 +9,40 @@ module AllMinilmL6V2
     # Protobuf's tags: ModelProto.metadata_props, and key and value of such an entry.
     ENTRY, KEY, VALUE = 0x72, 0x0a, 0x12
     CHUNK = 1 << 20
+    COPY, BAKE = "copy the file again", "bake the model again"
+    ABOVE_0 = ->(value) { value.is_a?(Integer) && value.positive? }
 
-    # @return [String]
-    attr_reader :path
+    attr_reader :path, :manifest
 
-    # @return [Hash]
-    attr_reader :manifest
-
-    # @return [String] the tokenizer.json
-    attr_reader :tokenizer
-
-    # @param path [String]
     # @raise [ModelError] not a model file, damaged, of a newer format, or with another contract
     def initialize(path)
       @path = path
-      entries = reading { |file| read_entries(file) }
-      check_digests(entries)
-      @tokenizer, @fixture = entries.values_at(TOKENIZER, FIXTURE)
-      @manifest = check_manifest(object(entries[MANIFEST]))
-      check_contract(nil, CONTRACT, @manifest["contract"])
+      @values = reading { |file| read_values(file) }
+      check_digests
+      check_manifest
+      check_contract(CONTRACT, manifest["contract"])
+    end
+
+    # @return [Tokenizers::Tokenizer]
+    # @raise [ModelError] it cannot be loaded
+    def tokenizer
+      Tokenizers::Tokenizer.from_str(@values[TOKENIZER])
+    rescue Tokenizers::Error
+      refuse("#{TOKENIZER} is damaged; #{BAKE}")
     end
 
     # @return [Hash] the golden cases
     # @raise [ModelError] they are of another format
-    def fixture
-      object(@fixture).tap { |fixture| damaged(FIXTURE) unless fixture["format"].eql?(1) }
-    end
+    def fixture = object(FIXTURE, BAKE, "format" => 1)
 
-    # Hashes the graph and compares; about a second for 2 GB.
-    #
-    # @raise [ModelError] the digest differs
+    # Hashes the graph and compares its digest; about a second for 2 GB.
     def check_graph
-      require "openssl" # seven times as fast as Digest, but slow to load
-      digest = OpenSSL::Digest.new("SHA256")
-      reading do |file|
-        file.seek(@tail_start)
-        while (chunk = file.read(CHUNK))
-          digest << chunk
-        end
-      end
-      compare_digests("the graph", digest.hexdigest, @tail_digest)
-    end
-
-    # @raise [ModelError]
-    def damaged(key)
-      refuse("#{key} is damaged; bake the model again")
+      compare("the graph", reading { |file| sha256(file, @tail_start) }, @digests["tail"])
     end
 
     private
 
-    def refuse(problem)
-      raise ModelError, "#{path}: #{problem}"
-    end
+    def refuse(problem) = raise(ModelError, "#{path}: #{problem}")
 
     def reading(&)
       File.open(path, "rb", &)
@@ -69,100 +51,98 @@ module AllMinilmL6V2
       refuse("cannot be read (#{reason}); give the path of a baked .onnx file")
     end
 
-    def read_entries(file)
-      entries = {}
+    # The values of our keys; what follows their entries is the tail.
+    def read_values(file)
+      values = {}
       @tail_start = 0
-      while file.getbyte == ENTRY
-        key, value = entry(field(file))
-        refuse("is not a whole ONNX file (byte #{@tail_start}); copy the file again") unless value
-        refuse("#{key} occurs twice; copy the original file again") if entries.key?(key)
-        entries[key] = value.force_encoding(Encoding::UTF_8) if KEYS.include?(key)
+      while (entry = field(file, ENTRY))
+        io = StringIO.new(entry)
+        key, value = field(io, KEY), field(io, VALUE)
+        raise EOFError unless key && value && io.eof?
+        refuse("#{key} occurs twice; copy the original file again") if values.key?(key)
+        values[key] = value.force_encoding(Encoding::UTF_8) if KEYS.include?(key)
         @tail_start = file.pos
       end
       @tail_length = file.size - @tail_start
-      entries
+      values
+    rescue EOFError
+      refuse("is not a whole ONNX file (byte #{@tail_start}); #{COPY}")
     end
 
-    # @return [Array(String, String), nil] key and value, and nothing else
-    def entry(bytes)
-      io = StringIO.new(bytes.to_s)
-      key = field(io) if io.getbyte == KEY
-      value = field(io) if key && io.getbyte == VALUE
-      [key, value] if value && io.eof?
-    end
+    # The content of the field that begins here; nil where another one does, or none.
+    def field(io, tag)
+      return if io.getbyte != tag
 
-    # A length, at most five bytes of seven bits with the lowest first, and so many bytes.
-    #
-    # @return [String, nil] nil if the input ends before
-    def field(io)
       length = 0
-      5.times do |place|
-        byte = io.getbyte || break
-        length |= (byte & 0x7f) << (7 * place)
-        return (io.read(length) if length <= io.size - io.pos) if byte < 0x80
+      last = 0.step(28, 7).find do |shift| # a length has at most five bytes
+        byte = io.readbyte
+        length |= (byte & 0x7f) << shift
+        byte < 0x80
       end
-      nil
+      raise EOFError if last.nil? || length > io.size - io.pos
+      io.read(length)
     end
 
-    def check_digests(entries)
-      missing = KEYS.find { |key| !entries.key?(key) }
+    def check_digests
+      missing = (KEYS - @values.keys).first
       refuse("has no #{missing}; write the file with: polybake bake") if missing
-      case object(entries[DIGESTS]).values_at("manifest", "tokenizer", "fixture", "tail", "tail_length")
-      in [String, String, String, String => tail, Integer => length] => digests if length.positive?
-        found = "has #{@tail_length} bytes after its head, expected #{length}"
-        refuse("#{found}; copy the file again") if @tail_length != length
-        [MANIFEST, TOKENIZER, FIXTURE].zip(digests) do |key, digest|
-          compare_digests(key, Digest::SHA256.hexdigest(entries[key]), digest)
-        end
-        @tail_digest = tail
-      else
-        refuse("#{DIGESTS} is damaged; copy the file again")
+      texts = %w[manifest tokenizer fixture tail].to_h { |part| [part, String] }
+      @digests = object(DIGESTS, COPY, **texts, "tail_length" => ABOVE_0)
+      expected = @digests["tail_length"]
+      refuse("has #{@tail_length} bytes after its head, expected #{expected}; #{COPY}") if @tail_length != expected
+      [MANIFEST, TOKENIZER, FIXTURE].each do |key|
+        compare(key, Digest::SHA256.hexdigest(@values[key]), @digests[key.delete_prefix("polybake.")])
       end
     end
 
-    def compare_digests(part, found, expected)
-      refuse("#{part} does not match its digest; copy the file again") if found != expected
+    def compare(part, found, expected)
+      refuse("#{part} does not match its digest; #{COPY}") if found != expected
     end
 
-    def check_manifest(manifest)
-      case manifest.values_at("format", "name", "fingerprint", "contract")
-      in [Integer => format, *] if format > 1
-        version = manifest["generator"] || "an unknown version"
-        refuse("manifest format #{format} is newer than 1; use polybake #{version}, which wrote it")
-      in [Integer => format, String, String, Hash] if format == 1
-        manifest
-      else
-        damaged(MANIFEST)
+    def sha256(file, start)
+      require "openssl" # seven times as fast as Digest, but slow to load
+      digest = OpenSSL::Digest.new("SHA256")
+      file.seek(start)
+      while (chunk = file.read(CHUNK))
+        digest << chunk
       end
+      digest.hexdigest
     end
 
-    # @return [Hash] empty if the bytes are no JSON object in ASCII
-    def object(bytes)
-      value = JSON.parse(bytes, freeze: true) if bytes.ascii_only?
-      value.is_a?(Hash) ? value : {}
+    def check_manifest
+      @manifest = object(MANIFEST, BAKE, "format" => ABOVE_0)
+      format, version = manifest["format"], manifest["generator"] || "an unknown version"
+      newer = "manifest format #{format} is newer than 1; use polybake #{version}, which wrote it"
+      refuse(newer) if format > 1
+      object(MANIFEST, BAKE, "name" => String, "fingerprint" => String, "contract" => Hash)
+    end
+
+    # A JSON object in ASCII, whose fields are of these types.
+    def object(key, remedy, types)
+      value = JSON.parse(@values[key], freeze: true) if @values[key].ascii_only?
+      return value if value.is_a?(Hash) && types.all? { |name, type| type === value[name] }
+      raise JSON::ParserError
     rescue JSON::ParserError
-      {}
+      refuse("#{key} is damaged; #{remedy}")
     end
 
     # Goes through both contracts field by field, and refuses the first that differs.
-    def check_contract(field, *both)
-      case both
-      in [Hash => expected, Hash => found]
+    def check_contract(expected, found, field = nil)
+      case [expected, found]
+      in [Hash, Hash]
         (expected.keys | found.keys).each do |key|
-          check_contract([field, key].compact.join("."), *both.map { |part| part.fetch(key, :nothing) })
+          check_contract(expected.fetch(key, :nothing), found.fetch(key, :nothing), [*field, key].join("."))
         end
       in [Array, Array]
-        both.map(&:size).max.times do |index|
-          check_contract("#{field}[#{index}]", *both.map { |part| part.fetch(index, :nothing) })
+        [expected.size, found.size].max.times do |index|
+          check_contract(expected.fetch(index, :nothing), found.fetch(index, :nothing), "#{field}[#{index}]")
         end
       else
-        return if both.first.eql?(both.last)
-        expected, found = both.map { |value| (value == :nothing) ? "nothing" : JSON.generate(value) }
+        return if expected.eql?(found)
+        expected, found = [expected, found].map { |value| (value == :nothing) ? "nothing" : JSON.generate(value) }
         differs = "contract field #{field}: expected #{expected}, found #{found}"
         refuse("#{differs}; regenerate the client with: polybake generate")
       end
     end
   end
-
-  private_constant :ModelFile
 end

@@ -7,15 +7,8 @@ module AllMinilmL6V2
     # The outputs that a run is asked for.
     NAMES = [CONTRACT["output"]["name"]].freeze
 
-    # The most elements of one text.
-    LARGEST = CONTRACT["output"]["dimension"]
-
     # @param outputs [Array<OnnxRuntime::OrtValue>] of one run
     # @return [Array<Array<Float>>] a vector for each text
-    def self.of(outputs, _texts)
-      outputs.first.to_ruby
-    end
+    def self.of(outputs, _texts) = outputs.first.to_ruby
   end
-
-  private_constant :Outputs
 end

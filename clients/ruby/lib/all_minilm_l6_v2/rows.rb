@@ -4,8 +4,6 @@
 module AllMinilmL6V2
   # Texts as rows of token ids.
   module Rows
-    # @param texts [Array<String>]
-    # @param prompt [String, nil]
     # @yieldparam texts [Array<String>] with their prompt
     # @yieldreturn [Array<Array<Integer>>] token ids of each
     # @return [Array<Array<Integer>>]
@@ -13,13 +11,5 @@ module AllMinilmL6V2
       prefix = CONTRACT["prompts"].fetch(prompt, "")
       yield texts.map { |text| prefix + text }
     end
-
-    # @param golden [Hash] a golden case
-    # @return [Array<Array<Integer>>]
-    def self.golden(golden)
-      golden["input_ids"]
-    end
   end
-
-  private_constant :Rows
 end

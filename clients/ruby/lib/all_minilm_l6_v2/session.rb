@@ -13,17 +13,13 @@ module AllMinilmL6V2
     # @return [Tokenizers::Tokenizer]
     attr_reader :tokenizer
 
-    # @param file [ModelFile]
-    # @param threads [Integer, nil] within one operator
-    # @param concurrency [Integer, nil] batches at a time
     # @raise [ModelError] the tokenizer or the graph cannot be loaded
     # @raise [DeviceError] the device is not there
     def initialize(file, device:, threads:, concurrency:)
       # The tokenizer's own threads would not survive a fork, and this is its only switch.
       ENV["TOKENIZERS_PARALLELISM"] ||= "false"
       @path, @budget = file.path, BUDGETS.fetch(device)
-      @tokenizer = load_tokenizer(file)
-      @graph = Graph.new(file.path, device, threads)
+      @tokenizer, @graph = file.tokenizer, Graph.new(file.path, device, threads)
       # A GPU is filled by one batch, the processors by so many.
       @concurrency = concurrency || ((device == "cuda") ? 1 : Processors.allowed / (threads || 1))
       @users, @lock = 1, Mutex.new
@@ -31,7 +27,7 @@ module AllMinilmL6V2
       run([[CONTRACT["pad_id"]]], CONTRACT["default_prompt"]) if device == "cuda"
     end
 
-    # @return [Session] itself, which now has a user more
+    # Itself, which now has a user more.
     def enter
       @lock.synchronize { @users += 1 }
       self
@@ -42,33 +38,21 @@ module AllMinilmL6V2
       @graph.close if @lock.synchronize { @users -= 1 }.zero?
     end
 
-    # @param texts [Array] what rows are made of, in UTF-8
-    # @param prompt [String, nil]
-    # @return [Array<Array<Integer>>] rows, truncated, not padded
-    def tokenize(texts, prompt)
-      Rows.of(texts, prompt) { |plain| encode(plain).map(&:ids) }
-    end
+    # A row of token ids for each text, truncated, not padded.
+    def tokenize(texts, prompt) = Rows.of(texts, prompt) { |plain| encode(plain).map(&:ids) }
 
     # @return [Array<Tokenizers::Encoding>] of each text
-    # @raise [ModelError] the tokenizer fails
     def encode(texts, **options)
       texts.each_slice(TEXTS_PER_TURN).flat_map { |turn| tokenizer.encode_batch(turn, **options) }
     rescue Tokenizers::Error => error
       raise ModelError, "#{@path}: the tokenizer failed: #{error.message}"
     end
 
-    # Runs rows as one batch.
-    #
-    # @param rows [Array<Array<Integer>>]
-    # @return [Array] what the graph gives for each row
-    def run(rows, prompt)
-      rows.empty? ? [] : @graph.results(rows, prompt)
-    end
+    # What the graph gives for each row, all of them one batch.
+    def run(rows, prompt) = rows.empty? ? [] : @graph.results(rows, prompt)
 
-    # Runs rows in batches of similar length. A row beyond the budget runs alone: it keeps all threads busy,
-    # and its memory must not be needed twice.
-    #
-    # @return [Array] what the graph gives for each row
+    # What the graph gives for each row, in batches of similar length. A row beyond the budget runs alone: it
+    # keeps all threads busy, and its memory must not be needed twice.
     def vectors(rows, prompt)
       results, batches = Array.new(rows.size), Batches.of(rows.map(&:size), @budget)
       work = lambda do |batch|
@@ -85,10 +69,11 @@ module AllMinilmL6V2
 
     # Several at a time, each in a thread that is a user of its own; the first error ends them.
     def side_by_side(batches, &work)
-      return batches.each(&work) if [batches.size, @concurrency].min < 2
+      size = [batches.size, @concurrency].min
+      return batches.each(&work) if size < 2
 
       waiting = Queue.new(batches).close
-      threads = Array.new([batches.size, @concurrency].min) do
+      threads = Array.new(size) do
         enter
         Thread.new do
           while (batch = waiting.pop)
@@ -106,13 +91,5 @@ module AllMinilmL6V2
       waiting&.clear
       threads&.each(&:join)
     end
-
-    def load_tokenizer(file)
-      Tokenizers::Tokenizer.from_str(file.tokenizer)
-    rescue Tokenizers::Error
-      file.damaged(ModelFile::TOKENIZER)
-    end
   end
-
-  private_constant :Session
 end
