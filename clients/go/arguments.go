@@ -3,45 +3,28 @@
 package allminilml6v2
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
 // A CallOption says how one call is done.
 type CallOption func(prompt *string)
 
-// WithPrompt names a prompt of the model, whose text is put before each text of the call. Without
-// it the model's default prompt is, if there is one.
-func WithPrompt(name string) CallOption {
-	return func(prompt *string) { *prompt = name }
-}
+// WithPrompt names a prompt of the model, whose text is put before each text of the call; an empty
+// name takes none. Without it the model's default prompt is taken, if there is one.
+func WithPrompt(name string) CallOption { return func(prompt *string) { *prompt = name } }
 
-// promptOf gives the name of a prompt of this model; an empty one is none.
+// promptOf gives the name of a prompt of this model.
 func promptOf(given []CallOption) (string, error) {
 	prompt := contract.DefaultPrompt
 	for _, option := range given {
 		option(&prompt)
 	}
-	if _, known := contract.Prompts[prompt]; known || prompt == contract.DefaultPrompt {
+	if _, known := contract.Prompts[prompt]; known || prompt == "" {
 		return prompt, nil
 	}
-	remedy := "this model has none"
-	_, fields := members(json.RawMessage(contractJSON))
-	if names, _ := members(fields[".prompts"]); len(names) > 0 {
-		remedy = "choose one of: " + strings.ReplaceAll(strings.Join(names, ", ")[1:], ", .", ", ")
-	}
+	const remedy = "this model has none"
 	return "", &UnknownPromptError{fault("unknown prompt \"%.80s\"; %s", prompt, remedy), prompt}
-}
-
-// takeCount takes a number of what needs a processor each.
-func takeCount(place *int, name string, count int) error {
-	*place = count
-	if most := processors(); count < 1 || count > most {
-		return fmt.Errorf("%s is %d; expected 1 to %d, the processors that this process may use", name, count, most)
-	}
-	return nil
 }
 
 func checkTexts(name string, texts []string) error {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // cut gives the places of the rows of each batch, which has at most so many tokens, padding
@@ -28,20 +27,22 @@ func cut(rows [][]int64, budget int) (batches [][]int) {
 	return batches
 }
 
-// sideBySide calls with the numbers from 0 to n - 1, several at a time, until one call fails or the
-// context ends. No call runs any more when it returns.
-func sideBySide(ctx context.Context, n, concurrency int, call func(i int) error) error {
+// sideBySide makes a call for each item, several at a time, until one call fails or the context ends.
+// No call runs any more when it returns.
+func sideBySide[T any](ctx context.Context, items []T, concurrency int, call func(item T) error) error {
 	calls, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	var next atomic.Int64
 	var running sync.WaitGroup
-	for range min(n, concurrency) {
+	places := make(chan struct{}, concurrency)
+	for _, item := range items {
+		if places <- struct{}{}; calls.Err() != nil {
+			break
+		}
 		running.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && calls.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := call(i); err != nil {
-					fail(err)
-				}
+			if err := call(item); err != nil {
+				fail(err)
 			}
+			<-places
 		})
 	}
 	running.Wait()
@@ -56,15 +57,10 @@ func feed(of input, rows [][]int64, prompt string) (shape, values []int64) {
 	}
 	longest := slices.MaxFunc(rows, func(a, b []int64) int { return len(a) - len(b) })
 	width := max(1, len(longest))
-	values = make([]int64, len(rows)*width)
-	if of.Feed == "input_ids" {
-		values = slices.Repeat([]int64{contract.PadID}, len(values))
-	}
+	padding := map[string]int64{"input_ids": contract.PadID}[of.Feed]
+	values = slices.Repeat([]int64{padding}, len(rows)*width)
 	for i, row := range rows {
 		start := i * width
-		if contract.PadSide == "left" {
-			start += width - len(row)
-		}
 		for place, id := range row {
 			switch of.Feed {
 			case "input_ids":

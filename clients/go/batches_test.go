@@ -34,14 +34,11 @@ func TestBatchesKeepTheirBudget(t *testing.T) {
 func TestFeeds(t *testing.T) {
 	rows := [][]int64{{7, 8, 9}, {6}}
 	pad := contract.PadID
-	right := map[string][]int64{
+	tokens := map[string][]int64{
 		"input_ids":      {7, 8, 9, 6, pad, pad},
 		"attention_mask": {1, 1, 1, 1, 0, 0},
 		"token_type_ids": {0, 0, 0, 0, 0, 0},
 		"position_ids":   {0, 1, 2, 0, 0, 0},
-	}
-	if contract.PadSide == "left" {
-		right["input_ids"], right["attention_mask"] = []int64{7, 8, 9, pad, pad, 6}, []int64{1, 1, 1, 0, 0, 1}
 	}
 	for _, of := range contract.Inputs {
 		prompts := map[string]int64{"": 0}
@@ -49,7 +46,7 @@ func TestFeeds(t *testing.T) {
 			prompts = of.Values
 		}
 		for prompt, value := range prompts {
-			expected := right[of.Feed]
+			expected := tokens[of.Feed]
 			if of.Feed == "prompt_value" {
 				expected = []int64{value}
 			}
@@ -60,11 +57,13 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
+var numbers = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+
 func TestSoManyRunAtATime(t *testing.T) {
 	var running, most atomic.Int64
 	var together sync.WaitGroup
 	together.Add(2)
-	err := sideBySide(t.Context(), 20, 2, func(i int) error {
+	err := sideBySide(t.Context(), numbers, 2, func(i int) error {
 		most.Store(max(most.Load(), running.Add(1)))
 		if i < 2 {
 			together.Done()
@@ -81,7 +80,7 @@ func TestSoManyRunAtATime(t *testing.T) {
 func TestAnErrorEndsAll(t *testing.T) {
 	failure := errors.New("no such batch")
 	var calls atomic.Int64
-	err := sideBySide(t.Context(), 20, 1, func(i int) error {
+	err := sideBySide(t.Context(), numbers, 1, func(i int) error {
 		calls.Add(1)
 		return map[int]error{2: failure}[i]
 	})
@@ -89,7 +88,7 @@ func TestAnErrorEndsAll(t *testing.T) {
 		t.Error(err, calls.Load())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = sideBySide(ctx, 20, 1, func(int) error { cancel(); return nil })
+	err = sideBySide(ctx, numbers, 1, func(int) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
