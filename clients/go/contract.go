@@ -43,8 +43,8 @@ var contract = decoded[struct {
 
 // An input of the graph: what it is given, and of prompt_value the number of each prompt.
 type input struct {
-	Name, Feed string
-	Values     map[string]int64
+	Feed   string
+	Values map[string]int64
 }
 
 func decoded[T any](text string) (value T) {
