@@ -4,6 +4,7 @@ package allminilml6v2
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -28,12 +29,11 @@ func promptOf(given []CallOption) (string, error) {
 }
 
 func checkTexts(name string, texts []string) error {
-	for i, text := range texts {
-		if err := checkText(fmt.Sprintf("%s[%d]", name, i), i, text); err != nil {
-			return err
-		}
+	i := slices.IndexFunc(texts, func(text string) bool { return !utf8.ValidString(text) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return checkText(fmt.Sprintf("%s[%d]", name, i), i, texts[i])
 }
 
 func checkText(name string, index int, text string) error {

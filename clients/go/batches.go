@@ -27,26 +27,38 @@ func cut(rows [][]int64, budget int) (batches [][]int) {
 	return batches
 }
 
-// sideBySide makes a call for each item, several at a time, until one call fails or the context ends.
-// No call runs any more when it returns.
-func sideBySide[T any](ctx context.Context, items []T, concurrency int, call func(item T) error) error {
+// inBatches runs rows of token ids in batches, several at a time, and gives the results in the order
+// of the rows. It ends with the first run that fails, or as the context ends; none goes on then.
+func inBatches(ctx context.Context, rows [][]int64, budget, concurrency int, run func(batch [][]int64) ([]result, error)) ([]result, error) {
 	calls, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
+	batches, results := cut(rows, budget), make([]result, len(rows))
+	free := make(chan struct{}, concurrency)
 	var running sync.WaitGroup
-	places := make(chan struct{}, concurrency)
-	for _, item := range items {
-		if places <- struct{}{}; calls.Err() != nil {
+	for _, places := range batches {
+		if free <- struct{}{}; calls.Err() != nil {
 			break
 		}
 		running.Go(func() {
-			if err := call(item); err != nil {
+			batch := make([][]int64, len(places))
+			for i, place := range places {
+				batch[i] = rows[place]
+			}
+			found, err := run(batch)
+			if err != nil {
 				fail(err)
 			}
-			<-places
+			for i, one := range found {
+				results[places[i]] = one
+			}
+			<-free
 		})
+		if len(rows[places[0]]) > budget {
+			running.Wait() // it has work for all threads, and memory that is not to be multiplied
+		}
 	}
 	running.Wait()
-	return cmp.Or(ctx.Err(), context.Cause(calls))
+	return results, cmp.Or(ctx.Err(), context.Cause(calls))
 }
 
 // feed makes an input of the graph for rows that run together, padded to the longest, and to one

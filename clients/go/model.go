@@ -179,24 +179,5 @@ func (m *model) runTexts(ctx context.Context, texts []string, prompt string) ([]
 // runAll runs rows of token ids in batches of similar length.
 func (m *model) runAll(ctx context.Context, rows [][]int64, prompt string) ([]result, error) {
 	budget := map[Device]int{CPU: 512, CUDA: 16_384}[m.device] // tokens of a batch, padding included
-	batches, results := cut(rows, budget), make([]result, len(rows))
-	run := func(places []int) error {
-		batch := make([][]int64, len(places))
-		for i, place := range places {
-			batch[i] = rows[place]
-		}
-		found, err := m.run(ctx, batch, prompt)
-		for i, one := range found {
-			results[places[i]] = one
-		}
-		return err
-	}
-	// A row beyond the budget has work for all threads, and memory that is not to be multiplied.
-	for len(batches) > 0 && len(rows[batches[0][0]]) > budget {
-		if err := run(batches[0]); err != nil {
-			return nil, err
-		}
-		batches = batches[1:]
-	}
-	return results, sideBySide(ctx, batches, m.concurrency, run)
+	return inBatches(ctx, rows, budget, m.concurrency, func(batch [][]int64) ([]result, error) { return m.run(ctx, batch, prompt) })
 }
