@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -57,15 +58,15 @@ func openModel(path string, options []Option) (*model, error) {
 	if providers[m.device] == "" {
 		return nil, &DeviceError{fault("unknown device %q; choose one of: cpu, cuda", m.device)}
 	}
+	most := runtime.GOMAXPROCS(0) // processors that the process may use
 	for _, name := range []string{"threads", "concurrency"} {
-		count, given := m.counts[name]
-		if most := processors(); given && (count < 1 || count > most) {
+		if count, given := m.counts[name]; given && (count < 1 || count > most) {
 			return nil, fmt.Errorf("%s is %d; expected 1 to %d, the processors that this process may use", name, count, most)
 		}
 	}
 	threads := m.counts["threads"]
-	filling := map[Device]int{CPU: processors() / max(1, threads), CUDA: 1}[m.device]
-	m.threads, m.concurrency = cmp.Or(threads, defaultThreads()), cmp.Or(m.counts["concurrency"], filling)
+	filling := map[Device]int{CPU: most / max(1, threads), CUDA: 1}[m.device]
+	m.threads, m.concurrency = cmp.Or(threads, defaultThreads(most)), cmp.Or(m.counts["concurrency"], filling)
 	file, err := readModelFile(path)
 	if err != nil {
 		return nil, err

@@ -51,14 +51,11 @@ func loadRuntime(library string) error {
 	return nil
 }
 
-// processors are as many as the process may use.
-func processors() int { return runtime.GOMAXPROCS(0) }
-
 // defaultThreads are 0, which is one a physical core; on a part of a machine as many as its processors.
-func defaultThreads() int {
+func defaultThreads(processors int) int {
 	statistics, _ := os.ReadFile("/proc/stat")
-	if machine := strings.Count(string(statistics), "\ncpu"); processors() < machine {
-		return processors()
+	if machine := strings.Count(string(statistics), "\ncpu"); processors < machine {
+		return processors
 	}
 	return 0
 }
