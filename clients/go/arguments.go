@@ -9,23 +9,34 @@ import (
 )
 
 // A CallOption says how one call is done.
-type CallOption func(prompt *string)
+type CallOption func(prompt *string) error
 
-// WithPrompt names a prompt of the model, whose text is put before each text of the call; an empty
-// name takes none. Without it the model's default prompt is taken, if there is one.
-func WithPrompt(name string) CallOption { return func(prompt *string) { *prompt = name } }
+// WithPrompt names a prompt of the model, whose text is put before each text of the call. Without it
+// the model's default prompt is taken, if there is one.
+func WithPrompt(name string) CallOption {
+	if _, known := contract.Prompts[name]; known {
+		return exactly(name)
+	}
+	const remedy = "this model has none"
+	return func(*string) error {
+		return &UnknownPromptError{fault("unknown prompt \"%.80s\"; %s", name, remedy), name}
+	}
+}
 
-// promptOf gives the name of a prompt of this model.
+// exactly takes a prompt that the model has, or none for an empty name.
+func exactly(name string) CallOption {
+	return func(prompt *string) error { *prompt = name; return nil }
+}
+
+// promptOf gives the name of the prompt of a call.
 func promptOf(given []CallOption) (string, error) {
 	prompt := contract.DefaultPrompt
 	for _, option := range given {
-		option(&prompt)
+		if err := option(&prompt); err != nil {
+			return "", err
+		}
 	}
-	if _, known := contract.Prompts[prompt]; known || prompt == "" {
-		return prompt, nil
-	}
-	const remedy = "this model has none"
-	return "", &UnknownPromptError{fault("unknown prompt \"%.80s\"; %s", prompt, remedy), prompt}
+	return prompt, nil
 }
 
 func checkTexts(name string, texts []string) error {

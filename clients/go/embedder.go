@@ -39,7 +39,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if err := checkText("text", 0, text); err != nil {
 		return nil, err
 	}
-	embeddings, err := e.results(ctx, []string{text}, WithPrompt(""))
+	embeddings, err := e.results(ctx, []string{text}, exactly(""))
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +48,12 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 
 // EmbedQueries embeds search queries with the model's prompt for queries, if it has one.
 func (e *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, WithPrompt(""))
+	return e.results(ctx, texts, exactly(""))
 }
 
 // EmbedDocuments embeds documents with the model's prompt for documents, if it has one.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, WithPrompt(""))
+	return e.results(ctx, texts, exactly(""))
 }
 
 // Tokenize gives the token ids of each text with its prompt, truncated, not padded.

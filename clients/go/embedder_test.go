@@ -70,7 +70,7 @@ func TestLongListsKeepTheirOrder(t *testing.T) {
 func TestPrompts(t *testing.T) {
 	embedder, vectors, rows := opened(t), must[[]vector](t), must[[][]int64](t)
 	of := func(prompt string) ([][]int64, []vector) {
-		ids := rows(embedder.rows(t.Context(), texts, WithPrompt(prompt)))
+		ids := rows(embedder.rows(t.Context(), texts, exactly(prompt)))
 		return ids, vectors(embedder.run(t.Context(), ids, prompt))
 	}
 	ids, standard := of(contract.DefaultPrompt)
@@ -79,7 +79,7 @@ func TestPrompts(t *testing.T) {
 	prompts := embedder.Prompts()
 	for name, prefix := range prompts {
 		ids, _ := of(name)
-		plain := rows(embedder.rows(t.Context(), []string{prefix + texts[0]}, WithPrompt("")))
+		plain := rows(embedder.rows(t.Context(), []string{prefix + texts[0]}, exactly("")))
 		if !slices.Equal(ids[0], plain[0]) || !reflect.DeepEqual(ids, rows(embedder.Tokenize(t.Context(), texts, WithPrompt(name)))) {
 			t.Errorf("%s: %v", name, ids)
 		}
@@ -151,6 +151,8 @@ func TestUnknownPrompts(t *testing.T) {
 	refused[*UnknownPromptError](t, err, message)
 	_, err = embedder.Tokenize(t.Context(), nil, unknown)
 	refused[*UnknownPromptError](t, err, message)
+	_, err = embedder.Embed(t.Context(), nil, WithPrompt(""))
+	refused[*UnknownPromptError](t, err, strings.Replace(message, "no such", "", 1))
 }
 
 func TestRowsOfIDs(t *testing.T) {
