@@ -3,54 +3,48 @@
 package allminilml6v2
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 	"unicode/utf8"
 )
 
 // A CallOption says how one call is done.
-type CallOption func(prompt *string)
+type CallOption func(prompt *string) error
 
-// WithPrompt names a prompt of the model, whose text is put before each text of the call. Without
-// it the model's default prompt is, if there is one.
+// WithPrompt names a prompt of the model, whose text is put before each text of the call. Without it
+// the model's default prompt is taken, if there is one.
 func WithPrompt(name string) CallOption {
-	return func(prompt *string) { *prompt = name }
+	if _, known := contract.Prompts[name]; known {
+		return exactly(name)
+	}
+	const remedy = "this model has none"
+	return func(*string) error {
+		return &UnknownPromptError{fault("unknown prompt \"%.80s\"; %s", name, remedy), name}
+	}
 }
 
-// promptOf gives the name of a prompt of this model; an empty one is none.
+// exactly takes a prompt that the model has, or none for an empty name.
+func exactly(name string) CallOption {
+	return func(prompt *string) error { *prompt = name; return nil }
+}
+
+// promptOf gives the name of the prompt of a call.
 func promptOf(given []CallOption) (string, error) {
 	prompt := contract.DefaultPrompt
 	for _, option := range given {
-		option(&prompt)
+		if err := option(&prompt); err != nil {
+			return "", err
+		}
 	}
-	if _, known := contract.Prompts[prompt]; known || prompt == contract.DefaultPrompt {
-		return prompt, nil
-	}
-	remedy := "this model has none"
-	_, fields := members(json.RawMessage(contractJSON))
-	if names, _ := members(fields[".prompts"]); len(names) > 0 {
-		remedy = "choose one of: " + strings.ReplaceAll(strings.Join(names, ", ")[1:], ", .", ", ")
-	}
-	return "", &UnknownPromptError{fault("unknown prompt \"%.80s\"; %s", prompt, remedy), prompt}
-}
-
-// takeCount takes a number of what needs a processor each.
-func takeCount(place *int, name string, count int) error {
-	*place = count
-	if most := processors(); count < 1 || count > most {
-		return fmt.Errorf("%s is %d; expected 1 to %d, the processors that this process may use", name, count, most)
-	}
-	return nil
+	return prompt, nil
 }
 
 func checkTexts(name string, texts []string) error {
-	for i, text := range texts {
-		if err := checkText(fmt.Sprintf("%s[%d]", name, i), i, text); err != nil {
-			return err
-		}
+	i := slices.IndexFunc(texts, func(text string) bool { return !utf8.ValidString(text) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return checkText(fmt.Sprintf("%s[%d]", name, i), i, texts[i])
 }
 
 func checkText(name string, index int, text string) error {

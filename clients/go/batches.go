@@ -7,7 +7,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // cut gives the places of the rows of each batch, which has at most so many tokens, padding
@@ -28,24 +27,38 @@ func cut(rows [][]int64, budget int) (batches [][]int) {
 	return batches
 }
 
-// sideBySide calls with the numbers from 0 to n - 1, several at a time, until one call fails or the
-// context ends. No call runs any more when it returns.
-func sideBySide(ctx context.Context, n, concurrency int, call func(i int) error) error {
+// inBatches runs rows of token ids in batches, several at a time, and gives the results in the order
+// of the rows. It ends with the first run that fails, or as the context ends; none goes on then.
+func inBatches(ctx context.Context, rows [][]int64, budget, concurrency int, run func(batch [][]int64) ([]result, error)) ([]result, error) {
 	calls, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	var next atomic.Int64
+	batches, results := cut(rows, budget), make([]result, len(rows))
+	free := make(chan struct{}, concurrency)
 	var running sync.WaitGroup
-	for range min(n, concurrency) {
+	for _, places := range batches {
+		if free <- struct{}{}; calls.Err() != nil {
+			break
+		}
 		running.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && calls.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := call(i); err != nil {
-					fail(err)
-				}
+			batch := make([][]int64, len(places))
+			for i, place := range places {
+				batch[i] = rows[place]
 			}
+			found, err := run(batch)
+			if err != nil {
+				fail(err)
+			}
+			for i, one := range found {
+				results[places[i]] = one
+			}
+			<-free
 		})
+		if len(rows[places[0]]) > budget {
+			running.Wait() // it has work for all threads, and memory that is not to be multiplied
+		}
 	}
 	running.Wait()
-	return cmp.Or(ctx.Err(), context.Cause(calls))
+	return results, cmp.Or(ctx.Err(), context.Cause(calls))
 }
 
 // feed makes an input of the graph for rows that run together, padded to the longest, and to one
@@ -56,15 +69,10 @@ func feed(of input, rows [][]int64, prompt string) (shape, values []int64) {
 	}
 	longest := slices.MaxFunc(rows, func(a, b []int64) int { return len(a) - len(b) })
 	width := max(1, len(longest))
-	values = make([]int64, len(rows)*width)
-	if of.Feed == "input_ids" {
-		values = slices.Repeat([]int64{contract.PadID}, len(values))
-	}
+	padding := map[string]int64{"input_ids": contract.PadID}[of.Feed]
+	values = slices.Repeat([]int64{padding}, len(rows)*width)
 	for i, row := range rows {
 		start := i * width
-		if contract.PadSide == "left" {
-			start += width - len(row)
-		}
 		for place, id := range row {
 			switch of.Feed {
 			case "input_ids":

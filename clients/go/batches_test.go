@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func rowsOfLengths(lengths ...int) (rows [][]int64) {
@@ -34,14 +35,11 @@ func TestBatchesKeepTheirBudget(t *testing.T) {
 func TestFeeds(t *testing.T) {
 	rows := [][]int64{{7, 8, 9}, {6}}
 	pad := contract.PadID
-	right := map[string][]int64{
+	tokens := map[string][]int64{
 		"input_ids":      {7, 8, 9, 6, pad, pad},
 		"attention_mask": {1, 1, 1, 1, 0, 0},
 		"token_type_ids": {0, 0, 0, 0, 0, 0},
 		"position_ids":   {0, 1, 2, 0, 0, 0},
-	}
-	if contract.PadSide == "left" {
-		right["input_ids"], right["attention_mask"] = []int64{7, 8, 9, pad, pad, 6}, []int64{1, 1, 1, 0, 0, 1}
 	}
 	for _, of := range contract.Inputs {
 		prompts := map[string]int64{"": 0}
@@ -49,7 +47,7 @@ func TestFeeds(t *testing.T) {
 			prompts = of.Values
 		}
 		for prompt, value := range prompts {
-			expected := right[of.Feed]
+			expected := tokens[of.Feed]
 			if of.Feed == "prompt_value" {
 				expected = []int64{value}
 			}
@@ -61,35 +59,38 @@ func TestFeeds(t *testing.T) {
 }
 
 func TestSoManyRunAtATime(t *testing.T) {
-	var running, most atomic.Int64
-	var together sync.WaitGroup
-	together.Add(2)
-	err := sideBySide(t.Context(), 20, 2, func(i int) error {
-		most.Store(max(most.Load(), running.Add(1)))
-		if i < 2 {
-			together.Done()
-			together.Wait() // neither of the first two ends without the other
+	for length, expected := range map[int]int64{12: 2, 13: 1} { // of a row beyond the budget there is one
+		var running, calls, most atomic.Int64
+		var together sync.WaitGroup
+		together.Add(int(expected))
+		_, err := inBatches(t.Context(), rowsOfLengths(slices.Repeat([]int{length}, 20)...), 12, 2, func([][]int64) ([]result, error) {
+			most.Store(max(most.Load(), running.Add(1)))
+			if calls.Add(1) <= expected {
+				together.Done()
+				together.Wait() // none of the first ends without the others
+			}
+			time.Sleep(time.Millisecond) // in which another would begin
+			running.Add(-1)
+			return nil, nil
+		})
+		if err != nil || calls.Load() != 20 || most.Load() != expected {
+			t.Error(length, err, calls.Load(), most.Load())
 		}
-		running.Add(-1)
-		return nil
-	})
-	if err != nil || most.Load() != 2 {
-		t.Error(err, most.Load())
 	}
 }
 
 func TestAnErrorEndsAll(t *testing.T) {
 	failure := errors.New("no such batch")
-	var calls atomic.Int64
-	err := sideBySide(t.Context(), 20, 1, func(i int) error {
-		calls.Add(1)
-		return map[int]error{2: failure}[i]
+	rows, calls := rowsOfLengths(slices.Repeat([]int{12}, 20)...), 0
+	_, err := inBatches(t.Context(), rows, 12, 1, func([][]int64) ([]result, error) {
+		calls++
+		return nil, map[int]error{3: failure}[calls]
 	})
-	if err != failure || calls.Load() != 3 {
-		t.Error(err, calls.Load())
+	if err != failure || calls != 3 {
+		t.Error(err, calls)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = sideBySide(ctx, 20, 1, func(int) error { cancel(); return nil })
+	_, err = inBatches(ctx, rows, 12, 1, func([][]int64) ([]result, error) { cancel(); return nil, nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

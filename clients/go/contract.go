@@ -33,27 +33,18 @@ const contractJSON = `
 // contract decides how the graph is called, and what its output means.
 var contract = decoded[struct {
 	Inputs        []input
-	Output        output
-	VocabSize     int64  `json:"vocab_size"`
-	MaxLength     int    `json:"max_length"`
-	PadID         int64  `json:"pad_id"`
-	PadSide       string `json:"pad_side"`
+	Output        struct{ Dimension int }
+	VocabSize     int64 `json:"vocab_size"`
+	MaxLength     int   `json:"max_length"`
+	PadID         int64 `json:"pad_id"`
 	Prompts       map[string]string
 	DefaultPrompt string `json:"default_prompt"`
 }](contractJSON)
 
 // An input of the graph: what it is given, and of prompt_value the number of each prompt.
 type input struct {
-	Name   string
 	Feed   string
 	Values map[string]int64
-}
-
-// An output of the graph, and the one that counts the rows of each text, if a text has several.
-type output struct {
-	Name      string
-	Dimension int
-	Counts    string
 }
 
 func decoded[T any](text string) (value T) {

@@ -31,11 +31,7 @@ func (e *Embedder) Prompts() map[string]string { return maps.Clone(contract.Prom
 // Embed embeds texts, in batches of similar length, and gives an embedding a text, in their order.
 // It fails with an [InvalidTextError] or an [UnknownPromptError], or as the context ends.
 func (e *Embedder) Embed(ctx context.Context, texts []string, options ...CallOption) ([][]float32, error) {
-	prompt, err := promptOf(options)
-	if err != nil {
-		return nil, err
-	}
-	return e.results(ctx, texts, prompt)
+	return e.results(ctx, texts, options...)
 }
 
 // EmbedQuery embeds one search query with the model's prompt for queries, if it has one.
@@ -43,7 +39,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if err := checkText("text", 0, text); err != nil {
 		return nil, err
 	}
-	embeddings, err := e.results(ctx, []string{text}, "")
+	embeddings, err := e.results(ctx, []string{text}, exactly(""))
 	if err != nil {
 		return nil, err
 	}
@@ -52,29 +48,22 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 
 // EmbedQueries embeds search queries with the model's prompt for queries, if it has one.
 func (e *Embedder) EmbedQueries(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, "")
+	return e.results(ctx, texts, exactly(""))
 }
 
 // EmbedDocuments embeds documents with the model's prompt for documents, if it has one.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.results(ctx, texts, "")
+	return e.results(ctx, texts, exactly(""))
 }
 
 // Tokenize gives the token ids of each text with its prompt, truncated, not padded.
 func (e *Embedder) Tokenize(ctx context.Context, texts []string, options ...CallOption) ([][]int64, error) {
-	prompt, err := promptOf(options)
-	if err != nil {
-		return nil, err
-	}
-	return e.rows(ctx, texts, prompt)
+	return e.rows(ctx, texts, options...)
 }
 
 // EmbedIDs runs rows of token ids, special ones included, as one batch, padded to the longest. It
 // fails with an [InvalidIDsError] or an [UnknownPromptError].
 func (e *Embedder) EmbedIDs(ctx context.Context, rows [][]int64, options ...CallOption) ([][]float32, error) {
 	prompt, err := promptOf(options)
-	if err = cmp.Or(err, checkRows(rows)); err != nil {
-		return nil, err
-	}
-	return during(e.model, func() ([][]float32, error) { return e.run(ctx, rows, prompt) })
+	return during(e.model, cmp.Or(err, checkRows(rows)), func() ([][]float32, error) { return e.run(ctx, rows, prompt) })
 }

@@ -5,8 +5,9 @@ package allminilml6v2
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -14,86 +15,71 @@ import (
 )
 
 // window is how many texts are in memory at a time, as token ids and as results of at most 64 MiB.
-var window = max(1, min(8192, 1<<24/largest))
+const window = 8192
 
 // An Option says how a model file is opened.
-type Option func(*options) error
-
-type options struct {
-	device               Device
-	threads, concurrency int
-	library              string
-}
+type Option func(*model)
 
 // WithDevice chooses what runs the graph; by default the CPU.
-func WithDevice(device Device) Option {
-	return func(given *options) error {
-		if given.device = device; providers[device] == "" {
-			return &DeviceError{fault("unknown device %q; choose one of: cpu, cuda", device)}
-		}
-		return nil
-	}
-}
+func WithDevice(device Device) Option { return func(m *model) { m.device = device } }
 
 // WithThreads sets the threads within one operator. By default they are one a physical core, or as
 // many as a container or an affinity mask lets the process use.
-func WithThreads(count int) Option {
-	return func(given *options) error { return takeCount(&given.threads, "threads", count) }
-}
+func WithThreads(count int) Option { return func(m *model) { m.counts["threads"] = count } }
 
 // WithConcurrency sets how many batches of one call run side by side, each on so many threads. By
 // default they are as many as fill the processors, on a GPU one.
-func WithConcurrency(count int) Option {
-	return func(given *options) error { return takeCount(&given.concurrency, "concurrency", count) }
-}
+func WithConcurrency(count int) Option { return func(m *model) { m.counts["concurrency"] = count } }
 
 // WithLibrary names the shared library of ONNX Runtime, 1.24 or newer. By default the variable
 // ONNXRUNTIME_LIBRARY_PATH does, or the system finds libonnxruntime. The first one that is loaded
 // stays for the process.
-func WithLibrary(path string) Option {
-	return func(given *options) error {
-		given.library = path
-		return nil
-	}
-}
+func WithLibrary(path string) Option { return func(m *model) { m.library = path } }
 
 // A model is a model file, opened.
 type model struct {
-	options
+	device  Device
+	counts  map[string]int // threads and concurrency, where they are given
+	library string
+
 	path, name, fingerprint string
+	threads, concurrency    int
 	tokenizer               *tokenizer
 
 	gate    sync.RWMutex                // calls read, Close writes
 	session *ort.DynamicAdvancedSession // nil once it is closed
 }
 
-func openModel(path string, given []Option) (*model, error) {
-	m := &model{options: options{device: CPU}}
-	for _, option := range given {
-		if err := option(&m.options); err != nil {
-			return nil, err
+func openModel(path string, options []Option) (*model, error) {
+	m := &model{device: CPU, counts: map[string]int{}}
+	for _, option := range options {
+		option(m)
+	}
+	if providers[m.device] == "" {
+		return nil, &DeviceError{fault("unknown device %q; choose one of: cpu, cuda", m.device)}
+	}
+	most := runtime.GOMAXPROCS(0) // processors that the process may use
+	for _, name := range []string{"threads", "concurrency"} {
+		if count, given := m.counts[name]; given && (count < 1 || count > most) {
+			return nil, fmt.Errorf("%s is %d; expected 1 to %d, the processors that this process may use", name, count, most)
 		}
 	}
-	filling := map[Device]int{CPU: processors() / max(1, m.threads), CUDA: 1}[m.device]
-	m.concurrency = cmp.Or(m.concurrency, filling)
-	m.threads = cmp.Or(m.threads, defaultThreads())
+	threads := m.counts["threads"]
+	filling := map[Device]int{CPU: most / max(1, threads), CUDA: 1}[m.device]
+	m.threads, m.concurrency = cmp.Or(threads, defaultThreads(most)), cmp.Or(m.counts["concurrency"], filling)
 	file, err := readModelFile(path)
 	if err != nil {
 		return nil, err
 	}
-	m.name, m.fingerprint = file.name, file.fingerprint
-	if m.path, err = filepath.Abs(path); err != nil {
-		return nil, file.refused(err)
-	}
+	m.path, _ = filepath.Abs(path) // of a file that was read
+	m.name, m.fingerprint = file.manifest.Name, file.manifest.Fingerprint
 	if err := loadRuntime(m.library); err != nil {
 		return nil, err
 	}
 	if m.tokenizer, err = openTokenizer(file); err != nil {
 		return nil, err
 	}
-	if m.session, err = openSession(m.path, m.device, m.threads); err != nil {
-		err = m.failed("load", err)
-	} else if m.device == CUDA {
+	if m.session, err = m.openSession(); err == nil && m.device == CUDA {
 		row := []int64{contract.PadID} // a missing cuDNN is seen only by a run
 		_, err = m.run(context.Background(), [][]int64{row}, contract.DefaultPrompt)
 	}
@@ -120,19 +106,7 @@ func (m *model) Provider() string { return providers[m.device] }
 // difference of one element. It fails with a [SelfCheckError] where one differs by more than its
 // tolerance, and with a [ModelError] where the file was changed or replaced.
 func (m *model) SelfCheck(ctx context.Context) (float64, error) {
-	return during(m, func() (float64, error) {
-		file, err := readModelFile(m.path)
-		if err != nil {
-			return 0, err
-		}
-		if file.fingerprint != m.fingerprint {
-			return 0, file.refused(errors.New("was replaced since it was opened; open it again"))
-		}
-		if err := file.checkGraph(); err != nil {
-			return 0, file.refused(err)
-		}
-		return m.checkCases(ctx, file)
-	})
+	return during(m, nil, func() (float64, error) { return m.checkCases(ctx) })
 }
 
 // Close waits for the calls that run, and frees the model. It may be called again.
@@ -146,37 +120,32 @@ func (m *model) Close() (err error) {
 	return err
 }
 
-// during keeps the model open for the time of a call.
-func during[T any](m *model, call func() (T, error)) (result T, err error) {
+// during makes a call, unless something is invalid, and keeps the model open for its time.
+func during[T any](m *model, invalid error, call func() (T, error)) (result T, err error) {
 	m.gate.RLock()
 	defer m.gate.RUnlock()
-	if m.session == nil {
-		return result, ErrClosed
+	if invalid == nil && m.session == nil {
+		invalid = ErrClosed
+	}
+	if invalid != nil {
+		return result, invalid
 	}
 	return call()
 }
 
 // rows checks texts and tokenizes them.
-func (m *model) rows(ctx context.Context, texts []string, prompt string) ([][]int64, error) {
-	if err := checkTexts("texts", texts); err != nil {
-		return nil, err
-	}
-	return during(m, func() ([][]int64, error) { return m.tokenize(ctx, texts, prompt) })
+func (m *model) rows(ctx context.Context, texts []string, options ...CallOption) ([][]int64, error) {
+	prompt, err := promptOf(options)
+	return during(m, cmp.Or(err, checkTexts("texts", texts)), func() ([][]int64, error) { return m.tokenize(ctx, texts, prompt) })
 }
 
 // results checks texts and runs them, a window at a time.
-func (m *model) results(ctx context.Context, texts []string, prompt string) ([]result, error) {
-	if err := checkTexts("texts", texts); err != nil {
-		return nil, err
-	}
-	return during(m, func() ([]result, error) {
+func (m *model) results(ctx context.Context, texts []string, options ...CallOption) ([]result, error) {
+	prompt, err := promptOf(options)
+	return during(m, cmp.Or(err, checkTexts("texts", texts)), func() ([]result, error) {
 		all := make([]result, 0, len(texts))
 		for texts := range slices.Chunk(texts, window) {
-			rows, err := m.tokenize(ctx, texts, prompt)
-			if err != nil {
-				return nil, err
-			}
-			found, err := m.runAll(ctx, rows, prompt)
+			found, err := m.runTexts(ctx, texts, prompt)
 			if err != nil {
 				return nil, err
 			}
@@ -199,29 +168,17 @@ func (m *model) tokenize(ctx context.Context, texts []string, prompt string) ([]
 	return rows, nil
 }
 
+// runTexts tokenizes texts and runs their rows.
+func (m *model) runTexts(ctx context.Context, texts []string, prompt string) ([]result, error) {
+	rows, err := m.tokenize(ctx, texts, prompt)
+	if err != nil {
+		return nil, err
+	}
+	return m.runAll(ctx, rows, prompt)
+}
+
 // runAll runs rows of token ids in batches of similar length.
 func (m *model) runAll(ctx context.Context, rows [][]int64, prompt string) ([]result, error) {
 	budget := map[Device]int{CPU: 512, CUDA: 16_384}[m.device] // tokens of a batch, padding included
-	batches, results := cut(rows, budget), make([]result, len(rows))
-	runEach := func(batches [][]int, concurrency int) error {
-		return sideBySide(ctx, len(batches), concurrency, func(i int) error {
-			batch := make([][]int64, len(batches[i]))
-			for place, row := range batches[i] {
-				batch[place] = rows[row]
-			}
-			found, err := m.run(ctx, batch, prompt)
-			for place := range found {
-				results[batches[i][place]] = found[place]
-			}
-			return err
-		})
-	}
-	long := 0 // a row beyond the budget has work for all threads, and memory that is not to be multiplied
-	for long < len(batches) && len(rows[batches[long][0]]) > budget {
-		long++
-	}
-	if err := runEach(batches[:long], 1); err != nil {
-		return nil, err
-	}
-	return results, runEach(batches[long:], m.concurrency)
+	return inBatches(ctx, rows, budget, m.concurrency, func(batch [][]int64) ([]result, error) { return m.run(ctx, batch, prompt) })
 }

@@ -25,24 +25,28 @@ const entryTag, keyTag, valueTag = 0x72, 0x0a, 0x12
 
 // A modelFile is the head of a model file, read and checked; its graph is left alone.
 type modelFile struct {
-	path              string
-	entries           map[string][]byte
-	graphStart        int64
-	graphDigest       string
-	name, fingerprint string
+	path                  string
+	entries               map[string][]byte
+	graphStart, graphSize int64
+
+	digests struct {
+		Manifest, Tokenizer, Fixture, Tail *string
+
+		TailLength int64 `json:"tail_length"`
+	}
+	manifest struct {
+		Format                       int
+		Generator, Name, Fingerprint string
+		Contract                     json.RawMessage
+	}
 }
 
 func readModelFile(path string) (*modelFile, error) {
 	file := &modelFile{path: path, entries: map[string][]byte{}}
-	length, err := file.readEntries()
-	if err == nil {
-		err = file.checkDigests(length)
-	}
-	if err == nil {
-		err = file.readManifest()
-	}
-	if err != nil {
-		return nil, file.refused(err)
+	for _, step := range []func() error{file.readEntries, file.checkDigests, file.checkManifest} {
+		if err := step(); err != nil {
+			return nil, file.refused(err)
+		}
 	}
 	return file, nil
 }
@@ -55,11 +59,11 @@ func (file *modelFile) refused(err error) error {
 	return &ModelError{fault("%s: %w", file.path, err)}
 }
 
-// readEntries reads what the file begins with, and gives how many bytes follow.
-func (file *modelFile) readEntries() (int64, error) {
+// readEntries reads what the file begins with, up to the graph.
+func (file *modelFile) readEntries() error {
 	opened, err := os.Open(file.path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer opened.Close()
 	size, _ := opened.Seek(0, io.SeekEnd) // where it has no end, reading says why
@@ -67,32 +71,32 @@ func (file *modelFile) readEntries() (int64, error) {
 		start := make([]byte, 6) // the tag, and a length of at most five bytes
 		read, err := opened.ReadAt(start, file.graphStart)
 		if err != nil && err != io.EOF {
-			return 0, err
+			return err
 		}
-		if read == 0 || start[0] != entryTag {
-			return size - file.graphStart, nil
+		if file.graphSize = size - file.graphStart; read == 0 || start[0] != entryTag {
+			return nil
 		}
 		var key, value, rest []byte
 		length, n := binary.Uvarint(start[1:read])
-		contentStart := file.graphStart + 1 + int64(n)
-		if n > 0 && int64(length) <= size-contentStart {
+		entryStart := file.graphStart + 1 + int64(n)
+		if n > 0 && int64(length) <= size-entryStart {
 			entry := make([]byte, length)
-			if _, err := opened.ReadAt(entry, contentStart); err != nil {
-				return 0, err
+			if _, err := opened.ReadAt(entry, entryStart); err != nil {
+				return err
 			}
 			key, rest = field(entry, keyTag)
 			value, rest = field(rest, valueTag)
 		}
 		if value == nil || len(rest) > 0 {
-			return 0, fmt.Errorf("is not a whole ONNX file (byte %d); copy the file again", file.graphStart)
+			return fmt.Errorf("is not a whole ONNX file (byte %d); copy the file again", file.graphStart)
 		}
 		if name := string(key); slices.Contains(keys, name) {
 			if file.entries[name] != nil {
-				return 0, fmt.Errorf("%s occurs twice; copy the original file again", name)
+				return fmt.Errorf("%s occurs twice; copy the original file again", name)
 			}
 			file.entries[name] = value
 		}
-		file.graphStart = contentStart + int64(length)
+		file.graphStart = entryStart + int64(length)
 	}
 }
 
@@ -109,50 +113,40 @@ func field(data []byte, tag byte) (content, rest []byte) {
 	return data[1+n:][:length], data[1+n:][length:]
 }
 
-// checkDigests checks all but the graph, of which the file has so many bytes.
-func (file *modelFile) checkDigests(length int64) error {
+// checkDigests checks the entries, and the graph's size.
+func (file *modelFile) checkDigests() error {
 	for _, key := range keys {
 		if file.entries[key] == nil {
 			return fmt.Errorf("has no %s; write the file with: polybake bake", key)
 		}
 	}
-	var digests struct {
-		Manifest, Tokenizer, Fixture, Tail *string
-
-		TailLength int64 `json:"tail_length"`
-	}
-	err := decodeObject(file.entries["polybake.digests"], &digests)
+	digests := &file.digests
+	err := decodeObject(file.entries["polybake.digests"], digests)
 	expected := []*string{digests.Manifest, digests.Tokenizer, digests.Fixture, digests.Tail}
 	if err != nil || slices.Contains(expected, nil) || digests.TailLength < 1 {
 		return errors.New("polybake.digests is damaged; copy the file again")
 	}
-	if length != digests.TailLength {
-		return fmt.Errorf("has %d bytes after its head, expected %d; copy the file again", length, digests.TailLength)
+	if file.graphSize != digests.TailLength {
+		return fmt.Errorf("has %d bytes after its head, expected %d; copy the file again", file.graphSize, digests.TailLength)
 	}
 	for i, key := range keys[:3] {
 		if fmt.Sprintf("%x", sha256.Sum256(file.entries[key])) != *expected[i] {
 			return fmt.Errorf("%s does not match its digest; copy the file again", key)
 		}
 	}
-	file.graphDigest = *digests.Tail
 	return nil
 }
 
-func (file *modelFile) readManifest() error {
+func (file *modelFile) checkManifest() error {
 	const newest = 1
-	var manifest struct {
-		Format                       int
-		Generator, Name, Fingerprint string
-		Contract                     json.RawMessage
-	}
-	err := decodeObject(file.entries["polybake.manifest"], &manifest)
+	manifest := &file.manifest
+	err := decodeObject(file.entries["polybake.manifest"], manifest)
 	if manifest.Format > newest {
 		writer := cmp.Or(manifest.Generator, "an unknown version")
 		return fmt.Errorf("manifest format %d is newer than %d; use polybake %s, which wrote it", manifest.Format, newest, writer)
 	}
-	file.name, file.fingerprint = manifest.Name, manifest.Fingerprint
-	named := file.name != "" && file.fingerprint != ""
-	if err != nil || manifest.Format < 1 || !named || !bytes.HasPrefix(manifest.Contract, []byte("{")) {
+	lacks := manifest.Format < 1 || manifest.Name == "" || manifest.Fingerprint == "" || !bytes.HasPrefix(manifest.Contract, []byte("{"))
+	if err != nil || lacks {
 		return errors.New("polybake.manifest is damaged; bake the model again")
 	}
 	if found := difference("", json.RawMessage(contractJSON), manifest.Contract); found != "" {
@@ -171,24 +165,26 @@ func decodeObject(data []byte, fields any) error {
 
 // difference gives the first field in which two contracts differ, with both values.
 func difference(field string, expected, found json.RawMessage) string {
-	mine, expectedOf := members(expected)
-	theirs, foundOf := members(found)
-	for _, name := range append(mine, theirs...) {
-		if differs := difference(field+name, expectedOf[name], foundOf[name]); differs != "" {
-			return differs
+	opening, mine, expectedOf := members(expected)
+	other, theirs, foundOf := members(found)
+	if _, isNested := opening.(json.Delim); isNested && opening == other {
+		for _, name := range append(mine, theirs...) {
+			if differs := difference(field+name, expectedOf[name], foundOf[name]); differs != "" {
+				return differs
+			}
 		}
-	}
-	if wanted, got := shown(expected), shown(found); len(mine)+len(theirs) == 0 && wanted != got {
+	} else if wanted, got := shown(expected), shown(found); wanted != got {
 		return fmt.Sprintf("%s: expected %s, found %s", strings.TrimPrefix(field, "."), wanted, got)
 	}
 	return ""
 }
 
-// members gives the names in an object, or the places in an array, in their order, and what stands there.
-func members(value json.RawMessage) (names []string, all map[string]json.RawMessage) {
+// members gives what valid JSON begins with, and the names in an object, or the places in an array,
+// in their order, with what stands there.
+func members(value json.RawMessage) (opening json.Token, names []string, all map[string]json.RawMessage) {
 	all = map[string]json.RawMessage{}
 	decoder := json.NewDecoder(bytes.NewReader(value))
-	opening, _ := decoder.Token()
+	opening, _ = decoder.Token()
 	for decoder.More() {
 		name := fmt.Sprintf("[%d]", len(names))
 		if opening == json.Delim('{') {
@@ -196,13 +192,13 @@ func members(value json.RawMessage) (names []string, all map[string]json.RawMess
 			name = fmt.Sprintf(".%s", key)
 		}
 		var member json.RawMessage
-		_ = decoder.Decode(&member) // the value is valid
+		_ = decoder.Decode(&member)
 		names, all[name] = append(names, name), member
 	}
-	return names, all
+	return opening, names, all
 }
 
-// shown gives JSON without members, which escapes no more than it must; nothing of what is missing.
+// shown gives valid JSON as compact as can be, with few escapes; nothing of what is missing.
 func shown(value json.RawMessage) string {
 	if value == nil {
 		return "nothing"
@@ -211,27 +207,26 @@ func shown(value json.RawMessage) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = json.Unmarshal(value, &decoded) // the value is valid
+	_ = json.Unmarshal(value, &decoded)
 	_ = encoder.Encode(decoded)
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // checkGraph hashes what opening leaves alone; about a second for 2 GB.
 func (file *modelFile) checkGraph() error {
-	digest, err := digestOf(file.path, file.graphStart)
-	if err == nil && digest != file.graphDigest {
-		err = errors.New("the graph does not match its digest; copy the file again")
-	}
-	return err
+	return checkDigest(file.path, file.graphStart, *file.digests.Tail, "the graph does not match its digest; copy the file again")
 }
 
-func digestOf(path string, start int64) (string, error) {
+func checkDigest(path string, start int64, expected, problem string) error {
 	opened, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer opened.Close()
 	hash := sha256.New()
 	_, err = io.Copy(hash, io.NewSectionReader(opened, start, 1<<62))
-	return fmt.Sprintf("%x", hash.Sum(nil)), err
+	if err == nil && fmt.Sprintf("%x", hash.Sum(nil)) != expected {
+		err = errors.New(problem)
+	}
+	return err
 }

@@ -11,11 +11,8 @@ import (
 // A result is what the graph gives for a text: its vector.
 type result = vector
 
-// largest is how many elements a result has at most.
-var largest = contract.Output.Dimension
-
 // outputNames are the outputs that a run is asked for.
-var outputNames = []string{contract.Output.Name}
+var outputNames = []string{"sentence_embedding"}
 
 // read copies the result of each row out of what a run gave.
 func read(outputs []ort.Value, rows [][]int64) ([]result, error) {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -13,77 +14,92 @@ import (
 
 // A goldenCase is one call: its texts, their token ids, and the vectors that they must give.
 type goldenCase struct {
-	ID         string
-	Prompt     string
+	ID, Prompt string
 	Texts      []string
 	InputIDs   [][]int64 `json:"input_ids"`
 	Embeddings goldenVectors
 }
 
-// goldenVectors are little-endian elements: all of them, or those at places that are counted through
-// all rows, where the others are 0.
-type goldenVectors struct {
-	Shape        [2]int
-	Data, Places []byte
-}
+// goldenVectors are little-endian in a file: all elements, or those at places that are counted
+// through all rows, where the others are 0.
+type goldenVectors struct{ rows []vector }
 
-// tolerance is how far a row may lie from the golden one.
-type tolerance struct {
-	MaxAbs         float64 `json:"max_abs"`
-	OneMinusCosine float64 `json:"one_minus_cosine"`
-}
+var errUneven = errors.New("elements that do not fit their shape")
 
-// rows are none where the elements are not as many as the shape says.
-func (golden goldenVectors) rows() []vector {
-	rows, columns := golden.Shape[0], golden.Shape[1]
-	all := make(vector, len(golden.Data)/binary.Size(float32(0)))
-	places := make([]int32, len(golden.Places)/4)
-	_, _ = binary.Decode(golden.Data, binary.LittleEndian, all)
-	_, _ = binary.Decode(golden.Places, binary.LittleEndian, places)
-	if values := all; golden.Places != nil && rows <= 1<<28/columns {
-		all = make(vector, rows*columns)
+func (golden *goldenVectors) UnmarshalJSON(data []byte) error {
+	var stored struct {
+		Shape        [2]int
+		Data, Places []byte
+	}
+	err := json.Unmarshal(data, &stored)
+	rows, columns := stored.Shape[0], stored.Shape[1]
+	if err != nil || columns < 1 {
+		return cmp.Or(err, errUneven)
+	}
+	elements := make(vector, len(stored.Data)/binary.Size(float32(0)))
+	_, _ = binary.Decode(stored.Data, binary.LittleEndian, elements)
+	if kept := elements; stored.Places != nil && 0 <= rows && rows <= 1<<28/columns {
+		elements = make(vector, rows*columns)
+		places := make([]uint32, len(stored.Places)/4)
+		_, _ = binary.Decode(stored.Places, binary.LittleEndian, places)
 		for i, place := range places {
-			all[place] = values[i]
+			if i >= len(kept) || int(place) >= len(elements) {
+				return errUneven
+			}
+			elements[place] = kept[i]
 		}
 	}
-	if len(all) != rows*columns {
-		return nil
+	golden.rows = slices.Collect(slices.Chunk(elements, columns))
+	if len(golden.rows) != rows || len(elements)%columns > 0 {
+		return errUneven
 	}
-	return slices.Collect(slices.Chunk(all, columns))
+	return nil
 }
 
-// checkCases takes every golden case of the file through tokenizer and graph.
-func (m *model) checkCases(ctx context.Context, file *modelFile) (largest float64, err error) {
+// A judge knows how far a row may lie from the golden one, and the largest difference of an element.
+type judge struct {
+	MaxAbs         float64 `json:"max_abs"`
+	OneMinusCosine float64 `json:"one_minus_cosine"`
+	largest        float64
+}
+
+// checkCases takes every golden case of the file, read once more, through tokenizer and graph.
+func (m *model) checkCases(ctx context.Context) (largest float64, err error) {
+	file, err := readModelFile(m.path)
+	if err != nil {
+		return 0, err
+	}
+	if file.manifest.Fingerprint != m.fingerprint {
+		return 0, file.refused(errors.New("was replaced since it was opened; open it again"))
+	}
+	if err := file.checkGraph(); err != nil {
+		return 0, file.refused(err)
+	}
 	var fixture struct {
-		Tolerances map[Device]tolerance
+		Tolerances map[Device]judge
 
 		Format int
 		Cases  []goldenCase
 	}
-	damaged := file.refused(errors.New("polybake.fixture is damaged; bake the model again"))
-	if decodeObject(file.entries["polybake.fixture"], &fixture) != nil || fixture.Format != 1 {
-		return 0, damaged
+	err = decodeObject(file.entries["polybake.fixture"], &fixture)
+	judging, isKnown := fixture.Tolerances[m.device]
+	isUneven := func(golden goldenCase) bool { return len(golden.InputIDs) != len(golden.Texts) }
+	if err != nil || fixture.Format != 1 || !isKnown || slices.ContainsFunc(fixture.Cases, isUneven) {
+		return 0, file.refused(errors.New("polybake.fixture is damaged; bake the model again"))
 	}
-	defer func() {
-		if recover() != nil { // a place, or a number of columns, that does not fit
-			err = damaged
-		}
-	}()
 	for _, golden := range fixture.Cases {
-		difference, err := m.checkCase(ctx, golden, fixture.Tolerances[m.device])
-		if err != nil {
+		if err := m.checkCase(ctx, golden, &judging); err != nil {
 			return 0, err
 		}
-		largest = max(largest, difference)
 	}
-	return largest, nil
+	return judging.largest, nil
 }
 
-func (m *model) checkCase(ctx context.Context, golden goldenCase, limits tolerance) (largest float64, err error) {
+func (m *model) checkCase(ctx context.Context, golden goldenCase, judging *judge) error {
 	prompt := cmp.Or(golden.Prompt, contract.DefaultPrompt)
 	rows, err := m.tokenize(ctx, golden.Texts, prompt)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	wrong := 0
 	for i, row := range golden.InputIDs {
@@ -92,30 +108,25 @@ func (m *model) checkCase(ctx context.Context, golden goldenCase, limits toleran
 		}
 	}
 	if wrong > 0 {
-		return 0, newSelfCheckError(golden.ID, "tokenize", float64(wrong), 0)
+		return newSelfCheckError(golden.ID, "tokenize", float64(wrong), 0)
 	}
-	for i, run := range [...]func(context.Context, [][]int64, string) ([]result, error){m.run, m.runAll} {
-		found, err := run(ctx, rows, prompt)
-		if err != nil {
-			return 0, err
-		}
-		stage := [...]string{"embed_ids", "embed"}[i]
-		difference, err := compare(golden.ID, stage, golden.Embeddings.rows(), vectorsOf(found), limits)
-		if err != nil {
-			return 0, err
-		}
-		largest = max(largest, difference)
+	byIDs, ofIDs := m.run(ctx, rows, prompt)
+	byTexts, ofTexts := m.runTexts(ctx, golden.Texts, prompt)
+	if err := cmp.Or(ofIDs, ofTexts); err != nil {
+		return err
 	}
-	return largest, nil
+	return cmp.Or(
+		judging.compare(golden.ID, "embed_ids", golden.Embeddings, vectorsOf(byIDs)),
+		judging.compare(golden.ID, "embed", golden.Embeddings, vectorsOf(byTexts)),
+	)
 }
 
-// compare gives the largest difference of an element.
-func compare(id, stage string, golden, found []vector, limits tolerance) (float64, error) {
-	if len(found) != len(golden) {
-		return 0, newSelfCheckError(id, stage, math.Inf(1), 0)
+// compare fails with the first difference beyond its limit.
+func (judging *judge) compare(id, stage string, golden goldenVectors, found []vector) error {
+	if !slices.EqualFunc(golden.rows, found, func(a, b vector) bool { return len(a) == len(b) }) {
+		return newSelfCheckError(id, stage, math.Inf(1), 0)
 	}
-	largest := 0.0
-	for i, expected := range golden {
+	for i, expected := range golden.rows {
 		var difference, square, mine, product float64
 		for place, element := range expected {
 			a, b := float64(element), float64(found[i][place])
@@ -123,14 +134,14 @@ func compare(id, stage string, golden, found []vector, limits tolerance) (float6
 			square, mine, product = square+a*a, mine+b*b, product+a*b
 		}
 		norm := math.Sqrt(square)
-		if limit := limits.MaxAbs * max(1, norm); !(difference <= limit) { // float32 rounds relative to size
-			return 0, newSelfCheckError(id, stage, difference, limit)
+		if limit := judging.MaxAbs * max(1, norm); !(difference <= limit) { // float32 rounds relative to size
+			return newSelfCheckError(id, stage, difference, limit)
 		}
 		angle := 1 - product/(norm*math.Sqrt(mine))
-		if norm > limits.MaxAbs && !(angle <= limits.OneMinusCosine) { // a row as short as rounding has no direction
-			return 0, newSelfCheckError(id, stage, angle, limits.OneMinusCosine)
+		if norm > judging.MaxAbs && !(angle <= judging.OneMinusCosine) { // a row as short as rounding has no direction
+			return newSelfCheckError(id, stage, angle, judging.OneMinusCosine)
 		}
-		largest = max(largest, difference)
+		judging.largest = max(judging.largest, difference)
 	}
-	return largest, nil
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,8 +25,7 @@ const (
 
 var providers = map[Device]string{CPU: "CPUExecutionProvider", CUDA: "CUDAExecutionProvider"}
 
-// libraryVariable names the shared library of ONNX Runtime.
-const libraryVariable = "ONNXRUNTIME_LIBRARY_PATH"
+const libraryVariable, telemetryVariable = "ONNXRUNTIME_LIBRARY_PATH", "ORT_DISABLE_TELEMETRY"
 
 var loading sync.Mutex
 
@@ -38,8 +36,8 @@ func loadRuntime(library string) error {
 	if ort.IsInitialized() {
 		return nil
 	}
-	if os.Getenv("ORT_DISABLE_TELEMETRY") == "" {
-		_ = os.Setenv("ORT_DISABLE_TELEMETRY", "1") // of these names no system refuses one
+	if os.Getenv(telemetryVariable) == "" {
+		_ = os.Setenv(telemetryVariable, "1") // of these names no system refuses one
 	}
 	usual := map[string]string{"windows": "onnxruntime.dll", "darwin": "libonnxruntime.dylib"}[runtime.GOOS]
 	ort.SetSharedLibraryPath(cmp.Or(library, os.Getenv(libraryVariable), usual, "libonnxruntime.so"))
@@ -47,47 +45,46 @@ func loadRuntime(library string) error {
 		const remedy = "let " + libraryVariable + " name the library of version 1.24 or newer"
 		return &DeviceError{fault("ONNX Runtime cannot be loaded (%w); %s", err, remedy)}
 	}
-	if os.Getenv("ORT_DISABLE_TELEMETRY") == "1" {
+	if os.Getenv(telemetryVariable) == "1" {
 		_ = ort.DisableTelemetry() // the switch of Windows
 	}
 	return nil
 }
 
-// processors are as many as the process may use.
-func processors() int { return runtime.GOMAXPROCS(0) }
-
 // defaultThreads are 0, which is one a physical core; on a part of a machine as many as its processors.
-func defaultThreads() int {
+func defaultThreads(processors int) int {
 	statistics, _ := os.ReadFile("/proc/stat")
-	if machine := strings.Count(string(statistics), "\ncpu"); processors() < machine {
-		return processors()
+	if machine := strings.Count(string(statistics), "\ncpu"); processors < machine {
+		return processors
 	}
 	return 0
 }
 
+// inputNames are those of the contract's inputs.
+var inputNames = []string{"input_ids", "attention_mask"}
+
 // openSession loads the graph.
-func openSession(path string, device Device, threads int) (*ort.DynamicAdvancedSession, error) {
+func (m *model) openSession() (session *ort.DynamicAdvancedSession, err error) {
 	given, err := ort.NewSessionOptions()
 	if err != nil {
-		return nil, err
+		return nil, m.failed("load", err)
 	}
 	defer given.Destroy()
 	err = cmp.Or(
 		given.SetLogSeverityLevel(ort.LoggingLevelError),
-		given.SetIntraOpNumThreads(threads),
+		given.SetIntraOpNumThreads(m.threads),
 		given.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"), // it halves the speed of a busy machine
 	)
-	if err == nil && device == CUDA {
+	if err == nil && m.device == CUDA {
 		err = appendCUDA(given)
 	}
+	if err == nil {
+		session, err = ort.NewDynamicAdvancedSession(m.path, inputNames, outputNames, given)
+	}
 	if err != nil {
-		return nil, err
+		return nil, m.failed("load", err)
 	}
-	inputNames := make([]string, len(contract.Inputs))
-	for i, of := range contract.Inputs {
-		inputNames[i] = of.Name
-	}
-	return ort.NewDynamicAdvancedSession(path, inputNames, outputNames, given)
+	return session, nil
 }
 
 func appendCUDA(given *ort.SessionOptions) error {
@@ -111,44 +108,47 @@ func (m *model) run(ctx context.Context, rows [][]int64, prompt string) (results
 	if len(rows) == 0 {
 		return []result{}, nil
 	}
+	defer func() {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		} else if err != nil {
+			err = m.failed("run", err)
+		}
+	}()
 	options, err := ort.NewRunOptions()
 	if err != nil {
-		return nil, m.failed("run", err)
+		return nil, err
 	}
+	defer options.Destroy()
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
 		_ = options.Terminate()
 	})
-	inputs, outputs := make([]ort.Value, len(contract.Inputs)), make([]ort.Value, len(outputNames))
 	defer func() {
 		if !stop() {
 			<-told
 		}
-		_ = options.Destroy()
-		for _, value := range slices.Concat(inputs, outputs) {
-			if value != nil {
-				_ = value.Destroy()
-			}
-		}
 	}()
+	inputs, outputs := make([]ort.Value, len(inputNames)), make([]ort.Value, len(outputNames))
 	for i, of := range contract.Inputs {
 		tensor, err := ort.NewTensor(feed(of, rows, prompt))
 		if err != nil {
-			return nil, m.failed("run", err)
+			return nil, err
 		}
+		defer tensor.Destroy()
 		inputs[i] = tensor
 	}
-	if err = m.session.RunWithOptions(inputs, outputs, options); err == nil {
-		results, err = read(outputs, rows)
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	err = m.session.RunWithOptions(inputs, outputs, options)
+	for _, output := range outputs {
+		if output != nil {
+			defer output.Destroy()
+		}
 	}
 	if err != nil {
-		return nil, m.failed("run", err)
+		return nil, err
 	}
-	return results, nil
+	return read(outputs, rows)
 }
 
 // failed says what ONNX Runtime cannot do.

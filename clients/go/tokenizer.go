@@ -65,14 +65,11 @@ func (t *tokenizer) close() {
 // encode gives the token ids of a text, with the special ones around it.
 func (t *tokenizer) encode(text string) ([]int64, error) {
 	output, err := t.call("encode", []byte(text), 1)
-	if err != nil {
-		return nil, err
-	}
 	ids := make([]int64, len(output)/4)
 	for i := range ids {
 		ids[i] = int64(binary.LittleEndian.Uint32(output[4*i:]))
 	}
-	return ids, nil
+	return ids, err
 }
 
 // call lets the instance work, or another one where it has failed.
@@ -96,32 +93,27 @@ func (t *tokenizer) call(name string, input []byte, more ...uint64) (output []by
 // ask hands input to a function of the library, where it takes some, and gives a copy of its output.
 // An instance that fails in it is closed.
 func (t *tokenizer) ask(name string, input []byte, arguments ...uint64) ([]byte, error) {
-	instance, memory := t.instance, t.instance.Memory()
 	var failed error
+	instance, memory := t.instance, t.instance.Memory()
 	invoke := func(name string, arguments ...uint64) uint32 {
-		var results []uint64
+		stack := append(arguments, 0) // the result takes the place of the first one
 		if failed == nil {
-			results, failed = instance.ExportedFunction(name).Call(context.Background(), arguments...)
+			failed = instance.ExportedFunction(name).CallWithStack(context.Background(), stack)
 		}
-		if failed != nil {
-			return 0
-		}
-		return uint32(results[0])
+		return uint32(stack[0])
 	}
 	if input != nil {
 		memory.Write(invoke("input", uint64(len(input))), input)
 		arguments = append([]uint64{uint64(len(input))}, arguments...)
 	}
-	length := invoke(name, arguments...)
-	place := invoke("output")
+	size, place := int32(invoke(name, arguments...)), invoke("output")
 	if failed != nil {
 		t.instance = nil
 		return nil, errors.Join(failed, instance.Close(context.Background()))
 	}
-	if size := -int32(length); size > 0 {
-		message, _ := memory.Read(place, uint32(size))
-		return nil, errors.New(string(message))
+	output, _ := memory.Read(place, uint32(max(size, -size)))
+	if size < 0 {
+		return nil, errors.New(string(output))
 	}
-	output, _ := memory.Read(place, length)
 	return slices.Clone(output), nil
 }

@@ -78,6 +78,13 @@ def test_the_document_prompt(manifest: Manifest, prompts: dict[str, str], expect
     assert made.document_prompt == expected
 
 
+def test_the_names_of_prompts(manifest: Manifest) -> None:
+    """They stand in the manifest's order in one literal."""
+    made = with_contract(manifest, prompts={"query": "q", "a": "p"})
+    assert context_of(made, "go").prompt_names == '"query, a"'
+    assert context_of(with_contract(manifest, prompts={}), "go").prompt_names == ""
+
+
 def test_a_hostile_licence_is_left_out(manifest: Manifest) -> None:
     """A licence that is no identifier never reaches a project file."""
     source = manifest.source.model_copy(update={"licence": 'mit", "scripts": {"x": "y'})

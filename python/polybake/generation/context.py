@@ -42,8 +42,9 @@ class Context:
     the words of texts, ``beside`` whether the weights lie beside the graph; ``bulk`` and ``cuda``
     whether it has these parts. ``format`` is the newest format of model files that a client knows.
     ``window`` is how many texts are in memory at a time, ``pad_right`` says on which side rows are
-    padded. ``name`` to ``document_prompt`` are
-    literals of the language. ``description`` is encoded for the project file.
+    padded. ``name`` to ``document_prompt`` are literals of the language; ``prompt_names`` has the
+    names of all prompts, and is empty where there are none. ``description`` is encoded for the
+    project file.
     """
 
     model: str
@@ -77,6 +78,7 @@ class Context:
     output: OutputLiterals
     further: tuple[OutputLiterals, ...]
     pad_right: bool
+    prompt_names: str
     query_prompt: str
     document_prompt: str
 
@@ -137,6 +139,7 @@ def build_context(
         output=literals(contract.output),
         further=tuple(map(literals, contract.further_outputs)),
         pad_right=contract.pad_side == "right",
+        prompt_names=text(", ".join(contract.prompts)) if contract.prompts else "",
         query_prompt=optional(query),
         document_prompt=optional(document),
     )
