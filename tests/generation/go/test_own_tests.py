@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from generation.go.commands import OF_VECTORS, own_tests
 from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from polybake.base.files.templates import templates_folder
-from support.clients.go import OF_VECTORS, own_tests
 from support.clients.hostile import CONTRACTS
+from support.clients.planted import Fault, faults
 from support.clients.rendered import NAMES, OUTPUTS, check_task, rebuild, run, write
 
-pytestmark = [pytest.mark.go, pytest.mark.usefixtures("go_library")]
+pytestmark = [pytest.mark.go, pytest.mark.usefixtures("library")]
 
 #: Of models whose clients pass the same tests: fixtures of these names.
 MODELS = ("every_feed_left", "every_feed_default", "every_feed_int8", "every_feed_bits")
@@ -36,12 +37,10 @@ def test_every_render_is_clean(every_feed: Path, tmp_path: Path) -> None:
     assert run("gofmt", "-l", "-s", tmp_path, cwd=tmp_path) == ""
 
 
-def test_its_own_tests_pass(go_client: Path, every_feed: Path) -> None:
+def test_its_own_tests_pass(client: Path, every_feed: Path) -> None:
     """They pass on a model that takes every feed, with the race detector, and lint is silent."""
-    assert own_tests(go_client, every_feed, ".", "-race") > 20
-    run(
-        "go", "run", STATICCHECK, "-checks=all", "./...", cwd=go_client
-    )  # fails if it finds anything
+    assert own_tests(client, every_feed, ".", "-race") > 20
+    run("go", "run", STATICCHECK, "-checks=all", "./...", cwd=client)  # fails if it finds anything
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -76,12 +75,12 @@ def test_each_task_has_its_client(task: str, tmp_path: Path) -> None:
     check_task(model, rebuild(folder))
 
 
-def test_its_tests_need_a_model(go_client: Path) -> None:
+def test_its_tests_need_a_model(client: Path) -> None:
     """Without POLYBAKE_MODEL the tests fail and say what to set."""
     environment = {key: value for key, value in os.environ.items() if key != "POLYBAKE_MODEL"}
     done = subprocess.run(
         ["go", "test", "-p=1", "-run=GoldenCases", "."],
-        cwd=go_client,
+        cwd=client,
         env=environment,
         capture_output=True,
         text=True,
@@ -89,3 +88,23 @@ def test_its_tests_need_a_model(go_client: Path) -> None:
     )
     assert done.returncode == 1
     assert "set POLYBAKE_MODEL to the path of the baked .onnx file" in done.stdout
+
+
+@pytest.mark.planted
+@faults("go")
+def test_its_own_tests_catch(fault: Fault, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The client compiles with the fault, and one of its own tests fails."""
+    model: Path = request.getfixturevalue(fault.model)
+    folder = write("go", tmp_path, model)
+    fault.plant(folder)
+    run("go", "vet", "./...", cwd=folder)
+    done = subprocess.run(
+        ["go", "test", "-p=1", "."],
+        cwd=folder,
+        env=os.environ | {"POLYBAKE_MODEL": str(model)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "--- FAIL: " in done.stdout, done.stdout

@@ -10,20 +10,18 @@ import pytest
 from support.clients.conversation import EMBED, STOP, lines, start
 from support.processes.fresh_home import run_cut_off, run_silently
 
-pytestmark = [pytest.mark.go, pytest.mark.usefixtures("go_library")]
+pytestmark = [pytest.mark.go, pytest.mark.usefixtures("library")]
 
 
 @pytest.fixture
-def quiet(
-    go_client: Path, every_feed: Path, go_library: str, tmp_path: Path
-) -> Callable[..., Path]:
+def quiet(client: Path, every_feed: Path, library: str, tmp_path: Path) -> Callable[..., Path]:
     """Runs a user's session with a home of its own, and gives that home."""
 
     def run_in(runs: Callable[..., str], **variables: str) -> Path:
         home = tmp_path / "home"
-        given = {"ONNXRUNTIME_LIBRARY_PATH": go_library, **variables}
+        given = {"ONNXRUNTIME_LIBRARY_PATH": library, **variables}
         asked = lines([start(every_feed), EMBED, STOP])
-        printed = runs(home, go_client / "build/harness", cwd=tmp_path, text=asked, **given)
+        printed = runs(home, client / "build/harness", cwd=tmp_path, text=asked, **given)
         assert printed.count('"results"') == 3, printed
         return home
 

@@ -9,19 +9,19 @@ import pytest
 
 from support.clients.rendered import run
 
-pytestmark = [pytest.mark.go, pytest.mark.usefixtures("go_library")]
+pytestmark = [pytest.mark.go, pytest.mark.usefixtures("library")]
 
 
 def test_the_readme_works_in_an_empty_project(
-    go_client: Path, every_feed: Path, tmp_path: Path
+    client: Path, every_feed: Path, tmp_path: Path
 ) -> None:
     """Its two commands and its program, in a module elsewhere."""
-    readme = (go_client / "README.md").read_text(encoding="utf-8")
+    readme = (client / "README.md").read_text(encoding="utf-8")
     (commands,) = re.findall(r"```sh\n(go mod edit .*?)```", readme, re.DOTALL)
     (program,) = re.findall(r"```go\n(.*?)```", readme, re.DOTALL)
     run("go", "mod", "init", "example.org/app", cwd=tmp_path)
     (tmp_path / "clients").mkdir()
-    (tmp_path / "clients/go").symlink_to(go_client)
+    (tmp_path / "clients/go").symlink_to(client)
     for command in commands.splitlines():
         run(*command.split(), cwd=tmp_path)
     assert "every-feed.onnx" in program
