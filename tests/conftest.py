@@ -27,6 +27,7 @@ pytest_plugins = [
     "support.oracle.published_pages",
     "support.clients.cargo",
     "support.clients.caught",
+    "support.clients.java_clients",
     "faulty.fixtures",
 ]
 
