@@ -11,15 +11,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** Which rows of token ids run together, and what the graph is fed for them. */
 final class Batches {
-  /** Scores of attention for each token, which grow with the square of the length. */
-  private static final long ATTENTION = 512;
-
   private Batches() {}
 
   /**
@@ -37,7 +35,8 @@ final class Batches {
     var batches = new ArrayList<int[]>();
     for (int start = 0, end; start < order.length; start = end) {
       long width = Math.max(1, rows.get(order[start]).length);
-      long count = Math.min(budget / width, ATTENTION * budget / (width * width));
+      // Layers hold a number for each token, attention one for each pair of a row's tokens.
+      long count = Math.min(budget / width, 512 * budget / (width * width));
       end = (int) Math.min(order.length, start + Math.max(1, count));
       batches.add(Arrays.copyOfRange(order, start, end));
     }
@@ -52,6 +51,7 @@ final class Batches {
   static <T> List<T> run(
       List<long[]> rows, long budget, int concurrency, Function<List<long[]>, List<T>> run) {
     var results = new ArrayList<T>(Collections.nCopies(rows.size(), null));
+    var left = new ConcurrentLinkedQueue<>(cut(rows, budget));
     Consumer<int[]> one =
         batch -> {
           var found = run.apply(IntStream.of(batch).mapToObj(rows::get).toList());
@@ -59,68 +59,49 @@ final class Batches {
             results.set(batch[place], found.get(place));
           }
         };
-    var batches = cut(rows, budget);
-    int alone = 0;
-    for (; alone < batches.size() && rows.get(batches.get(alone)[0]).length > budget; alone++) {
-      one.accept(batches.get(alone));
+    while (!left.isEmpty() && rows.get(left.peek()[0]).length > budget) {
+      one.accept(left.poll());
     }
-    sideBySide(batches.subList(alone, batches.size()), concurrency, one);
-    return results;
-  }
-
-  /** Runs batches on this thread and on others that help it; none runs once it has returned. */
-  private static void sideBySide(List<int[]> batches, int concurrency, Consumer<int[]> run) {
-    var left = new ConcurrentLinkedQueue<>(batches);
     Runnable work =
         () -> {
           try {
             for (int[] batch; (batch = left.poll()) != null; ) {
-              run.accept(batch);
+              one.accept(batch);
             }
           } finally {
             left.clear(); // where one failed no other begins
           }
         };
-    var running = new ArrayList<CompletableFuture<?>>();
-    try {
-      while (running.size() < Math.min(concurrency, batches.size()) - 1) {
-        running.add(CompletableFuture.runAsync(work, task -> new Thread(task).start()));
-      }
-    } finally {
-      running.add(CompletableFuture.runAsync(work, Runnable::run));
-      join(running);
-    }
+    sideBySide(work, Math.min(concurrency, left.size()));
+    return results;
   }
 
-  /** Waits for all, and throws what one of them threw. */
-  private static void join(List<CompletableFuture<?>> running) {
+  /** Works on this thread and on others that help it; none does any more once it has returned. */
+  private static void sideBySide(Runnable work, int threads) {
+    Executor helper = task -> new Thread(task).start();
+    var ready = CompletableFuture.completedFuture(null); // so that a thread may fail to start
+    var running =
+        IntStream.rangeClosed(1, threads)
+            .mapToObj(number -> ready.thenRunAsync(work, number < threads ? helper : Runnable::run))
+            .toArray(CompletableFuture<?>[]::new);
     try {
-      CompletableFuture.allOf(running.toArray(CompletableFuture<?>[]::new)).join();
+      CompletableFuture.allOf(running).join();
     } catch (CompletionException failure) {
       throw failure.getCause() instanceof RuntimeException error ? error : failure;
     }
   }
 
-  /**
-   * An input of the graph for rows that run together, padded to the longest, and to one place at
-   * least. A row has of each token its id, plus the vocabulary's size for each type above 0.
-   */
-  static long[] feed(Contract.Input input, List<long[]> rows, String prompt) {
-    if (input.feed().equals("prompt_value")) {
-      return new long[] {input.values().get(prompt == null ? "" : prompt)};
-    }
+  /** An input of the graph for rows that run together, padded to the longest of them. */
+  static long[][] feed(Contract.Input input, List<long[]> rows, String prompt) {
     int width = Math.max(1, rows.stream().mapToInt(row -> row.length).max().orElse(0));
-    var cells = new long[Math.multiplyExact(rows.size(), width)];
-    Arrays.fill(cells, input.feed().equals("input_ids") ? Contract.PAD_ID : 0);
-    for (int number = 0; number < rows.size(); number++) {
+    var cells = new long[rows.size()][width];
+    for (int number = 0; number < cells.length; number++) {
       var row = rows.get(number);
-      int start = number * width + (Contract.PAD_RIGHT ? 0 : width - row.length);
+      Arrays.fill(cells[number], input.feed().equals("input_ids") ? Contract.PAD_ID : 0);
       for (int place = 0; place < row.length; place++) {
-        cells[start + place] =
+        cells[number][place] =
             switch (input.feed()) {
-              case "input_ids" -> row[place] % Contract.VOCAB_SIZE;
-              case "token_type_ids" -> row[place] / Contract.VOCAB_SIZE;
-              case "position_ids" -> place;
+              case "input_ids" -> row[place];
               default -> 1; // attention_mask
             };
       }

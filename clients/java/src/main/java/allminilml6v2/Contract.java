@@ -23,7 +23,6 @@ final class Contract {
   static final int VOCAB_SIZE = field("vocab_size", int.class);
   static final int MAX_LENGTH = field("max_length", int.class);
   static final int PAD_ID = field("pad_id", int.class);
-  static final boolean PAD_RIGHT = field("pad_side", String.class).equals("right");
   static final Map<String, String> PROMPTS =
       Collections.unmodifiableMap(
           ModelFile.GSON.fromJson(JSON.get("prompts"), new TypeToken<Map<String, String>>() {}));
@@ -33,8 +32,8 @@ final class Contract {
 
   private Contract() {}
 
-  /** An input of the graph: what it is given, and of {@code prompt_value} the number of each. */
-  record Input(String name, String feed, Map<String, Long> values) {}
+  /** An input of the graph, and what it is given. */
+  record Input(String name, String feed) {}
 
   /** An output of the graph, and the one that counts its rows of each text, if there is one. */
   record Output(String name, int dimension, String counts) {}

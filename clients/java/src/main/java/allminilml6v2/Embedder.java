@@ -18,11 +18,8 @@ public final class Embedder extends Model {
   }
 
   /**
-   * Opens a model file.
+   * Opens a model file, the baked {@code .onnx}; close it to free its memory.
    *
-   * @param path the baked {@code .onnx} file
-   * @param options the device, threads and batches at a time
-   * @return the model; close it to free its memory
    * @throws ClientException.Model the file is missing, damaged, or has another contract
    * @throws ClientException.Device the device is not there
    */
@@ -79,9 +76,7 @@ public final class Embedder extends Model {
 
   /** Token ids of each text with its prompt, truncated, not padded. */
   public List<long[]> tokenize(List<String> texts, String prompt) {
-    var given = Arguments.texts(texts);
-    var name = Arguments.prompt(prompt);
-    return during(() -> rows(given, name));
+    return during(() -> tokenizer.rows(Arguments.texts(texts), Arguments.prompt(prompt)));
   }
 
   /** Runs rows of token ids, which begin with the model's default prompt, as one batch. */
@@ -98,8 +93,6 @@ public final class Embedder extends Model {
    * @throws ClientException.InvalidIds a row is too long, or an id is not in the vocabulary
    */
   public List<float[]> embedIds(List<long[]> rows, String prompt) {
-    var given = Arguments.ids(rows);
-    var name = Arguments.prompt(prompt);
-    return during(() -> run(given, name));
+    return during(() -> run(Arguments.ids(rows), Arguments.prompt(prompt)));
   }
 }

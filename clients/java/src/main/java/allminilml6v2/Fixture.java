@@ -13,6 +13,14 @@ import java.util.stream.Stream;
 
 /** The golden cases of a model file, and how far a device may lie from them. */
 record Fixture(int format, List<Case> cases, Map<String, Tolerance> tolerances) {
+  /** Whether nothing is missing, and each case fits itself; otherwise it may throw as well. */
+  boolean isSound() {
+    var limits = Stream.of("cpu", "cuda").map(tolerances::get);
+    return format == 1
+        && limits.allMatch(limit -> limit.maxAbs > 0 && limit.oneMinusCosine > 0)
+        && cases.stream().allMatch(Case::isSound);
+  }
+
   /** Takes every case through the tokenizer and the graph; gives the largest difference. */
   double check(Model model, Options.Device device) {
     var tolerance = tolerances.get(device == Options.Device.CPU ? "cpu" : "cuda");
@@ -20,7 +28,7 @@ record Fixture(int format, List<Case> cases, Map<String, Tolerance> tolerances) 
     for (var golden : cases) {
       var prompt = golden.prompt == null ? Contract.DEFAULT_PROMPT : golden.prompt;
       var rows = golden.inputIds;
-      golden.checkRows(rows, model.rows(golden.texts, prompt));
+      golden.checkRows(model.tokenizer.rows(golden.texts, prompt));
       double byIds = golden.check("embed_ids", model.run(rows, prompt), tolerance);
       double byTexts = golden.check("embed", model.results(rows, prompt), tolerance);
       largest = Math.max(largest, Math.max(byIds, byTexts));
@@ -33,29 +41,39 @@ record Fixture(int format, List<Case> cases, Map<String, Tolerance> tolerances) 
 
   /** Rows of little-endian numbers in base64; where there are places, all others are 0. */
   record Vectors(int[] shape, String data, String places) {
+    /** The elements of each row. */
     List<float[]> rows() {
-      var rows = Stream.generate(() -> new float[shape[1]]).limit(shape[0]).toList();
-      var elements = bytes(data).asFloatBuffer();
-      var among = places == null ? null : bytes(places).asIntBuffer();
-      for (int next = 0; elements.hasRemaining(); next++) {
-        int place = among == null ? next : among.get();
-        rows.get(place / shape[1])[place % shape[1]] = elements.get();
+      var rows = new float[shape[0]][shape[1]];
+      var elements = bytes(data);
+      var among = bytes(places == null ? "" : places);
+      int count = places == null ? shape[0] * shape[1] : elements.remaining() / Float.BYTES;
+      for (int next = 0; next < count; next++) {
+        int place = places == null ? next : among.getInt();
+        rows[place / shape[1]][place % shape[1]] = elements.getFloat();
       }
-      return rows;
+      if (elements.hasRemaining() || among.hasRemaining() || shape.length > 2) {
+        throw new IllegalArgumentException("the numbers do not fit the shape");
+      }
+      return List.of(rows);
     }
-  }
 
-  private static ByteBuffer bytes(String base64) {
-    return ByteBuffer.wrap(Base64.getDecoder().decode(base64)).order(ByteOrder.LITTLE_ENDIAN);
+    private static ByteBuffer bytes(String base64) {
+      return ByteBuffer.wrap(Base64.getDecoder().decode(base64)).order(ByteOrder.LITTLE_ENDIAN);
+    }
   }
 
   /** One call: its texts, their token ids, and the vectors that they must give. */
   record Case(
       String id, String prompt, List<String> texts, List<long[]> inputIds, Vectors embeddings) {
-    private void checkRows(List<long[]> rows, List<long[]> found) {
+    private boolean isSound() {
+      boolean fits = inputIds.size() == texts.size() && embeddings.rows().size() == texts.size();
+      return fits && !id.isEmpty() && !texts.contains(null) && !inputIds.contains(null);
+    }
+
+    private void checkRows(List<long[]> found) {
       long wrong =
-          IntStream.range(0, rows.size())
-              .filter(row -> !Arrays.equals(rows.get(row), found.get(row)))
+          IntStream.range(0, inputIds.size())
+              .filter(row -> !Arrays.equals(inputIds.get(row), found.get(row)))
               .count();
       require("tokenize", wrong, 0);
     }
@@ -66,28 +84,26 @@ record Fixture(int format, List<Case> cases, Map<String, Tolerance> tolerances) 
       require(stage, Math.abs(found.size() - golden.size()), 0);
       double largest = 0;
       for (int row = 0; row < golden.size(); row++) {
-        largest = Math.max(largest, check(stage, found.get(row), golden.get(row), tolerance));
+        var mine = found.get(row);
+        var theirs = golden.get(row);
+        require(stage, Math.abs(mine.length - theirs.length), 0);
+        double difference =
+            IntStream.range(0, mine.length)
+                .mapToDouble(place -> Math.abs((double) mine[place] - theirs[place]))
+                .reduce(0, Math::max);
+        double norm = Math.sqrt(product(theirs, theirs));
+        require(stage, difference, tolerance.maxAbs * Math.max(1, norm)); // rounding is relative
+        if (norm > tolerance.maxAbs) { // a row as short as rounding has no direction
+          double cosine = product(mine, theirs) / (norm * Math.sqrt(product(mine, mine)));
+          require(stage, 1 - cosine, tolerance.oneMinusCosine);
+        }
+        largest = Math.max(largest, difference);
       }
       return largest;
     }
 
-    private double check(String stage, float[] mine, float[] theirs, Tolerance tolerance) {
-      double difference = 0;
-      double product = 0;
-      double square = 0;
-      double goldenSquare = 0;
-      for (int place = 0; place < theirs.length; place++) {
-        difference = Math.max(difference, Math.abs((double) mine[place] - theirs[place]));
-        product += (double) mine[place] * theirs[place];
-        square += (double) mine[place] * mine[place];
-        goldenSquare += (double) theirs[place] * theirs[place];
-      }
-      double norm = Math.sqrt(goldenSquare);
-      require(stage, difference, tolerance.maxAbs * Math.max(1, norm)); // rounding is relative
-      if (norm > tolerance.maxAbs) { // a row as short as rounding has no direction
-        require(stage, 1 - product / (norm * Math.sqrt(square)), tolerance.oneMinusCosine);
-      }
-      return difference;
+    private static double product(float[] one, float[] other) {
+      return IntStream.range(0, one.length).mapToDouble(i -> (double) one[i] * other[i]).sum();
     }
 
     private void require(String stage, double difference, double limit) {

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  */
 public abstract class Model implements AutoCloseable {
   /** Texts in memory at a time, as token ids and as results of at most 64 MiB. */
-  static final int WINDOW = (int) Math.max(1, Math.min(8192, (1 << 24) / Outputs.LARGEST));
+  static final int WINDOW = 8192;
 
   final ModelTokenizer tokenizer;
 
@@ -34,7 +34,7 @@ public abstract class Model implements AutoCloseable {
   Model(String what, Path path, Options options) {
     Objects.requireNonNull(path, "path is null; expected a path");
     Objects.requireNonNull(options, "options is null; expected options");
-    var file = new ModelFile(path);
+    var file = new ModelFile(path, false);
     this.what = what;
     this.path = path.toAbsolutePath();
     device = options.device();
@@ -83,17 +83,12 @@ public abstract class Model implements AutoCloseable {
    * @throws ClientException.Model the file was changed or replaced
    */
   public double selfCheck() {
-    return during(
-        () -> {
-          var file = reread();
-          file.checkGraph();
-          return file.fixture().check(this, device);
-        });
+    return during(() -> reread(true).fixture().check(this, device));
   }
 
-  /** The model file, as long as it is the one that was opened. */
-  ModelFile reread() {
-    var file = new ModelFile(path);
+  /** The model file, hashed where wanted, as long as it is the one that was opened. */
+  ModelFile reread(boolean whole) {
+    var file = new ModelFile(path, whole);
     if (!file.text("fingerprint").equals(fingerprint)) {
       throw new ClientException.Model(
           path + ": was replaced since it was opened; open it again", null);
@@ -115,11 +110,6 @@ public abstract class Model implements AutoCloseable {
     return "%s(%s, %s, %s)".formatted(getClass().getSimpleName(), name, provider(), state);
   }
 
-  /** Token ids of each text with its prompt, truncated, not padded. */
-  List<long[]> rows(List<String> texts, String prompt) {
-    return tokenizer.rows(texts, prompt);
-  }
-
   /** Runs rows of token ids as one batch. */
   List<float[]> run(List<long[]> rows, String prompt) {
     return rows.isEmpty() ? List.of() : session.run(rows, prompt);
@@ -133,7 +123,7 @@ public abstract class Model implements AutoCloseable {
 
   /** Tokenizes texts and runs them, a window at a time. */
   List<float[]> embedAll(List<String> texts, String prompt) {
-    return inWindows(texts, window -> results(rows(window, prompt), prompt));
+    return inWindows(texts, window -> results(tokenizer.rows(window, prompt), prompt));
   }
 
   /** What is made of the texts of each window, all together. */

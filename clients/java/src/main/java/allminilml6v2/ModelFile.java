@@ -2,7 +2,6 @@
 // it and edit it.
 package allminilml6v2;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import com.google.gson.FieldNamingPolicy;
@@ -20,19 +19,19 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
+import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HashMap;
 import java.util.HexFormat;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** A model file: its head is read and checked, its graph is skipped. */
@@ -46,17 +45,9 @@ final class ModelFile {
 
   private static final List<String> KEYS =
       List.of("polybake.manifest", "polybake.tokenizer", "polybake.fixture", "polybake.digests");
-  private static final int NEWEST_FORMAT = 1;
   private static final String COPY = "; copy the file again";
   private static final String BAKE = "; bake the model again";
   private static final String NOT_WHOLE = "is not a whole ONNX file (byte %d)" + COPY;
-  private static final String UNREADABLE =
-      "cannot be read (%s); give the path of a baked .onnx file";
-
-  // Protobuf's tags: ModelProto.metadata_props, and key and value of such an entry.
-  private static final int ENTRY = 0x72;
-  private static final int KEY = 0x0A;
-  private static final int VALUE = 0x12;
 
   final Map<String, byte[]> values = new HashMap<>(); // by their keys
 
@@ -65,36 +56,58 @@ final class ModelFile {
   private JsonObject manifest;
   private long graphStart;
 
-  /** Reads and checks the head. */
-  ModelFile(Path path) {
+  /** Reads and checks the head, and hashes the whole file where wanted: a second for 2 GB. */
+  ModelFile(Path path, boolean whole) {
     this.path = path;
-    read(path, UNREADABLE, this::readHead);
+    try (var file = FileChannel.open(path)) {
+      readEntries(file);
+      checkEntries(file.size() - graphStart);
+      if (whole) {
+        var graph = Channels.newInputStream(file.position(graphStart));
+        checkDigest("the graph", digests.get("tail"), graph);
+      }
+    } catch (IOException | GeneralSecurityException error) {
+      var remedy = "give the path of a baked .onnx file";
+      throw refusal(error, "cannot be read (%s); " + remedy, reason(error));
+    }
   }
 
-  private void readHead(FileChannel file) throws IOException {
-    readValues(file);
+  private void checkEntries(long length) throws IOException, GeneralSecurityException {
     for (var key : KEYS) {
       require(values.containsKey(key), "has no %s; write the file with: polybake bake", key);
     }
-    digests = parse("polybake.digests", JsonObject.class, COPY);
-    boolean sound = hasTexts(digests, "tail", "manifest", "tokenizer", "fixture");
-    require(sound && hasCount(digests, "tail_length"), "polybake.digests is damaged" + COPY);
-    long length = file.size() - graphStart;
+    digests = parse("polybake.digests", JsonObject.class, COPY, ModelFile::isSound);
     long expected = digests.get("tail_length").getAsLong();
     require(
         length == expected, "has %d bytes after its head, expected %d" + COPY, length, expected);
     for (var key : KEYS.subList(0, 3)) {
-      checkDigest(key, key.replace("polybake.", ""), new ByteArrayInputStream(values.get(key)));
+      var value = new ByteArrayInputStream(values.get(key));
+      checkDigest(key, digests.get(key.replace("polybake.", "")), value);
     }
-    manifest = parse("polybake.manifest", JsonObject.class, BAKE);
-    long format = hasCount(manifest, "format") ? manifest.get("format").getAsLong() : 0;
-    var writer = hasTexts(manifest, "generator") ? text("generator") : "an unknown version";
-    var newer = "manifest format %d is newer than %d; use polybake %s, which wrote it";
-    require(format <= NEWEST_FORMAT, newer, format, NEWEST_FORMAT, writer);
-    sound = format > 0 && hasTexts(manifest, "name", "fingerprint");
-    sound &= manifest.get("contract") instanceof JsonObject;
-    require(sound, "polybake.manifest is damaged" + BAKE);
+    manifest = parse("polybake.manifest", JsonObject.class, BAKE, read -> has(read, "format"));
+    long format = manifest.get("format").getAsLong();
+    boolean named = manifest.get("generator") instanceof JsonPrimitive;
+    var writer = named ? text("generator") : "an unknown version";
+    var newer = "manifest format %d is newer than 1; use polybake %s, which wrote it";
+    require(format <= 1, newer, format, writer);
+    parse("polybake.manifest", JsonObject.class, BAKE, ModelFile::isWhole);
     checkContract("", Contract.JSON, manifest.get("contract"));
+  }
+
+  private static boolean isSound(JsonObject digests) {
+    return has(digests, "tail_length", "tail", "manifest", "tokenizer", "fixture");
+  }
+
+  private static boolean isWhole(JsonObject manifest) {
+    return has(manifest, "format", "name", "fingerprint")
+        && manifest.get("contract") instanceof JsonObject;
+  }
+
+  /** Whether an object has a whole number above 0, and texts, of these names. */
+  private static boolean has(JsonObject json, String number, String... texts) {
+    return String.valueOf(json.get(number)).matches("[1-9][0-9]{0,17}")
+        && Stream.of(texts)
+            .allMatch(name -> json.get(name) instanceof JsonPrimitive text && text.isString());
   }
 
   /** A text of the manifest, such as its fingerprint. */
@@ -102,34 +115,25 @@ final class ModelFile {
     return manifest.get(name).getAsString();
   }
 
-  /** The tokenizer.json. */
   String tokenizer() {
     return new String(values.get("polybake.tokenizer"), US_ASCII);
   }
 
-  /** Reads the golden cases. */
   Fixture fixture() {
-    var fixture = parse("polybake.fixture", Fixture.class, BAKE);
-    require(fixture.format() == 1, "polybake.fixture is damaged" + BAKE);
-    return fixture;
+    return parse("polybake.fixture", Fixture.class, BAKE, Fixture::isSound);
   }
 
-  /** Hashes the graph and compares; about a second for 2 GB. */
-  void checkGraph() {
-    read(path, UNREADABLE, file -> checkDigest("the graph", "tail", from(file, graphStart)));
-  }
-
-  /** Reads the entries that the file begins with, up to the graph. */
-  private void readValues(FileChannel file) throws IOException {
-    for (byte[] content; (content = field(from(file, graphStart), ENTRY)) != null; ) {
+  /** Reads the entries of the ModelProto's metadata_props (0x72), each a key and a value. */
+  private void readEntries(FileChannel file) throws IOException {
+    var in = Channels.newInputStream(file);
+    for (byte[] content; (content = field(in, 0x72)) != null; graphStart = file.position()) {
       var entry = new ByteArrayInputStream(content);
-      var key = field(entry, KEY);
-      var value = field(entry, VALUE);
+      var key = field(entry, 0x0A);
+      var value = field(entry, 0x12);
       require(key != null && value != null && entry.available() == 0, NOT_WHOLE, graphStart);
-      var name = new String(key, ISO_8859_1);
+      var name = new String(key, US_ASCII);
       boolean twice = KEYS.contains(name) && values.put(name, value) != null;
       require(!twice, "%s occurs twice; copy the original file again", name);
-      graphStart = file.position();
     }
   }
 
@@ -149,53 +153,30 @@ final class ModelFile {
     return in.readNBytes((int) length);
   }
 
-  private static InputStream from(FileChannel file, long start) throws IOException {
-    return Channels.newInputStream(file.position(start));
-  }
-
-  private static String sha256(InputStream in) throws IOException {
-    try {
-      var digest = MessageDigest.getInstance("SHA-256");
-      new DigestInputStream(in, digest).transferTo(OutputStream.nullOutputStream());
-      return HexFormat.of().formatHex(digest.digest());
-    } catch (NoSuchAlgorithmException error) {
-      throw new IllegalStateException(error); // every Java has it
-    }
-  }
-
-  private void checkDigest(String what, String digest, InputStream in) throws IOException {
-    boolean same = sha256(in).equals(digests.get(digest).getAsString());
+  private void checkDigest(String what, JsonElement digest, InputStream in)
+      throws IOException, GeneralSecurityException {
+    var hash = MessageDigest.getInstance("SHA-256");
+    new DigestInputStream(in, hash).transferTo(OutputStream.nullOutputStream());
+    boolean same = HexFormat.of().formatHex(hash.digest()).equals(digest.getAsString());
     require(same, "%s does not match its digest" + COPY, what);
   }
 
   /** What a value holds as JSON, which is ASCII. */
-  private <T> T parse(String key, Class<T> type, String remedy) {
+  private <T> T parse(String key, Class<T> type, String remedy, Predicate<T> isSound) {
     try {
       var text = US_ASCII.newDecoder().decode(ByteBuffer.wrap(values.get(key))).toString();
-      return Objects.requireNonNull(GSON.fromJson(text, type));
-    } catch (CharacterCodingException | RuntimeException error) {
+      return Optional.of(GSON.fromJson(text, type)).filter(isSound).orElseThrow();
+    } catch (IOException | RuntimeException error) {
       throw refusal(error, "%s is damaged" + remedy, key);
     }
-  }
-
-  /** Whether an object has texts of these names. */
-  private static boolean hasTexts(JsonObject json, String... names) {
-    return Stream.of(names)
-        .allMatch(name -> json.get(name) instanceof JsonPrimitive text && text.isString());
-  }
-
-  /** Whether an object has a whole number above 0 of this name. */
-  private static boolean hasCount(JsonObject json, String name) {
-    return String.valueOf(json.get(name)).matches("[1-9][0-9]{0,17}");
   }
 
   /** Goes through both contracts, and refuses the first field that differs. */
   private void checkContract(String field, JsonElement expected, JsonElement found) {
     if (expected instanceof JsonObject mine && found instanceof JsonObject theirs) {
-      var names = new LinkedHashSet<>(mine.keySet());
-      names.addAll(theirs.keySet());
-      var prefix = field.isEmpty() ? "" : field + ".";
-      names.forEach(name -> checkContract(prefix + name, mine.get(name), theirs.get(name)));
+      Stream.concat(mine.keySet().stream(), theirs.keySet().stream())
+          .distinct()
+          .forEach(name -> checkContract(field + "." + name, mine.get(name), theirs.get(name)));
     } else if (expected instanceof JsonArray mine && found instanceof JsonArray theirs) {
       for (int place = 0; place < Math.max(mine.size(), theirs.size()); place++) {
         checkContract(field + "[" + place + "]", item(mine, place), item(theirs, place));
@@ -205,7 +186,7 @@ final class ModelFile {
       var got = Objects.toString(found, "nothing");
       var problem = "contract field %s: expected %s, found %s";
       var remedy = "; regenerate the client with: polybake generate";
-      require(wanted.equals(got), problem + remedy, field, wanted, got);
+      require(wanted.equals(got), problem + remedy, field.substring(1), wanted, got);
     }
   }
 
@@ -213,16 +194,11 @@ final class ModelFile {
     return place < items.size() ? items.get(place) : null;
   }
 
-  private void read(Path file, String problem, Reading reading) {
-    try (var opened = FileChannel.open(file)) {
-      reading.of(opened);
-    } catch (NoSuchFileException error) {
-      throw refusal(error, problem, "No such file or directory", file);
-    } catch (AccessDeniedException error) {
-      throw refusal(error, problem, "Permission denied", file);
-    } catch (IOException error) {
-      throw refusal(error, problem, error.getMessage(), file);
+  private static String reason(Exception error) {
+    if (error instanceof NoSuchFileException) {
+      return "No such file or directory";
     }
+    return error instanceof AccessDeniedException ? "Permission denied" : error.getMessage();
   }
 
   private void require(boolean right, String problem, Object... values) {
@@ -233,10 +209,5 @@ final class ModelFile {
 
   private ClientException.Model refusal(Exception cause, String problem, Object... values) {
     return new ClientException.Model(path + ": " + problem.formatted(values), cause);
-  }
-
-  /** What is read of an open file. */
-  private interface Reading {
-    void of(FileChannel file) throws IOException;
   }
 }

@@ -8,7 +8,7 @@ import ai.djl.util.Utils;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -25,7 +25,6 @@ final class ModelTokenizer implements AutoCloseable {
   private final Path path;
   private final long handle;
 
-  /** Loads a tokenizer.json. */
   ModelTokenizer(Path path, String json) {
     this.path = path;
     load(path);
@@ -43,7 +42,6 @@ final class ModelTokenizer implements AutoCloseable {
     return texts.stream().map(text -> encode(prefix + text)).toList();
   }
 
-  /** Token ids of valid Unicode. */
   private long[] encode(String text) {
     try {
       long encoding = LIBRARY.encode(handle, text, true);
@@ -73,14 +71,13 @@ final class ModelTokenizer implements AutoCloseable {
     }
     try {
       var folder = Files.createTempDirectory("tokenizers");
-      var settings = Map.of("RUST_FLAVOR", "cpu", "ENGINE_CACHE_DIR", folder.toString());
-      var unset = new ArrayList<>(settings.keySet());
-      unset.removeIf(name -> Utils.getEnvOrSystemProperty(name) != null);
-      unset.forEach(name -> System.setProperty(name, settings.get(name)));
+      var settings = new HashMap<>(Map.of("RUST_FLAVOR", "cpu", "ENGINE_CACHE_DIR", "" + folder));
+      settings.keySet().removeIf(name -> Utils.getEnvOrSystemProperty(name) != null);
+      settings.forEach(System::setProperty);
       try {
         LibUtils.checkStatus();
       } finally {
-        unset.forEach(System::clearProperty);
+        settings.keySet().forEach(System::clearProperty);
         Utils.deleteQuietly(folder);
       }
       loaded = true;

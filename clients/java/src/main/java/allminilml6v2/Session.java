@@ -12,11 +12,11 @@ import ai.onnxruntime.providers.OrtCUDAProviderOptions;
 import com.sun.jna.Function;
 import com.sun.jna.Platform;
 import java.io.IOException;
-import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Set;
 
 /** ONNX Runtime's session of the graph, on the device asked for. */
 final class Session implements AutoCloseable {
@@ -27,7 +27,6 @@ final class Session implements AutoCloseable {
   private final OrtEnvironment environment;
   private final OrtSession session;
 
-  /** Opens the graph. */
   Session(Path path, Options options) {
     this.path = path;
     device = options.device();
@@ -52,21 +51,26 @@ final class Session implements AutoCloseable {
     try {
       for (var input : Contract.INPUTS) {
         var cells = Batches.feed(input, rows, prompt);
-        var shape =
-            input.feed().equals("prompt_value")
-                ? new long[] {1}
-                : new long[] {rows.size(), cells.length / rows.size()};
-        inputs.put(
-            input.name(), OnnxTensor.createTensor(environment, LongBuffer.wrap(cells), shape));
+        inputs.put(input.name(), OnnxTensor.createTensor(environment, cells));
       }
-      try (var outputs = session.run(inputs, Outputs.NAMES)) {
-        return Outputs.read(outputs, rows.size());
+      try (var outputs = session.run(inputs, Set.of(Contract.OUTPUT.name()))) {
+        return vectors((OnnxTensor) outputs.get(0), rows.size());
       }
     } catch (OrtException error) {
       throw failure("run", error);
     } finally {
       inputs.values().forEach(OnnxTensor::close);
     }
+  }
+
+  /** Copies the vector of each text out of what a run gave. */
+  private static List<float[]> vectors(OnnxTensor output, int texts) {
+    var elements = output.getFloatBuffer();
+    var vectors = new float[texts][Contract.OUTPUT.dimension()];
+    for (var vector : vectors) {
+      elements.get(vector);
+    }
+    return List.of(vectors);
   }
 
   @Override
@@ -127,14 +131,11 @@ final class Session implements AutoCloseable {
   }
 
   private ClientException failure(String verb, OrtException error) {
+    var problem = "cannot %s the graph: %s".formatted(verb, error.getMessage());
     if (device == Options.Device.CPU) {
-      var message =
-          "%s: onnxruntime cannot %s the graph: %s".formatted(path, verb, error.getMessage());
-      return new ClientException.Model(message, error);
+      return new ClientException.Model(path + ": onnxruntime " + problem, error);
     }
-    return new ClientException.Device(
-        "device \"cuda\" cannot %s the graph (%s); check the GPU driver, its memory, CUDA and cuDNN"
-            .formatted(verb, error.getMessage()),
-        error);
+    var remedy = "; check the GPU driver, its memory, CUDA and cuDNN";
+    return new ClientException.Device("device \"cuda\" " + problem + remedy, error);
   }
 }

@@ -23,7 +23,7 @@ final class EmbedderTest {
   /** Of every golden case the ids are equal, and each element agrees, from ids and from texts. */
   @Test
   void everyGoldenCaseIsReproduced() {
-    var cases = new ModelFile(ModelUnderTest.PATH).fixture().cases();
+    var cases = new ModelFile(ModelUnderTest.PATH, false).fixture().cases();
     assertFalse(cases.isEmpty());
     for (var golden : cases) {
       var rows = golden.inputIds();
@@ -79,14 +79,14 @@ final class EmbedderTest {
         .forEach(
             (name, prompt) ->
                 assertSame(
-                    EMBEDDER.rows(List.of(prompt + "x y"), null),
+                    EMBEDDER.tokenizer.rows(List.of(prompt + "x y"), null),
                     EMBEDDER.tokenize(List.of("x y"), name)));
   }
 
   /** Where no prompt is named the model's default applies, to texts and to ids. */
   @Test
   void theDefaultPromptApplies() {
-    var rows = EMBEDDER.rows(TEXTS, Contract.DEFAULT_PROMPT);
+    var rows = EMBEDDER.tokenizer.rows(TEXTS, Contract.DEFAULT_PROMPT);
     assertSame(rows, EMBEDDER.tokenize(TEXTS));
     Near.assertNear(EMBEDDER.run(rows, Contract.DEFAULT_PROMPT), EMBEDDER.embedIds(rows));
     Near.assertNear(results(Contract.DEFAULT_PROMPT), EMBEDDER.embed(TEXTS));
@@ -136,6 +136,6 @@ final class EmbedderTest {
   }
 
   private static List<float[]> results(String prompt) {
-    return EMBEDDER.results(EMBEDDER.rows(TEXTS, prompt), prompt);
+    return EMBEDDER.results(EMBEDDER.tokenizer.rows(TEXTS, prompt), prompt);
   }
 }

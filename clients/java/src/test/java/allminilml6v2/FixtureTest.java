@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class FixtureTest {
-  private static final Fixture FIXTURE = new ModelFile(ModelUnderTest.PATH).fixture();
+  private static final Fixture FIXTURE = new ModelFile(ModelUnderTest.PATH, false).fixture();
   private static final Fixture.Case LAST = FIXTURE.cases().get(FIXTURE.cases().size() - 1);
 
   @TempDir private Path folder;

@@ -28,7 +28,7 @@ final class ModelCopy {
    * @param change changes the fields of the entry
    */
   static Path with(Path folder, String part, Consumer<JsonObject> change) throws Exception {
-    var model = new ModelFile(ModelUnderTest.PATH);
+    var model = new ModelFile(ModelUnderTest.PATH, false);
     var entries = new LinkedHashMap<String, byte[]>();
     for (var name : List.of("manifest", "tokenizer", "fixture", "digests")) {
       entries.put(name, model.values.get("polybake." + name));
@@ -65,7 +65,7 @@ final class ModelCopy {
 
   /** How many bytes the graph has. */
   static int graphLength() {
-    var digests = new ModelFile(ModelUnderTest.PATH).values.get("polybake.digests");
+    var digests = new ModelFile(ModelUnderTest.PATH, false).values.get("polybake.digests");
     return json(digests).get("tail_length").getAsInt();
   }
 
