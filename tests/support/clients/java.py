@@ -16,6 +16,9 @@ from pathlib import Path
 from support.clients.planted import Fault
 from support.clients.rendered import run
 
+#: Of models whose clients pass the same tests: fixtures of these names begin with ``every_feed_``.
+KINDS = ("left", "default", "int8", "bits")
+
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies"
 
 #: The jars that tests need beside a client's own packages.

@@ -44,9 +44,9 @@ def test_every_render_is_clean(java: Java, every_feed: Path, tmp_path: Path) -> 
     java.build(*renders)
 
 
-def test_each_kind_is_clean(java: Java, java_clients: dict[str, tuple[Path, Path]]) -> None:
+def test_each_kind_is_clean(java: Java, clients: dict[str, tuple[Path, Path]]) -> None:
     """So are the clients of all tasks; their build found nothing to warn of."""
-    check_formatted(java, [client for _, client in java_clients.values()])
+    check_formatted(java, [client for _, client in clients.values()])
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=list(CONTRACTS))

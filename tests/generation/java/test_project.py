@@ -19,19 +19,19 @@ def parse(path: Path) -> ET.Element:
     return ET.fromstring(path.read_bytes())  # noqa: S314 - tests made it
 
 
-def test_the_package_works_elsewhere(java_client: Path, every_feed: Path, tmp_path: Path) -> None:
+def test_the_package_works_elsewhere(client: Path, every_feed: Path, tmp_path: Path) -> None:
     """Maven runs the tests and packs a jar with which the README's lines run, and its sources."""
-    run("mvn", "-q", "-B", "package", cwd=java_client, POLYBAKE_MODEL=str(every_feed))
-    reports = [parse(path) for path in java_client.glob("target/surefire-reports/*.xml")]
+    run("mvn", "-q", "-B", "package", cwd=client, POLYBAKE_MODEL=str(every_feed))
+    reports = [parse(path) for path in client.glob("target/surefire-reports/*.xml")]
     assert sum(int(report.attrib["tests"]) for report in reports) >= 65
-    jar = java_client / "target/every-feed-0.1.0.jar"
+    jar = client / "target/every-feed-0.1.0.jar"
     assert jar.with_name("every-feed-0.1.0-sources.jar").exists()
-    readme = (java_client / "README.md").read_text(encoding="utf-8")
+    readme = (client / "README.md").read_text(encoding="utf-8")
     (lines,) = re.findall(r"```java\n(.*?)```", readme, re.DOTALL)
     imports, _, code = lines.replace("every-feed.onnx", str(every_feed)).partition("\n\n")
     program = f"{imports}\nclass App {{ public static void main(String[] a) {{ {code} }} }}"
     (tmp_path / "App.java").write_text(program, encoding="utf-8")
-    places = os.pathsep.join([str(jar), f"{java_client}/target/packages/*"])
+    places = os.pathsep.join([str(jar), f"{client}/target/packages/*"])
     done = subprocess.run(
         ["java", "-cp", places, "App.java"], cwd=tmp_path, capture_output=True, check=False
     )

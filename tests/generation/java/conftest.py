@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from models.files.task_models import TASK_MODELS
-from support.clients.java import Java, fetch, write_readme
+from support.clients.java import KINDS, Java, fetch, write_readme
 from support.clients.rendered import run, write
-
-#: Of models whose clients pass the same tests: fixtures of these names begin with ``every_feed_``.
-KINDS = ("left", "default", "int8", "bits")
 
 
 @pytest.fixture(scope="session")
-def java_client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, prepared by Maven as its harness.json says."""
     folder = write("java", tmp_path_factory.mktemp("client"), every_feed)
     settings = json.loads((folder / "harness.json").read_text(encoding="utf-8"))
@@ -26,13 +23,13 @@ def java_client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture(scope="session")
-def java(java_client: Path, tmp_path_factory: pytest.TempPathFactory) -> Java:
+def java(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Java:
     """The packages of that client, beside which others are built."""
-    return fetch(tmp_path_factory.mktemp("java"), java_client)
+    return fetch(tmp_path_factory.mktemp("java"), client)
 
 
 @pytest.fixture(scope="session")
-def java_clients(
+def clients(
     java: Java, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, tuple[Path, Path]]:
     """The model and the client of each kind and of each task, with no warning of the compiler."""

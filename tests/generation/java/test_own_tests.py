@@ -10,8 +10,7 @@ import pytest
 from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from support.clients.hostile import CONTRACTS
-from support.clients.java import Java, passed
-from support.clients.java_clients import KINDS
+from support.clients.java import KINDS, Java, passed
 from support.clients.planted import Fault, faults
 from support.clients.rendered import check_task, write
 
@@ -22,21 +21,19 @@ OF_VECTORS = ("EmbedderTest", "FixtureTest", "DamagedFixtureTest", "BatchesTest"
 
 
 @pytest.mark.parametrize("kind", ["every_feed", *KINDS])
-def test_its_own_tests_pass(
-    java: Java, kind: str, java_clients: dict[str, tuple[Path, Path]]
-) -> None:
+def test_its_own_tests_pass(java: Java, kind: str, clients: dict[str, tuple[Path, Path]]) -> None:
     """The client's tests pass with every feed, padded on either side, and quantized."""
-    model, client = java_clients[kind]
+    model, client = clients[kind]
     names, least = ((), 65) if kind == "every_feed" else (OF_VECTORS, 35)
     assert passed(java.test(client, model, *names)) >= least
 
 
 @pytest.mark.parametrize("task", TASK_MODELS)
 def test_each_task_has_its_client(
-    java: Java, task: str, java_clients: dict[str, tuple[Path, Path]]
+    java: Java, task: str, clients: dict[str, tuple[Path, Path]]
 ) -> None:
     """It passes its own tests, runs its README's lines, and reproduces vectors and answers."""
-    model, client = java_clients[task]
+    model, client = clients[task]
     assert passed(java.test(client, model)) > 3
     java.run_readme(client)
     check_task(model, client)
@@ -50,15 +47,15 @@ def test_hostile_prompts_stay_text(java: Java, tmp_path: Path) -> None:
     assert passed(java.test(client, model, *OF_VECTORS)) >= 35
 
 
-def test_weights_beside_the_graph(java: Java, java_clients: dict[str, tuple[Path, Path]]) -> None:
+def test_weights_beside_the_graph(java: Java, clients: dict[str, tuple[Path, Path]]) -> None:
     """The client of such a file passes its tests of files and of vectors."""
-    model, client = java_clients["every_feed_beside"]
+    model, client = clients["every_feed_beside"]
     assert passed(java.test(client, model, "ModelFileTest", *OF_VECTORS)) >= 45
 
 
-def test_its_tests_need_a_model(java: Java, java_clients: dict[str, tuple[Path, Path]]) -> None:
+def test_its_tests_need_a_model(java: Java, clients: dict[str, tuple[Path, Path]]) -> None:
     """Without POLYBAKE_MODEL the tests fail and say what to set."""
-    done = java.test(java_clients["every_feed"][1], None, "EmbedderTest")
+    done = java.test(clients["every_feed"][1], None, "EmbedderTest")
     assert done.returncode == 1
     assert "set POLYBAKE_MODEL to the path of the baked .onnx file" in done.stdout
 
@@ -66,10 +63,10 @@ def test_its_tests_need_a_model(java: Java, java_clients: dict[str, tuple[Path, 
 @pytest.mark.planted
 @faults("java")
 def test_a_planted_fault_is_caught(
-    fault: Fault, java: Java, java_clients: dict[str, tuple[Path, Path]], tmp_path: Path
+    fault: Fault, java: Java, clients: dict[str, tuple[Path, Path]], tmp_path: Path
 ) -> None:
     """The file compiles with the fault, and one of the client's own tests fails."""
-    model, client = java_clients[fault.model]
+    model, client = clients[fault.model]
     with fault.planted(client):
         java.compile(*client.glob(fault.file), into=tmp_path)
     done = java.test(client, model, instead=[tmp_path])

@@ -13,9 +13,9 @@ from support.clients.java import Java
 pytestmark = pytest.mark.java
 
 
-def test_the_harness_speaks_the_protocol(java_client: Path, every_feed: Path) -> None:
+def test_the_harness_speaks_the_protocol(client: Path, every_feed: Path) -> None:
     """One answer a line, ASCII only, also for a text that is not valid Unicode."""
-    check_protocol(java_client, every_feed, "java")
+    check_protocol(client, every_feed, "java")
 
 
 @pytest.mark.parametrize("beside", [False, True])

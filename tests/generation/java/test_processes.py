@@ -17,7 +17,7 @@ pytestmark = pytest.mark.java
 
 @pytest.mark.parametrize("wish", [{}, {"ORT_DISABLE_TELEMETRY": ""}])
 def test_nothing_leaves_the_machine(
-    java_client: Path, every_feed: Path, tmp_path: Path, wish: dict[str, str]
+    client: Path, every_feed: Path, tmp_path: Path, wish: dict[str, str]
 ) -> None:
     """Opening, embedding and ending write nothing that stays, and look up no name.
 
@@ -28,8 +28,8 @@ def test_nothing_leaves_the_machine(
     asked = lines([start(every_feed), EMBED])
     printed = run_silently(
         home,
-        *harness(java_client, home, temporary),
-        cwd=java_client,
+        *harness(client, home, temporary),
+        cwd=client,
         text=asked,
         probing=True,
         **wish,
@@ -39,11 +39,11 @@ def test_nothing_leaves_the_machine(
     assert [path for path in temporary.rglob("*") if path.is_file()] == []
 
 
-def test_who_wants_telemetry_is_obeyed(java_client: Path, every_feed: Path, tmp_path: Path) -> None:
+def test_who_wants_telemetry_is_obeyed(client: Path, every_feed: Path, tmp_path: Path) -> None:
     """With the variable at 0 ONNX Runtime writes what it writes: the test above can fail."""
     home, wish = tmp_path / "home", {"ORT_DISABLE_TELEMETRY": "0"}
     asked = lines([start(every_feed)])
-    run_cut_off(home, *harness(java_client, home, tmp_path), cwd=java_client, text=asked, **wish)
+    run_cut_off(home, *harness(client, home, tmp_path), cwd=client, text=asked, **wish)
     names = {path.name for path in home.rglob("*") if path.is_file()}
     assert names == {"deviceid", "onnxruntime.db"}
 
