@@ -3,6 +3,7 @@
 package allminilml6v2
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -11,11 +12,11 @@ import (
 // A CallOption says how one call is done.
 type CallOption func(prompt *string) error
 
-// WithPrompt names a prompt of the model, whose text is put before each text of the call. Without it
-// the model's default prompt is taken, if there is one.
+// WithPrompt names a prompt of the model, whose text is put before each text of the call. Without it,
+// or with an empty name, the model's default prompt is taken, if there is one.
 func WithPrompt(name string) CallOption {
-	if _, known := contract.Prompts[name]; known {
-		return exactly(name)
+	if _, known := contract.Prompts[name]; known || name == "" {
+		return exactly(cmp.Or(name, contract.DefaultPrompt))
 	}
 	const remedy = "this model has none"
 	return func(*string) error {

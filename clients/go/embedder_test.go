@@ -75,6 +75,7 @@ func TestPrompts(t *testing.T) {
 	}
 	ids, standard := of(contract.DefaultPrompt)
 	near(t, standard, vectors(embedder.Embed(t.Context(), texts)))
+	near(t, standard, vectors(embedder.Embed(t.Context(), texts, WithPrompt(""))))
 	near(t, standard, vectors(embedder.EmbedIDs(t.Context(), ids)))
 	prompts := embedder.Prompts()
 	for name, prefix := range prompts {
@@ -151,8 +152,6 @@ func TestUnknownPrompts(t *testing.T) {
 	refused[*UnknownPromptError](t, err, message)
 	_, err = embedder.Tokenize(t.Context(), nil, unknown)
 	refused[*UnknownPromptError](t, err, message)
-	_, err = embedder.Embed(t.Context(), nil, WithPrompt(""))
-	refused[*UnknownPromptError](t, err, strings.Replace(message, "no such", "", 1))
 }
 
 func TestRowsOfIDs(t *testing.T) {

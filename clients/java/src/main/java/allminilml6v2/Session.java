@@ -131,11 +131,14 @@ final class Session implements AutoCloseable {
   }
 
   private ClientException failure(String verb, OrtException error) {
-    var problem = "cannot %s the graph: %s".formatted(verb, error.getMessage());
     if (device == Options.Device.CPU) {
-      return new ClientException.Model(path + ": onnxruntime " + problem, error);
+      var message =
+          "%s: onnxruntime cannot %s the graph: %s".formatted(path, verb, error.getMessage());
+      return new ClientException.Model(message, error);
     }
-    var remedy = "; check the GPU driver, its memory, CUDA and cuDNN";
-    return new ClientException.Device("device \"cuda\" " + problem + remedy, error);
+    return new ClientException.Device(
+        "device \"cuda\" cannot %s the graph (%s); check the GPU driver, its memory, CUDA and cuDNN"
+            .formatted(verb, error.getMessage()),
+        error);
   }
 }
