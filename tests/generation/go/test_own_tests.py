@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from generation.go.commands import OF_VECTORS, own_tests
-from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from polybake.base.files.templates import templates_folder
 from support.clients.hostile import CONTRACTS
 from support.clients.planted import Fault, faults
-from support.clients.rendered import NAMES, OUTPUTS, check_task, rebuild, run, write
+from support.clients.rendered import NAMES, OUTPUTS, attempt, check_task, rebuild, run, write
 
 pytestmark = [pytest.mark.go, pytest.mark.usefixtures("library")]
 
@@ -59,9 +56,9 @@ def test_weights_beside_the_graph(every_feed_beside: Path, tmp_path: Path) -> No
     assert own_tests(folder, every_feed_beside) > 20
 
 
-def test_hostile_prompts_stay_text(tmp_path: Path) -> None:
+def test_hostile_prompts_stay_text(every_feed_hostile: Path, tmp_path: Path) -> None:
     """A client for a model with hostile prompts passes its own tests."""
-    model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
+    model = every_feed_hostile
     assert own_tests(write("go", tmp_path / "client", model), model, OF_VECTORS) > 6
 
 
@@ -77,15 +74,7 @@ def test_each_task_has_its_client(task: str, tmp_path: Path) -> None:
 
 def test_its_tests_need_a_model(client: Path) -> None:
     """Without POLYBAKE_MODEL the tests fail and say what to set."""
-    environment = {key: value for key, value in os.environ.items() if key != "POLYBAKE_MODEL"}
-    done = subprocess.run(
-        ["go", "test", "-p=1", "-run=GoldenCases", "."],
-        cwd=client,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = attempt("go", "test", "-p=1", "-run=GoldenCases", ".", cwd=client)
     assert done.returncode == 1
     assert "set POLYBAKE_MODEL to the path of the baked .onnx file" in done.stdout
 
@@ -98,13 +87,6 @@ def test_its_own_tests_catch(fault: Fault, tmp_path: Path, request: pytest.Fixtu
     folder = write("go", tmp_path, model)
     fault.plant(folder)
     run("go", "vet", "./...", cwd=folder)
-    done = subprocess.run(
-        ["go", "test", "-p=1", "."],
-        cwd=folder,
-        env=os.environ | {"POLYBAKE_MODEL": str(model)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = attempt("go", "test", "-p=1", ".", cwd=folder, POLYBAKE_MODEL=str(model))
     assert done.returncode == 1, done.stdout
     assert "--- FAIL: " in done.stdout, done.stdout

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
+from support.clients.readme import blocks
 from support.clients.rendered import run
 
 pytestmark = [pytest.mark.go, pytest.mark.usefixtures("library")]
@@ -16,16 +16,14 @@ def test_the_readme_works_in_an_empty_project(
     client: Path, every_feed: Path, tmp_path: Path
 ) -> None:
     """Its two commands and its program, in a module elsewhere."""
-    readme = (client / "README.md").read_text(encoding="utf-8")
-    (commands,) = re.findall(r"```sh\n(go mod edit .*?)```", readme, re.DOTALL)
-    (program,) = re.findall(r"```go\n(.*?)```", readme, re.DOTALL)
+    (commands,) = (block for block in blocks(client, "sh") if block.startswith("go mod edit"))
+    (program,) = blocks(client, "go", every_feed)
     run("go", "mod", "init", "example.org/app", cwd=tmp_path)
     (tmp_path / "clients").mkdir()
     (tmp_path / "clients/go").symlink_to(client)
     for command in commands.splitlines():
         run(*command.split(), cwd=tmp_path)
-    assert "every-feed.onnx" in program
-    program = program.replace("every-feed.onnx", str(every_feed))
+    assert str(every_feed) in program
     (tmp_path / "main.go").write_text(program, encoding="utf-8")
     assert run("gofmt", "-l", "main.go", cwd=tmp_path) == ""
     run("go", "vet", ".", cwd=tmp_path)

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
-from support.clients.hostile import CONTRACTS
 from support.clients.java import KINDS, Java, passed
 from support.clients.planted import Fault, faults
 from support.clients.rendered import check_task, write
@@ -39,9 +37,9 @@ def test_each_task_has_its_client(
     check_task(model, client)
 
 
-def test_hostile_prompts_stay_text(java: Java, tmp_path: Path) -> None:
+def test_hostile_prompts_stay_text(java: Java, every_feed_hostile: Path, tmp_path: Path) -> None:
     """A client for a model with hostile prompts passes its own tests."""
-    model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
+    model = every_feed_hostile
     client = write("java", tmp_path / "client", model, name="hostile")
     java.build(client)
     assert passed(java.test(client, model, *OF_VECTORS)) >= 35

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
-from support.clients.rendered import run
+from support.clients.readme import blocks
+from support.clients.rendered import attempt, run
 
 pytestmark = pytest.mark.java
 
@@ -26,17 +25,14 @@ def test_the_package_works_elsewhere(client: Path, every_feed: Path, tmp_path: P
     assert sum(int(report.attrib["tests"]) for report in reports) >= 65
     jar = client / "target/every-feed-0.1.0.jar"
     assert jar.with_name("every-feed-0.1.0-sources.jar").exists()
-    readme = (client / "README.md").read_text(encoding="utf-8")
-    (lines,) = re.findall(r"```java\n(.*?)```", readme, re.DOTALL)
-    imports, _, code = lines.replace("every-feed.onnx", str(every_feed)).partition("\n\n")
+    (lines,) = blocks(client, "java", every_feed)
+    imports, _, code = lines.partition("\n\n")
     program = f"{imports}\nclass App {{ public static void main(String[] a) {{ {code} }} }}"
     (tmp_path / "App.java").write_text(program, encoding="utf-8")
     places = os.pathsep.join([str(jar), f"{client}/target/packages/*"])
-    done = subprocess.run(
-        ["java", "-cp", places, "App.java"], cwd=tmp_path, capture_output=True, check=False
-    )
-    assert done.stdout == b"7\n", done.stderr
+    done = attempt("java", "-cp", places, "App.java", cwd=tmp_path)
+    assert done.stdout == "7\n", done.stderr
     command = ("java", "-Djava.io.tmpdir=/proc", "-cp", places, "App.java")
-    nowhere = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    nowhere = attempt(*command, cwd=tmp_path)
     assert nowhere.returncode == 1
     assert "native libraries cannot be loaded from /proc" in nowhere.stderr

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from generation.ruby.commands import evaluate, own_tests
-from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
-from support.clients.hostile import CONTRACTS
 from support.clients.planted import Fault, faults
 from support.clients.readme import blocks
-from support.clients.rendered import check_task, run, write
+from support.clients.rendered import attempt, check_task, run, write
 
 pytestmark = pytest.mark.ruby
 
@@ -97,22 +93,14 @@ def test_its_tests_run_with_rake_and_need_a_model(
     """With POLYBAKE_MODEL they pass; without, they fail and say what to set."""
     command = ("bundle", "exec", "rake", "test")
     run(*command, cwd=client, BUNDLE_PATH=gems, POLYBAKE_MODEL=str(every_feed))
-    environment = {key: value for key, value in os.environ.items() if key != "POLYBAKE_MODEL"}
-    done = subprocess.run(
-        command,
-        cwd=client,
-        env=environment | {"BUNDLE_PATH": gems},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = attempt(*command, cwd=client, BUNDLE_PATH=gems)
     assert done.returncode == 1
     assert "set POLYBAKE_MODEL to the path of the baked .onnx file" in done.stderr
 
 
 @pytest.mark.usefixtures("client")
-def test_hostile_prompts_stay_text(gems: str, tmp_path: Path) -> None:
+def test_hostile_prompts_stay_text(gems: str, every_feed_hostile: Path, tmp_path: Path) -> None:
     """A client for a model with hostile prompts passes its own tests."""
-    model = write_every_feed_model(tmp_path / "m.onnx", **CONTRACTS["hostile"])
+    model = every_feed_hostile
     done = own_tests(write("ruby", tmp_path / "client", model), model, gems, OF_VECTORS)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from models.files.every_feed import write_every_feed_model
 from models.files.task_models import TASK_MODELS
 from polybake.verification.verify import verify
 from support.clients.cargo import cargo, prepare
-from support.clients.hostile import CONTRACTS, HOSTILE
+from support.clients.hostile import HOSTILE
 from support.clients.planted import Fault, faults
-from support.clients.rendered import check_task, onnxruntime, write
+from support.clients.rendered import attempt, check_task, onnxruntime, write
 
 pytestmark = pytest.mark.rust
 
@@ -46,9 +43,9 @@ def test_each_kind_of_model(kind: str, tmp_path: Path, request: pytest.FixtureRe
     assert verify(model, folder).failures == ()
 
 
-def test_hostile_prompts(tmp_path: Path) -> None:
+def test_hostile_prompts(every_feed_hostile: Path, tmp_path: Path) -> None:
     """What stands in prompts is text, and reaches the tokenizer as it is."""
-    model = write_every_feed_model(tmp_path / "hostile.onnx", **CONTRACTS["hostile"])
+    model = every_feed_hostile
     changes = {"name": "hostile", "description": HOSTILE}
     folder = prepare(write("rust", tmp_path / "client", model, **changes))
     assert own_tests(folder, model, "--lib", "embedder") > 8
@@ -69,11 +66,7 @@ def test_each_task_has_its_client(task: str, tmp_path: Path) -> None:
 
 def test_its_tests_need_a_model(client: Path) -> None:
     """Without POLYBAKE_MODEL the tests fail and say what to set."""
-    environment = {key: value for key, value in os.environ.items() if key != "POLYBAKE_MODEL"}
-    command = ("cargo", "test", "--release", "--lib", "embedder")
-    done = subprocess.run(
-        command, cwd=client, env=environment, capture_output=True, text=True, check=False
-    )
+    done = attempt("cargo", "test", "--release", "--lib", "embedder", cwd=client)
     assert done.returncode != 0
     assert "set POLYBAKE_MODEL to the path of the baked .onnx file" in done.stdout
 
@@ -89,14 +82,6 @@ def test_a_planted_fault_is_caught(
     fault.plant(client)
     environment = {"POLYBAKE_MODEL": str(model), "ORT_DYLIB_PATH": str(onnxruntime())}
     cargo("test", "--release", "--no-run", cwd=client)
-    command = ("cargo", "test", "--release", "--no-fail-fast")
-    done = subprocess.run(
-        command,
-        cwd=client,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = attempt("cargo", "test", "--release", "--no-fail-fast", cwd=client, **environment)
     assert done.returncode != 0, done.stdout
     assert re.findall(r"^---- (\S+) stdout ----$", done.stdout, re.MULTILINE), done.stdout
