@@ -25,6 +25,7 @@ from polybake.baking.assemble.lower import EXACT, Lowering
 from polybake.baking.bake import bake
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
+from polybake.errors import CheckFailed
 from polybake.runtime.embedder import Embedder
 
 LARGER: dict[str, Any] = {
@@ -92,9 +93,13 @@ def main(kinds: list[str]) -> None:
     print("|---|---|---|---|---|---|---|")
     for kind in kinds:
         for outliers in (False, True):
-            found = cosines(kind, outliers=outliers)
-            int8, int4, narrow = found["int8"], found["int4"], found["float16"]
             sort = "three are large" if outliers else "alike"
+            try:
+                found = cosines(kind, outliers=outliers)
+            except CheckFailed:  # float32 magnifies its own rounding beyond what a bake lets pass
+                print(f"| {kind} | {sort} | refused | | | | |", flush=True)
+                continue
+            int8, int4, narrow = found["int8"], found["int4"], found["float16"]
             print(
                 f"| {kind} | {sort} | {int8.mean():.5f} | {int8.min():.4f} "
                 f"| {int4.mean():.5f} | {int4.min():.4f} | {1 - narrow.min():.0e} |",
