@@ -22,6 +22,7 @@ from polybake.runtime.embedder import Embedder
 
 matplotlib.use("svg")
 from matplotlib import pyplot
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 _COLORS = ("#0369a1", "#64748b", "#b45309")
 _PERCENTILES = {50: "--", 99: "-"}
@@ -61,7 +62,10 @@ def draw(found: dict[str, list[tuple[float, ...]]], file: Path) -> None:
         axis.set_xlabel("texts that arrive a second")
         axis.set_ylabel("seconds to an answer")
         axis.set_xlim(0)
-        axis.set_ylim(0)
+        axis.set_yscale("log")
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.yaxis.set_minor_locator(NullLocator())
         axis.grid(color="#e2e8f0")
         figure.legend(frameon=False, ncols=3, loc="upper left", fontsize=9)
         axis.spines[["top", "right"]].set_visible(False)
