@@ -117,9 +117,12 @@ DRAWN: dict[str, dict[str, Any]] = {
 
 #: The products of each that become integers: those of two layers, and a projection of embeddings
 #: where there is one. DeBERTa has fewer, as weights that positions share in part with tokens stay
-#: float32. BART's decoder has six a layer, and one for the encoder's keys and values of all layers.
-PRODUCTS = dict.fromkeys(DRAWN, 8) | {"albert": 9, "electra": 9, "deberta": 9, "deberta-v2": 6}
-PRODUCTS |= {"bart": 21}
+#: float32. BART's decoder has ten a layer.
+PRODUCTS = dict.fromkeys(DRAWN, 12)
+PRODUCTS |= dict.fromkeys(("gpt2", "gte", "jina_embeddings_v3", "modernbert"), 8)
+PRODUCTS |= dict.fromkeys(("eurobert", "gemma", "gemma3_text", "llama", "mistral"), 14)
+PRODUCTS |= {"qwen2": 14, "qwen3": 14, "nomic_bert": 10, "albert": 13, "electra": 13}
+PRODUCTS |= {"deberta": 16, "deberta-v2": 6, "bart": 32}
 
 
 def drawn_weights(

@@ -16,7 +16,7 @@ from polybake.baking.graph.storage import drop_unused_weights
 from polybake.baking.quantization.blocks import SIZE, round_blocks
 from polybake.baking.quantization.calibrated import calibrated
 from polybake.baking.quantization.calibration import Floats, Statistics
-from polybake.baking.quantization.ends import replace_products
+from polybake.baking.quantization.ends import replace_product
 from polybake.baking.quantization.in_file import in_file
 from polybake.baking.quantization.nodes import Nodes
 from polybake.baking.quantization.origin import after_norm
@@ -64,23 +64,27 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
         smooth = smoothing(largest, weights) ** _SMOOTHING
     moments = statistics.moments(np.zeros_like(smooth)) / np.outer(smooth, smooth)
     blocks = round_blocks(weights * smooth[:, np.newaxis], error_factor(moments))
-    integers = in_file(blocks.packed, folder)
+    columns = group.columns()
+    packed, zeros, scales = blocks.packed, blocks.packed_zeros, blocks.scales.T
+    parts = [in_file(packed[part], folder) for part in columns]
     for layer in group.layers:
         nodes, name, x = Nodes(graph, layer[0].node, "int4"), layer[0].weight.name, layer[0].x
         if smoothed:
             x = nodes.op("Mul", x, nodes.constant(f"{name}.smooth", 1 / smooth))
-        y = nodes.op(
-            "MatMulNBits",
-            x,
-            nodes.constant(f"{name}", integers),
-            nodes.constant(f"{name}.scale", np.ascontiguousarray(blocks.scales.T)),
-            nodes.constant(f"{name}.zero", blocks.packed_zeros),
-            domain=_DOMAIN,
-            K=weights.shape[0],
-            N=weights.shape[1],
-            bits=4,
-            block_size=SIZE,
-            accuracy_level=_LEVEL,
-        )
-        shift = np.concatenate([product.shift() for product in layer])
-        replace_products(nodes, layer, y, shift)
+        for product, part, integers in zip(layer, columns, parts, strict=True):
+            nodes, name = Nodes(graph, product.node, "int4"), product.weight.name
+            rows, out = product.sizes
+            y = nodes.op(
+                "MatMulNBits",
+                x,
+                nodes.constant(f"{name}", integers),
+                nodes.constant(f"{name}.scale", np.ascontiguousarray(scales[part])),
+                nodes.constant(f"{name}.zero", zeros[part]),
+                domain=_DOMAIN,
+                K=rows,
+                N=out,
+                bits=4,
+                block_size=SIZE,
+                accuracy_level=_LEVEL,
+            )
+            replace_product(nodes, product, y, product.shift())

@@ -18,7 +18,7 @@ from onnxscript import ir
 from polybake.baking.graph.storage import drop_unused_weights
 from polybake.baking.quantization.calibrated import calibrated
 from polybake.baking.quantization.calibration import Floats, Statistics
-from polybake.baking.quantization.ends import replace_products
+from polybake.baking.quantization.ends import replace_product
 from polybake.baking.quantization.in_file import in_file
 from polybake.baking.quantization.nodes import Nodes
 from polybake.baking.quantization.origin import after_gelu, after_norm
@@ -57,30 +57,32 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
         smooth = smoothing(statistics.largest - center, weights)
     moments = statistics.moments(center) / np.outer(smooth, smooth)
     integers, scales = round_weights(weights * smooth[:, np.newaxis], error_factor(moments))
-    integers = in_file(integers, folder)
+    # Not one product for all of a layer, which is then cut apart: that copies what it gives.
+    columns = group.columns()
+    parts = [in_file(integers[:, part], folder) for part in columns]
     for layer in group.layers:
         nodes, name, x = Nodes(graph, layer[0].node), layer[0].weight.name, layer[0].x
-        shift = np.concatenate([product.shift() for product in layer])
         if smoothed:
             x = nodes.op("Mul", x, nodes.constant(f"{name}.smooth", 1 / smooth))
             x = nodes.op("Sub", x, nodes.constant(f"{name}.center", center / smooth))
-            shift = shift + center @ weights
         rows = round_gelu(nodes, x) if after_gelu(x) else round_symmetric(nodes, x)
-        _multiply(nodes, layer, rows, integers, scales, shift)
+        for product, part, rounded in zip(layer, columns, parts, strict=True):
+            shift = product.shift() + center @ weights[:, part]
+            _multiply(Nodes(graph, product.node), product, rows, rounded, scales[part], shift)
 
 
 def _multiply(
     nodes: Nodes,
-    layer: Sequence[Product],
+    product: Product,
     rows: RoundedRows,
     integers: NDArray[np.int8],
     scales: Floats,
     shift: Floats,
 ) -> None:
-    """``(q - zero) @ W * range * scale / steps + shift``, of all products of a layer at once."""
-    name = layer[0].weight.name
+    """``(q - zero) @ W * range * scale / steps + shift``."""
+    name = product.weight.name
     sums = nodes.op("MatMulInteger", rows.integers, nodes.constant(f"{name}", integers), rows.zero)
     # Not both scales first: ONNX Runtime 1.31 would take their product for the scale of a tensor.
     y = nodes.op("Mul", nodes.op("Cast", sums, to=ir.DataType.FLOAT), rows.range)
     y = nodes.op("Mul", y, nodes.constant(f"{name}.scale", scales / np.float32(rows.steps)))
-    replace_products(nodes, layer, y, shift)
+    replace_product(nodes, product, y, shift)

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnxscript import ir
 
-#: Opsets from which on ReduceMax takes axes, and Split sizes, as inputs.
+#: The opset from which on ReduceMax takes axes as an input.
 _AXES_ARE_INPUTS = 18
-_SIZES_ARE_INPUTS = 13
 
 
 class Nodes:
@@ -32,15 +31,6 @@ class Nodes:
             return self.op("ReduceMax", x, axes=[-1], keepdims=1)
         last = self.constant("last_axis", np.array([-1], np.int64))
         return self.op("ReduceMax", x, last, keepdims=1)
-
-    def split(self, x: ir.Value, sizes: Sequence[int], name: str) -> Sequence[ir.Value]:
-        """Split the last axis into parts of these sizes; ``name`` is the name of the sizes."""
-        parts = len(sizes)
-        if self._opset < _SIZES_ARE_INPUTS:
-            attributes: dict[str, Any] = {"axis": -1, "split": list(sizes)}
-            return self._add(ir.node("Split", [x], attributes, num_outputs=parts))
-        ends = self.constant(name, np.array(sizes))
-        return self._add(ir.node("Split", [x, ends], {"axis": -1}, num_outputs=parts))
 
     @property
     def _opset(self) -> int:

@@ -86,6 +86,15 @@ class Group:
         """The weights, each ``[in, out]``."""
         return [product.matrix() for product in self.layers[0]]
 
+    def columns(self) -> list[slice]:
+        """The columns of each weight, where all of a layer lie side by side."""
+        columns = []
+        end = 0
+        for product in self.layers[0]:
+            begin, end = end, end + product.sizes[1]
+            columns.append(slice(begin, end))
+        return columns
+
 
 def groups(graph: ir.Graph) -> list[Group]:
     """The products of a graph that are large enough, in its order.
