@@ -68,9 +68,10 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
     packed, zeros, scales = blocks.packed, blocks.packed_zeros, blocks.scales.T
     parts = [in_file(packed[part], folder) for part in columns]
     for layer in group.layers:
-        nodes, name, x = Nodes(graph, layer[0].node, "int4"), layer[0].weight.name, layer[0].x
+        x = layer[0].x
         if smoothed:
-            x = nodes.op("Mul", x, nodes.constant(f"{name}.smooth", 1 / smooth))
+            nodes = Nodes(graph, layer[0].node, "int4")
+            x = nodes.op("Mul", x, nodes.constant(f"{layer[0].weight.name}.smooth", 1 / smooth))
         for product, part, integers in zip(layer, columns, parts, strict=True):
             nodes, name = Nodes(graph, product.node, "int4"), product.weight.name
             rows, out = product.sizes

@@ -60,6 +60,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
     # Not one product for all of a layer, which is then cut apart: that copies what it gives.
     columns = group.columns()
     parts = [in_file(integers[:, part], folder) for part in columns]
+    moved = center @ weights
     for layer in group.layers:
         nodes, name, x = Nodes(graph, layer[0].node), layer[0].weight.name, layer[0].x
         if smoothed:
@@ -67,8 +68,8 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
             x = nodes.op("Sub", x, nodes.constant(f"{name}.center", center / smooth))
         rows = round_gelu(nodes, x) if after_gelu(x) else round_symmetric(nodes, x)
         for product, part, rounded in zip(layer, columns, parts, strict=True):
-            shift = product.shift() + center @ weights[:, part]
-            _multiply(Nodes(graph, product.node), product, rows, rounded, scales[part], shift)
+            nodes, shift = Nodes(graph, product.node), product.shift() + moved[part]
+            _multiply(nodes, product, rows, rounded, scales[part], shift)
 
 
 def _multiply(

@@ -1,6 +1,5 @@
 """Add nodes in the place of a node."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,12 @@ class Nodes:
         self, kind: str, *inputs: ir.Value | None, domain: str = "", **attributes: Any
     ) -> ir.Value:
         """Add an operator, of ONNX where no domain is named; return its only output."""
-        return self._add(ir.node(kind, inputs, attributes or None, domain=domain))[0]
+        node = ir.node(kind, inputs, attributes or None, domain=domain)
+        node.metadata_props.update(self._place.metadata_props)
+        self._graph.insert_before(self._place, node)
+        # The graph's own number makes the name unique; a profile knows nodes only by name.
+        node.name = f"{(self._place.name or '').rpartition('/')[0]}/{self._label}/{node.name}"
+        return node.outputs[0]
 
     def largest_of_rows(self, x: ir.Value) -> ir.Value:
         """The largest element of each row, ``[..., 1]``."""
@@ -35,13 +39,6 @@ class Nodes:
     @property
     def _opset(self) -> int:
         return self._graph.opset_imports[""]
-
-    def _add(self, node: ir.Node) -> Sequence[ir.Value]:
-        node.metadata_props.update(self._place.metadata_props)
-        self._graph.insert_before(self._place, node)
-        # The graph's own number makes the name unique; a profile knows nodes only by name.
-        node.name = f"{(self._place.name or '').rpartition('/')[0]}/{self._label}/{node.name}"
-        return node.outputs
 
     def constant(self, name: str, array: NDArray[Any]) -> ir.Value:
         """Return an initializer, either a new one or the existing one of this name."""

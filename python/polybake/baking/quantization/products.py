@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -88,12 +89,8 @@ class Group:
 
     def columns(self) -> list[slice]:
         """The columns of each weight, where all of a layer lie side by side."""
-        columns = []
-        end = 0
-        for product in self.layers[0]:
-            begin, end = end, end + product.sizes[1]
-            columns.append(slice(begin, end))
-        return columns
+        sizes = [product.sizes[1] for product in self.layers[0]]
+        return [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def groups(graph: ir.Graph) -> list[Group]:
