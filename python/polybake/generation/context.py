@@ -41,10 +41,10 @@ class Context:
     the first of which is ``output`` and the others ``further``, ``words`` whether a client finds
     the words of texts, ``beside`` whether the weights lie beside the graph; ``bulk`` and ``cuda``
     whether it has these parts. ``format`` is the newest format of model files that a client knows.
-    ``window`` is how many texts are in memory at a time, ``pad_right`` says on which side rows are
-    padded. ``name`` to ``document_prompt`` are literals of the language; ``prompt_names`` has the
-    names of all prompts, and is empty where there are none. ``description`` is encoded for the
-    project file.
+    ``feeds`` says what each input of the graph takes. ``window`` is how many texts are in memory at
+    a time, ``pad_right`` says on which side rows are padded. ``name`` to ``document_prompt`` are
+    literals of the language; ``prompt_names`` has the names of all prompts, and is empty where
+    there are none. ``description`` is encoded for the project file.
     """
 
     model: str
@@ -72,6 +72,7 @@ class Context:
     cuda: bool
     element: str
     max_length: int
+    feeds: tuple[str, ...]
     window: int
     name: str
     inputs: tuple[InputLiterals, ...]
@@ -133,6 +134,7 @@ def build_context(
         packed_bits=contract.output.packed_bits,
         element=language.elements[contract.output.dtype],
         max_length=contract.max_length,
+        feeds=tuple(one.feed for one in contract.inputs),
         window=_window(contract),
         name=text(manifest.name),
         inputs=tuple(InputLiterals(text(item.name), item.feed) for item in contract.inputs),

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from models.files.task_models import TASK_MODELS
 from support.clients.java import KINDS, Java, fetch, write_readme
-from support.clients.rendered import run, write
+from support.clients.rendered import prepare, write
 
 
 @pytest.fixture(scope="session")
 def client(every_feed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The client of the model that takes every feed, prepared by Maven as its harness.json says."""
-    folder = write("java", tmp_path_factory.mktemp("client"), every_feed)
-    settings = json.loads((folder / "harness.json").read_text(encoding="utf-8"))
-    for command in settings["prepare"]:
-        run(*command, cwd=folder)
-    return folder
+    return prepare(write("java", tmp_path_factory.mktemp("client"), every_feed))
 
 
 @pytest.fixture(scope="session")
