@@ -21,14 +21,13 @@ PROFILE = {
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_crates(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let every client take the crates that the first one builds, whoever runs its commands.
+    """Let every client take the crates that the first one of this process builds.
 
     Cargo then tells two clients of one name apart by the time of their files alone: tests that
-    build the older one again give the other a name of its own.
+    build the older one again give the other a name of its own. Processes beside this one have
+    crates of their own: they would take a client of the same name from under a test that runs.
     """
     folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
     os.environ.setdefault("CARGO_BUILD_BUILD_DIR", str(folder / "crates"))
     for name, value in PROFILE.items():
         os.environ.setdefault(name, value)
