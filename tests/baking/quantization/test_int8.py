@@ -63,7 +63,7 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
     report = baked(tmp_path / "int8", Lowering(precision="int8"))
     model = onnx.load(report.path)
     kinds = [node.op_type for node in model.graph.node]
-    assert kinds.count("MatMulInteger") == 2 * 6
+    assert kinds.count("MatMulIntegerToFloat") == 2 * 6
     assert model.opset_import[0].version == 18
     assert report.size < 0.45 * exact.size  # a third of these bytes is the head
     deviation = report.manifest.deviation
@@ -85,7 +85,7 @@ def test_the_vectors_are_close_and_the_file_is_small(tmp_path: Path) -> None:
 def test_every_architecture_has_its_products_in_int8(kind: str, tmp_path: Path) -> None:
     report = bake_drawn(tmp_path, kind, INT8)
     kinds = [node.op_type for node in onnx.load(report.path).graph.node]
-    assert kinds.count("MatMulInteger") == PRODUCTS[kind]
+    assert kinds.count("MatMulIntegerToFloat") == PRODUCTS[kind]
     deviation = report.manifest.deviation
     assert deviation is not None
     assert 0.997 < deviation.min_cosine < 1

@@ -52,7 +52,7 @@ X, HEADS = [2, 9, 384], [2, 12, 9, 32]
         (node(f"{LAYER}/attention/self/key/MatMul_17", "MatMul", X), PRODUCTS),
         (node(f"{LAYER}/attention/self/key/Add_18", "Add", X, [384], weight=1536), PRODUCTS),
         (node(f"{LAYER}/output/dense/Gemm_1", "Gemm", X, [9, 9], weight=99), PRODUCTS),
-        (node(f"{LAYER}/int8/node_9", "MatMulInteger", X, [], weight=1), PRODUCTS),
+        (node(f"{LAYER}/int8/node_9", "MatMulIntegerToFloat", X, [], weight=1), PRODUCTS),
         (node(f"{LAYER}/int4/node_9", "MatMulNBits", X, [1536, 24], weight=9), PRODUCTS),
         (node(f"{LAYER}/attention/self/MatMul_30", "FusedMatMul", HEADS, HEADS), ATTENTION),
         (node("fused", "MultiHeadAttention", X), ATTENTION),

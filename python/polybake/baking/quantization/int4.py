@@ -18,16 +18,12 @@ from polybake.baking.quantization.calibrated import calibrated
 from polybake.baking.quantization.calibration import Floats, Statistics
 from polybake.baking.quantization.ends import replace_product
 from polybake.baking.quantization.in_file import in_file
-from polybake.baking.quantization.nodes import Nodes
+from polybake.baking.quantization.nodes import MICROSOFT, Nodes
 from polybake.baking.quantization.origin import after_norm
 from polybake.baking.quantization.products import Group
 from polybake.baking.quantization.rounding import error_factor, smoothing
 from polybake.baking.quantization.tables import quantize_tables
 from polybake.base.modelfile.manifest import Contract
-
-#: Where MatMulNBits comes from, and its version there.
-_DOMAIN = "com.microsoft"
-_VERSION = 1
 
 #: What rows are computed in: 1 is float32, 4 would round them to int8 where the processor can.
 _LEVEL = 1
@@ -49,7 +45,6 @@ def quantize(
     """
     for group, statistics in calibrated(model, contract, rows, folder):
         _quantize_group(model.graph, group, statistics, folder)
-        model.graph.opset_imports[_DOMAIN] = _VERSION
     quantize_tables(model.graph, folder)
     drop_unused_weights(model.graph)
 
@@ -81,7 +76,7 @@ def _quantize_group(graph: ir.Graph, group: Group, statistics: Statistics, folde
                 nodes.constant(f"{name}", integers),
                 nodes.constant(f"{name}.scale", np.ascontiguousarray(scales[part])),
                 nodes.constant(f"{name}.zero", zeros[part]),
-                domain=_DOMAIN,
+                domain=MICROSOFT,
                 K=rows,
                 N=out,
                 bits=4,

@@ -20,7 +20,7 @@ from polybake.baking.quantization.calibrated import calibrated
 from polybake.baking.quantization.calibration import Floats, Statistics
 from polybake.baking.quantization.ends import replace_product
 from polybake.baking.quantization.in_file import in_file
-from polybake.baking.quantization.nodes import Nodes
+from polybake.baking.quantization.nodes import MICROSOFT, Nodes
 from polybake.baking.quantization.origin import after_gelu, after_norm
 from polybake.baking.quantization.products import Group, Product
 from polybake.baking.quantization.rounding import error_factor, round_weights, smoothing
@@ -80,10 +80,16 @@ def _multiply(
     scales: Floats,
     shift: Floats,
 ) -> None:
-    """``(q - zero) @ W * range * scale / steps + shift``."""
+    """``(q - zero) @ W * scale / steps * range + shift``."""
     name = product.weight.name
-    sums = nodes.op("MatMulInteger", rows.integers, nodes.constant(f"{name}", integers), rows.zero)
-    # Not both scales first: ONNX Runtime 1.31 would take their product for the scale of a tensor.
-    y = nodes.op("Mul", nodes.op("Cast", sums, to=ir.DataType.FLOAT), rows.range)
-    y = nodes.op("Mul", y, nodes.constant(f"{name}.scale", scales / np.float32(rows.steps)))
-    replace_product(nodes, product, y, shift)
+    y = nodes.op(
+        "MatMulIntegerToFloat",
+        rows.integers,
+        nodes.constant(f"{name}", integers),
+        nodes.number(1),
+        nodes.constant(f"{name}.scale", scales / np.float32(rows.steps)),
+        rows.zero,
+        domain=MICROSOFT,
+    )
+    # It takes a number as the scale of its rows, and each row has its own.
+    replace_product(nodes, product, nodes.op("Mul", y, rows.range), shift)

@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from onnxscript import ir
 
+#: The domain of operators that ONNX Runtime has beside ONNX's.
+MICROSOFT = "com.microsoft"
+
 #: The opset from which on ReduceMax takes axes as an input.
 _AXES_ARE_INPUTS = 18
 
@@ -22,6 +25,7 @@ class Nodes:
         self, kind: str, *inputs: ir.Value | None, domain: str = "", **attributes: Any
     ) -> ir.Value:
         """Add an operator, of ONNX where no domain is named; return its only output."""
+        self._graph.opset_imports.setdefault(domain, 1)
         node = ir.node(kind, inputs, attributes or None, domain=domain)
         node.metadata_props.update(self._place.metadata_props)
         self._graph.insert_before(self._place, node)
