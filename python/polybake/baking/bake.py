@@ -4,7 +4,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -186,6 +186,7 @@ def bake(
         if lowering.changes:
             with timed("lower"):
                 lowering.apply(model, built.contract, built.tokenizer, exact.golden, graph.parent)
+                built = replace(built, opset=model.opset_imports[""])
                 beside = _write_tail(model, file, built.contract, out, tail)
                 golden = lowered_golden(model, tail, lowering.precision, exact, texts, steps)
         elif built.rounds:

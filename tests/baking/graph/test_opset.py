@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import onnx.parser
 import pytest
+from onnxscript import ir
 
-from polybake.baking.graph.opset import at_opset
+from polybake.baking.graph.opset import at_opset, raise_opset
 
 
 def graph(body: str, opset: int) -> onnx.ModelProto:
@@ -51,3 +52,32 @@ def test_what_another_opset_lacks_is_an_error(body: str, own: int, to: int) -> N
     """An operator, an attribute that is set, or an input that is not there cannot go back."""
     with pytest.raises(Exception, match=r"\S"):
         at_opset(graph(body, own), to)
+
+
+@pytest.mark.parametrize(
+    ("body", "own", "found"),
+    [
+        ("y = Tanh (x)", 18, 23),
+        ("y = Gelu (x)", 24, 24),
+        ("y = Softmax (x)", 11, 11),
+        ("y = GroupNormalization <num_groups = 1> (x, s, s)", 18, 18),
+    ],
+)
+def test_an_opset_is_raised_where_all_operators_mean_the_same(
+    body: str, own: int, found: int
+) -> None:
+    """A default, or the size of a scale, that another opset has leaves the graph as it is."""
+    model = ir.from_proto(graph(body, own))
+    assert raise_opset(model, 23) is (found >= 23)
+    assert model.opset_imports[""] == found
+
+
+def test_functions_are_raised_with_their_graph() -> None:
+    """They import the same opset, or nothing changes."""
+    function = ir.Function(
+        "own", "f", graph=ir.Graph([], [], nodes=[], opset_imports={"": 18}), attributes=[]
+    )
+    model = ir.from_proto(graph("y = Tanh (x)", 18))
+    model.functions[function.identifier()] = function
+    assert raise_opset(model, 23)
+    assert function.opset_imports[""] == model.opset_imports[""] == 23

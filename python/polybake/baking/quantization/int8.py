@@ -4,8 +4,8 @@ Weights are int8 with a scale for each column, rounded so that the products' res
 Their inputs are uint8 with a range for each row, found inside the graph, so no row depends on
 another. The output of a norm is first shifted and divided, input by input: ``x @ W`` is
 ``(x - center) / smooth @ (smooth * W) + center @ W``, whose rows have fewer outliers.
-Sums are exact in int32, on every processor. All else stays in float32: norms, softmax, attention
-between tokens, pooling, small layers. Tables are int8 with a scale for each row.
+Sums are exact in int32, on every processor. All else stays in float32: norms, attention (one
+operator), pooling, small layers. Tables are int8 with a scale for each row.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from onnxscript import ir
 
 from polybake.baking.graph.storage import drop_unused_weights
+from polybake.baking.quantization.attention import fuse_attention
 from polybake.baking.quantization.calibrated import calibrated
 from polybake.baking.quantization.calibration import Floats, Statistics
 from polybake.baking.quantization.ends import replace_product
@@ -40,6 +41,7 @@ def quantize(
         rows: Token ids of texts; their activations say how inputs are smoothed and weights rounded.
         folder: A folder for a copy of the graph, and for the integers until that is written.
     """
+    fuse_attention(model)
     for group, statistics in calibrated(model, contract, rows, folder):
         _quantize_group(model.graph, group, statistics, folder)
     quantize_tables(model.graph, folder)

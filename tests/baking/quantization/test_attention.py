@@ -1,0 +1,154 @@
+"""Attention is one operator, with the same result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from numpy.typing import NDArray
+from onnxscript import ir
+
+from models.folders.drawn import DRAWN, write_drawn
+from polybake.baking.graph.write import write_to_run
+from polybake.baking.quantization.attention import fuse_attention
+from polybake.baking.sources import open_source
+
+#: Two heads of two elements.
+LAYER = """
+<ir_version: 8, opset_import: ["": 18]>
+layer (float[batch, sequence, 4] x, float[batch, 1, 1, sequence] bias)
+    => (float[batch, sequence, 4] y)
+<int64[4] split = {0, 0, 2, 2}, int64[3] merged = {0, 0, 4}, float two = {2}, float[1] most = {0.9},
+ float[2, 1, 1] each = {0.4, 0.7}>
+{
+  a = Reshape(x, split)
+  q = Transpose <perm = [0, 2, 1, 3]> (a)
+  b = Reshape(x, split)
+  k = Transpose <perm = [0, 2, 1, 3]> (b)
+  c = Reshape(x, split)
+  v = Transpose <perm = [0, 2, 1, 3]> (c)
+  t = Transpose <perm = [0, 1, 3, 2]> (k)
+  product = MatMul(q, t)
+  scores = Div(product, two) sum = Add(scores, bias)
+  weights = Softmax <axis = -1> (sum)
+  mixed = MatMul(weights, v)
+  back = Transpose <perm = [0, 2, 1, 3]> (mixed)
+  y = Reshape(back, merged)
+}
+"""
+
+SCORES = "scores = Div(product, two) sum = Add(scores, bias)"
+
+
+def layer(line: str = "layer", other: str = "layer") -> ir.Model:
+    """The layer with another line in the place of one, its shapes known."""
+    assert line in LAYER
+    proto = onnx.parser.parse_model(LAYER.replace(line, other))
+    return ir.from_proto(onnx.shape_inference.infer_shapes(proto, data_prop=True))
+
+
+def run(model: ir.Model) -> NDArray[np.float32]:
+    session = ort.InferenceSession(
+        ir.to_proto(model).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    random = np.random.default_rng(0)
+    x = random.normal(size=(3, 5, 4)).astype(np.float32)
+    bias = random.normal(size=(3, 1, 1, 5)).astype(np.float32)
+    return np.asarray(session.run(["y"], {"x": x, "bias": bias})[0])
+
+
+def kinds(model: ir.Model) -> Counter[str]:
+    return Counter(node.op_type for node in model.graph)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "scores = Div(product, two) sum = Add(scores, bias)",
+        "scores = Mul(product, most) sum = Add(scores, bias)",
+        "sum = Add(product, bias)",
+    ],
+)
+def test_scores_of_any_scale(other: str) -> None:
+    """They are divided or multiplied by a number, or neither."""
+    before, model = layer(SCORES, other), layer(SCORES, other)
+    fuse_attention(model)
+    assert kinds(model)["Attention"] == 1
+    np.testing.assert_allclose(run(model), run(before), rtol=1e-5, atol=1e-6)
+
+
+def test_nothing_is_laid_out_by_head() -> None:
+    """The operator splits rows into heads by itself, and all have their bias."""
+    model = layer()
+    fuse_attention(model)
+    found = kinds(model)
+    assert found == {"Shape": 1, "Concat": 1, "Expand": 1, "Attention": 1}
+    (attention,) = (node for node in model.graph if node.op_type == "Attention")
+    heads = [attention.attributes.get_int(f"{name}_num_heads") for name in ("q", "kv")]
+    assert (heads, model.opset_imports[""]) == ([2, 2], 23)
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("y = Reshape(back, merged)", "z = Identity(back) y = Reshape(z, merged)"),
+        ("c = Reshape(x, split)", "other = Neg(split) pos = Neg(other) c = Reshape(x, pos)"),
+    ],
+)
+def test_rows_that_are_laid_out_otherwise(line: str, other: str) -> None:
+    """It takes heads as they are."""
+    before, model = layer(line, other), layer(line, other)
+    fuse_attention(model)
+    assert (kinds(model)["Attention"], kinds(model)["Transpose"]) == (1, 4)
+    np.testing.assert_allclose(run(model), run(before), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        (SCORES, "scores = Mul(product, each) sum = Add(scores, bias)"),
+        (SCORES, "scores = Neg(product) sum = Add(scores, bias)"),
+        ("axis = -1", "axis = 1"),
+        ("=> (float[batch, sequence, 4] y)", "=> (float[batch, sequence, 4] y, float[] weights)"),
+    ],
+)
+def test_what_is_no_attention_stays(line: str, other: str) -> None:
+    """Each head has a scale, something else is done, heads compete, or weights are an output."""
+    model = layer(line, other)
+    fuse_attention(model)
+    assert "Attention" not in kinds(model)
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_every_architecture(kind: str, tmp_path: Path) -> None:
+    """All of its attention is such an operator; texts are padded, and one is a token alone."""
+    graph = open_source(write_drawn(tmp_path / "model", kind)).encoder.place()
+    model = graph.model
+    model.graph.outputs.append(graph.state.x)
+    expected = token_embeddings(model, tmp_path)
+    layers = kinds(model)["Softmax"]
+    fuse_attention(model)
+    assert (kinds(model)["Softmax"], kinds(model)["Attention"]) == (0, layers)
+    np.testing.assert_allclose(token_embeddings(model, tmp_path), expected, rtol=1e-4, atol=1e-5)
+
+
+def token_embeddings(model: ir.Model, folder: Path) -> NDArray[np.float32]:
+    """Those of three texts, where they are not padding."""
+    write_to_run(model, folder / "model.onnx")
+    session = ort.InferenceSession(folder / "model.onnx", providers=["CPUExecutionProvider"])
+    mask = np.array([[1] * 20, [1] * 7 + [0] * 13, [1] + [0] * 19])
+    fed = {"attention_mask": mask, "input_ids": np.random.default_rng(0).integers(3, 30, (3, 20))}
+    (found,) = session.run(None, fed)
+    return np.asarray(found)[mask == 1]
+
+
+def test_older_operators_stay() -> None:
+    """A graph that the opset gives another meaning keeps its opset and its nodes."""
+    model = layer("axis = -1", "axis = 3")
+    model.opset_imports[""] = 11
+    fuse_attention(model)
+    assert (model.opset_imports[""], kinds(model)["Softmax"]) == (11, 1)
