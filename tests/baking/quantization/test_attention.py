@@ -133,6 +133,8 @@ def test_every_architecture(kind: str, tmp_path: Path) -> None:
     layers = kinds(model)["Softmax"]
     fuse_attention(model)
     assert (kinds(model)["Softmax"], kinds(model)["Attention"]) == (0, layers)
+    names = [str(node.name) for node in model.graph if node.op_type == "Attention"]
+    assert all("att" in name.rpartition("/")[0].lower() for name in names)
     np.testing.assert_allclose(token_embeddings(model, tmp_path), expected, rtol=1e-4, atol=1e-5)
 
 

@@ -5,6 +5,8 @@ each head anew. ONNX has ``Attention`` since opset 23, and ONNX Runtime has it o
 since 1.24, which all clients need.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from onnxscript import OpBuilder, ir
 from onnxscript.rewriter import RewriteRule, RewriteRuleSet
@@ -25,10 +27,14 @@ def fuse_attention(model: ir.Model) -> None:
 
     A graph whose operators do not mean the same in the opset of ``Attention`` stays as it is.
     """
-    if any(node.op_type == "Softmax" for node in model.graph) and raise_opset(model, _OPSET):
+    before = {*model.graph}
+    if any(node.op_type == "Softmax" for node in before) and raise_opset(model, _OPSET):
         RewriteRuleSet([RewriteRule(_heads, _attention, _is_known)]).apply_to_model(model)
         RewriteRuleSet([RewriteRule(_rows, _attention_of_rows, _splits)]).apply_to_model(model)
-        _repeat_biases(model.graph)
+        made = [node for node in model.graph if node not in before]
+        for node in made:
+            node.name = f"{_module(node)}{node.name}"
+        _repeat_biases(model.graph, made)
 
 
 def _heads(
@@ -127,13 +133,19 @@ def _attention_of_rows(
     return rows
 
 
-def _repeat_biases(graph: ir.Graph) -> None:
+def _module(node: ir.Node) -> str:
+    """The names of the modules that it stands in, each with a slash behind it."""
+    parts = node.metadata_props.get("namespace", "").split("/")
+    names = (part.partition(":")[0] for part in parts)
+    return "".join(f"{name}/" for name in names if name)
+
+
+def _repeat_biases(graph: ir.Graph, made: Sequence[ir.Node]) -> None:
     """Give every query a row of a bias that has one for all; ONNX Runtime repeats none."""
     repeated: dict[tuple[ir.Value, object], ir.Value] = {}
-    for node in [one for one in graph if (one.domain, one.op_type) == ("", "Attention")]:
-        query, bias = node.inputs[0], node.inputs[3] if len(node.inputs) == 4 else None
-        if query is None or query.shape is None or bias is None or bias.shape is None:
-            continue  # the graph's own
+    for node in made:
+        query, _, _, bias = node.inputs
+        assert query and query.shape and bias and bias.shape  # noqa: S101, PT018 - `_is_known`
         alike = (bias, query.shape[-2])
         if bias.shape[-2] == 1 and alike not in repeated:
             nodes = Nodes(graph, node, "attention")
