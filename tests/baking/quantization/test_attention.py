@@ -121,6 +121,7 @@ def test_what_is_no_attention_stays(line: str, other: str) -> None:
     model = layer(line, other)
     fuse_attention(model)
     assert "Attention" not in kinds(model)
+    assert model.opset_imports[""] == 18
 
 
 @pytest.mark.parametrize("kind", DRAWN)

@@ -35,25 +35,25 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     return converted
 
 
-def raise_opset(model: ir.Model, opset: int) -> bool:
-    """Bring ``model`` to ``opset`` at least, in place, if its operators mean the same there.
-
-    Returns:
-        Whether it is there; where it is not, nothing is changed.
-    """
-    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
-    nodes = (node for graph in graphs for node in ir.traversal.RecursiveGraphIterator(graph))
+def can_raise_opset(model: ir.Model, opset: int) -> bool:
+    """Whether every operator of ``model`` means the same in ``opset``, or in its own newer one."""
     own = model.opset_imports[""]
-    if own < opset:
-        if not all(
-            _means_the_same(node.op_type, node.attributes, own, opset)
-            for node in nodes
-            if node.domain in _ONNX
-        ):
-            return False
-        for graph in graphs:
-            graph.opset_imports[""] = opset
-    return True
+    return own >= opset or all(
+        _means_the_same(node.op_type, node.attributes, own, opset)
+        for graph in _graphs(model)
+        for node in ir.traversal.RecursiveGraphIterator(graph)
+        if node.domain in _ONNX
+    )
+
+
+def raise_opset(model: ir.Model, opset: int) -> None:
+    """Bring ``model`` to ``opset`` at least, in place, after `can_raise_opset`."""
+    for graph in _graphs(model):
+        graph.opset_imports[""] = max(opset, graph.opset_imports[""])
+
+
+def _graphs(model: ir.Model) -> list[ir.Graph | ir.Function]:
+    return [model.graph, *model.functions.values()]
 
 
 def _names(node: onnx.NodeProto) -> list[str]:

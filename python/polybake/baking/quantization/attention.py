@@ -12,7 +12,7 @@ from onnxscript import OpBuilder, ir
 from onnxscript.rewriter import RewriteRule, RewriteRuleSet
 from onnxscript.rewriter.pattern import OrValue
 
-from polybake.baking.graph.opset import raise_opset
+from polybake.baking.graph.opset import can_raise_opset, raise_opset
 from polybake.baking.quantization.nodes import Nodes
 
 #: The opset since which ONNX has the operator.
@@ -27,10 +27,12 @@ def fuse_attention(model: ir.Model) -> None:
 
     A graph whose operators do not mean the same in the opset of ``Attention`` stays as it is.
     """
+    if not can_raise_opset(model, _OPSET):
+        return
     before = {*model.graph}
-    if any(node.op_type == "Softmax" for node in before) and raise_opset(model, _OPSET):
-        RewriteRuleSet([RewriteRule(_heads, _attention, _is_known)]).apply_to_model(model)
+    if RewriteRuleSet([RewriteRule(_heads, _attention, _is_known)]).apply_to_model(model):
         RewriteRuleSet([RewriteRule(_rows, _attention_of_rows, _splits)]).apply_to_model(model)
+        raise_opset(model, _OPSET)
         made = [node for node in model.graph if node not in before]
         for node in made:
             node.name = f"{_module(node)}{node.name}"
