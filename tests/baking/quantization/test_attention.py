@@ -44,6 +44,30 @@ layer (float[batch, sequence, 4] x, float[batch, 1, 1, sequence] bias)
 SCORES = "scores = Div(product, two) sum = Add(scores, bias)"
 
 
+#: A branch of a graph that has attention by head.
+BRANCH = """
+<ir_version: 8, opset_import: ["": 18]>
+layer (float[batch, sequence, 4] x, float[batch, 1, 1, sequence] bias)
+    => (float[batch, 2, sequence, 2] y)
+<int64[4] split = {0, 0, 2, 2}, float two = {2}, bool yes = {1}>
+{
+  a = Reshape(x, split)
+  q = Transpose <perm = [0, 2, 1, 3]> (a)
+  y = If(yes) <
+    then_branch = attends () => (float[batch, 2, sequence, 2] mixed) {
+      t = Transpose <perm = [0, 1, 3, 2]> (q)
+      product = MatMul(q, t)
+      scores = Div(product, two)
+      sum = Add(scores, bias)
+      weights = Softmax <axis = -1> (sum)
+      mixed = MatMul(weights, q)
+    },
+    else_branch = stays () => (float[batch, 2, sequence, 2] same) { same = Identity(q) }
+  >
+}
+"""
+
+
 def layer(line: str = "layer", other: str = "layer") -> ir.Model:
     """The layer with another line in the place of one, its shapes known."""
     assert line in LAYER
@@ -122,6 +146,16 @@ def test_what_is_no_attention_stays(line: str, other: str) -> None:
     fuse_attention(model)
     assert "Attention" not in kinds(model)
     assert model.opset_imports[""] == 18
+
+
+def test_attention_in_a_branch() -> None:
+    """Routes have one each; the bias is repeated within."""
+    proto = onnx.shape_inference.infer_shapes(onnx.parser.parse_model(BRANCH))
+    before, model = ir.from_proto(proto), ir.from_proto(proto)
+    fuse_attention(model)
+    nodes = [node.op_type for node in ir.traversal.RecursiveGraphIterator(model.graph)]
+    assert ("Softmax" in nodes, nodes.count("Attention"), nodes.count("Expand")) == (False, 1, 1)
+    np.testing.assert_allclose(run(model), run(before), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", DRAWN)

@@ -5,7 +5,7 @@ each head anew. ONNX has ``Attention`` since opset 23, and ONNX Runtime has it o
 since 1.24, which all clients need.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from onnxscript import OpBuilder, ir
@@ -29,14 +29,19 @@ def fuse_attention(model: ir.Model) -> None:
     """
     if not can_raise_opset(model, _OPSET):
         return
-    before = {*model.graph}
+    before = {*_every_node(model)}
     if RewriteRuleSet([RewriteRule(_heads, _attention, _is_known)]).apply_to_model(model):
         RewriteRuleSet([RewriteRule(_rows, _attention_of_rows, _splits)]).apply_to_model(model)
         raise_opset(model, _OPSET)
-        made = [node for node in model.graph if node not in before]
+        made = [node for node in _every_node(model) if node not in before]
         for node in made:
             node.name = f"{_module(node)}{node.name}"
-        _repeat_biases(model.graph, made)
+        _repeat_biases(made)
+
+
+def _every_node(model: ir.Model) -> Iterator[ir.Node]:
+    """Those in branches, too."""
+    return iter(ir.traversal.RecursiveGraphIterator(model.graph))
 
 
 def _heads(
@@ -142,13 +147,14 @@ def _module(node: ir.Node) -> str:
     return "".join(f"{name}/" for name in names if name)
 
 
-def _repeat_biases(graph: ir.Graph, made: Sequence[ir.Node]) -> None:
+def _repeat_biases(made: Sequence[ir.Node]) -> None:
     """Give every query a row of a bias that has one for all; ONNX Runtime repeats none."""
-    repeated: dict[tuple[ir.Value, object], ir.Value] = {}
+    repeated: dict[tuple[object, ...], ir.Value] = {}
     for node in made:
-        query, _, _, bias = node.inputs
+        (query, _, _, bias), graph = node.inputs, node.graph
         assert query and query.shape and bias and bias.shape  # noqa: S101, PT018 - `_is_known`
-        alike = (bias, query.shape[-2])
+        assert isinstance(graph, ir.Graph)  # noqa: S101 - no function's
+        alike = (graph, bias, query.shape[-2])
         if bias.shape[-2] == 1 and alike not in repeated:
             nodes = Nodes(graph, node, "attention")
             queries = nodes.op("Shape", query, start=-2, end=-1)

@@ -25,7 +25,8 @@ class Nodes:
         self, kind: str, *inputs: ir.Value | None, domain: str = "", **attributes: Any
     ) -> ir.Value:
         """Add an operator, of ONNX where no domain is named; return its only output."""
-        self._graph.opset_imports.setdefault(domain, 1)
+        if domain:
+            self._graph.opset_imports[domain] = 1
         node = ir.node(kind, inputs, attributes or None, domain=domain)
         node.metadata_props.update(self._place.metadata_props)
         self._graph.insert_before(self._place, node)
