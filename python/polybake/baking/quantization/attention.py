@@ -5,9 +5,10 @@ each head anew. ONNX has ``Attention`` since opset 23, and ONNX Runtime has it o
 since 1.24, which all clients need.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from onnx_ir.traversal import RecursiveGraphIterator
 from onnxscript import OpBuilder, ir
 from onnxscript.rewriter import RewriteRule, RewriteRuleSet
 from onnxscript.rewriter.pattern import OrValue
@@ -29,19 +30,14 @@ def fuse_attention(model: ir.Model) -> None:
     """
     if not can_raise_opset(model, _OPSET):
         return
-    before = {*_every_node(model)}
+    before = {*RecursiveGraphIterator(model.graph)}  # in branches, too
     if RewriteRuleSet([RewriteRule(_heads, _attention, _is_known)]).apply_to_model(model):
         RewriteRuleSet([RewriteRule(_rows, _attention_of_rows, _splits)]).apply_to_model(model)
         raise_opset(model, _OPSET)
-        made = [node for node in _every_node(model) if node not in before]
+        made = [node for node in RecursiveGraphIterator(model.graph) if node not in before]
         for node in made:
             node.name = f"{_module(node)}{node.name}"
         _repeat_biases(made)
-
-
-def _every_node(model: ir.Model) -> Iterator[ir.Node]:
-    """Those in branches, too."""
-    return iter(ir.traversal.RecursiveGraphIterator(model.graph))
 
 
 def _heads(
