@@ -92,7 +92,7 @@ def kinds(model: ir.Model) -> Counter[str]:
 @pytest.mark.parametrize(
     "other",
     [
-        "scores = Div(product, two) sum = Add(scores, bias)",
+        SCORES,
         "scores = Mul(product, most) sum = Add(scores, bias)",
         "sum = Add(product, bias)",
     ],

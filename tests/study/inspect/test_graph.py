@@ -9,10 +9,9 @@ import onnx
 import onnx.helper
 import onnx.parser
 import pytest
-from onnxscript import ir
 
 from polybake.errors import InputError
-from polybake.study.inspect.graph import dtype_text, namespace, read_graph, shape_sizes
+from polybake.study.inspect.graph import dtype_text, read_graph, shape_sizes
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 18]>
@@ -122,23 +121,3 @@ def test_a_function_that_calls_itself_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is not a valid ONNX graph .*own::again.*; down") as one:
         read_graph(path)
     assert "\n" not in str(one.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "stated", "expected"),
-    [
-        ("encoder/layer.0/MatMul_1", None, ("encoder", "layer.0")),
-        ("/layers.3/mlp/Add", None, ("layers.3", "mlp")),
-        ("node_1", ": Bert/encoder: Stack/layer.0: Layer", ("encoder", "layer.0")),
-        ("n", ": Bert/encoder: Stack/encoder.layer.0: Layer", ("encoder", "layer.0")),
-        ("a/b", "steps.0: Pool", ("steps.0",)),
-        ("MatMul", None, ()),
-        (None, None, ()),
-    ],
-)
-def test_namespace(name: str | None, stated: str | None, expected: tuple[str, ...]) -> None:
-    """Metadata of a builder comes first, then the path in the node's name."""
-    node = ir.node("Add", [], name=name, num_outputs=1)
-    if stated:
-        node.metadata_props["namespace"] = stated
-    assert namespace(node) == expected

@@ -8,8 +8,6 @@ from onnxscript import ir
 
 from polybake.baking.graph.nodes import every_node
 
-_ONNX = ("", "ai.onnx")
-
 #: The newest opset that ONNX Runtime 1.25 to 1.31 load.
 NEWEST = 26
 
@@ -24,8 +22,10 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         Exception: an operator cannot be had there; onnx's errors share no base class.
     """
     (own,) = (one.version for one in model.opset_import)
-    nodes = every_node(model)
-    if all(_means_the_same(node.op_type, _names(node), own, opset) for node in nodes):
+    if all(
+        _means_the_same(node.op_type, [one.name for one in node.attribute], own, opset)
+        for node in every_node(model)
+    ):
         converted = onnx.ModelProto()
         converted.CopyFrom(model)
         converted.opset_import[0].version = opset
@@ -42,7 +42,7 @@ def can_raise_opset(model: ir.Model, opset: int) -> bool:
         _means_the_same(node.op_type, node.attributes, own, opset)
         for graph in _graphs(model)
         for node in ir.traversal.RecursiveGraphIterator(graph)
-        if node.domain in _ONNX
+        if not node.domain
     )
 
 
@@ -54,10 +54,6 @@ def raise_opset(model: ir.Model, opset: int) -> None:
 
 def _graphs(model: ir.Model) -> list[ir.Graph | ir.Function]:
     return [model.graph, *model.functions.values()]
-
-
-def _names(node: onnx.NodeProto) -> list[str]:
-    return [one.name for one in node.attribute]
 
 
 def _means_the_same(kind: str, attributes: Iterable[str], opset: int, other: int) -> bool:

@@ -8,11 +8,11 @@ since 1.24, which all clients need.
 from collections.abc import Sequence
 
 import numpy as np
-from onnx_ir.traversal import RecursiveGraphIterator
 from onnxscript import OpBuilder, ir
 from onnxscript.rewriter import RewriteRule, RewriteRuleSet
 from onnxscript.rewriter.pattern import OrValue
 
+from polybake.baking.graph.namespace import namespace
 from polybake.baking.graph.opset import can_raise_opset, raise_opset
 from polybake.baking.quantization.nodes import Nodes
 
@@ -30,13 +30,15 @@ def fuse_attention(model: ir.Model) -> None:
     """
     if not can_raise_opset(model, _OPSET):
         return
-    before = {*RecursiveGraphIterator(model.graph)}  # in branches, too
+    before = {*ir.traversal.RecursiveGraphIterator(model.graph)}  # in branches, too
     if RewriteRuleSet([RewriteRule(_heads, _attention, _is_known)]).apply_to_model(model):
         RewriteRuleSet([RewriteRule(_rows, _attention_of_rows, _splits)]).apply_to_model(model)
         raise_opset(model, _OPSET)
-        made = [node for node in RecursiveGraphIterator(model.graph) if node not in before]
+        made = [
+            node for node in ir.traversal.RecursiveGraphIterator(model.graph) if node not in before
+        ]
         for node in made:
-            node.name = f"{_module(node)}{node.name}"
+            node.name = "/".join([*namespace(node), str(node.name)])
         _repeat_biases(made)
 
 
@@ -134,13 +136,6 @@ def _attention_of_rows(
         query, key, value, bias, scale=scale.value, q_num_heads=heads, kv_num_heads=heads
     )
     return rows
-
-
-def _module(node: ir.Node) -> str:
-    """The names of the modules that it stands in, each with a slash behind it."""
-    parts = node.metadata_props.get("namespace", "").split("/")
-    names = (part.partition(":")[0] for part in parts)
-    return "".join(f"{name}/" for name in names if name)
 
 
 def _repeat_biases(made: Sequence[ir.Node]) -> None:

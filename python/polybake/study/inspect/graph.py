@@ -23,9 +23,6 @@ _UNKNOWN = "unk__"
 
 _DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
 
-#: Modules, each within the one before, such as ``encoder`` and ``layer.0``.
-Namespace = tuple[str, ...]
-
 
 def read_graph(path: Path) -> ir.Model:
     """Read a model, and infer the shapes that it does not state.
@@ -53,21 +50,6 @@ def read_graph(path: Path) -> ir.Model:
         raise InputError(
             f"{path}: is not a valid ONNX file; give the path of an .onnx file"
         ) from error
-
-
-def namespace(node: ir.Node) -> Namespace:
-    """Return the modules that a node belongs to, outermost first.
-
-    They come from the metadata of onnxscript and torch.onnx, ``name: Class`` for each module,
-    or from the node's name, as in ``/encoder/layer.0/MatMul``.
-    """
-    stated = node.metadata_props.get("namespace")
-    if not stated:
-        return tuple(filter(None, (node.name or "").split("/")[:-1]))
-    parts = [part.partition(":")[0].strip() for part in stated.split("/")]
-    above = ["", *parts]  # torch.onnx writes encoder, then encoder.layer.0
-    own = (part.removeprefix(f"{one}.") for one, part in zip(above, parts, strict=False))
-    return tuple(filter(None, own))
 
 
 def dtype_text(value: ir.Value) -> str | None:

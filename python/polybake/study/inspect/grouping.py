@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from onnxscript import ir
 
-from polybake.study.inspect.graph import Namespace, namespace, shape_sizes
+from polybake.baking.graph.namespace import Namespace, namespace
+from polybake.study.inspect.graph import shape_sizes
 
 #: A graph of up to this many nodes without any namespace is shown node by node.
 _FEW_NODES = 24

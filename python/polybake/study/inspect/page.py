@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 
 from onnxscript import ir
 
+from polybake.baking.graph.namespace import Namespace, namespace
 from polybake.base.files.printable import escaped
 from polybake.study.inspect.boxes import shape_text
-from polybake.study.inspect.graph import Namespace, dtype_text, namespace
+from polybake.study.inspect.graph import dtype_text
 
 _STYLE = """
 :root { color-scheme: light dark }

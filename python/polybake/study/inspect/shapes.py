@@ -4,8 +4,9 @@ from typing import Any
 
 from onnxscript import ir
 
+from polybake.baking.graph.namespace import namespace
 from polybake.base.files.printable import printable
-from polybake.study.inspect.graph import dtype_text, namespace, shape_sizes
+from polybake.study.inspect.graph import dtype_text, shape_sizes
 
 
 def shape_facts(model: ir.Model) -> dict[str, Any]:
