@@ -63,11 +63,15 @@ def test_its_tests_need_a_model(java: Java, clients: dict[str, tuple[Path, Path]
 def test_a_planted_fault_is_caught(
     fault: Fault, java: Java, clients: dict[str, tuple[Path, Path]], tmp_path: Path
 ) -> None:
-    """The file compiles with the fault, and one of the client's own tests fails."""
+    """The file compiles with the fault, and one of the tests that are about it fails.
+
+    Only their class is run: another's test may run a graph in a session that the fault let close,
+    and the process ends.
+    """
     model, client = clients[fault.model]
     with fault.planted(client):
         java.compile(*client.glob(fault.file), into=tmp_path)
-    done = java.test(client, model, instead=[tmp_path])
+    done = java.test(client, model, fault.tests, instead=[tmp_path])
     failed = re.findall(r"^  JUnit Jupiter:(.+)", done.stdout, re.MULTILINE)
     assert done.returncode == 1, done.stdout
     assert failed, done.stdout

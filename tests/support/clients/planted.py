@@ -22,7 +22,7 @@ class Fault:
         model: The fixture whose model file the client is for, such as ``every_feed_left``.
         file: Below the client's folder; a ``*`` stands for the package's name.
         also: Stages of verify that it fails besides those that it fails in every language.
-        tests: The file of the client's tests that is about it; all are run where none is named.
+        tests: The file or class of the client's tests that is about it; all are run without one.
         imports: A package of Go that the file takes as well.
     """
 
