@@ -163,7 +163,7 @@ def _operands(node: ir.Node, axis: int) -> _Operands | None:
         axis: The axis of its result's rows.
     """
     result, kind = node.outputs[0].shape, node.op_type
-    if result is None or node.domain not in ("", "ai.onnx"):
+    if result is None or node.domain:
         return None
     size = len(result)
     if kind in _ELEMENTWISE:

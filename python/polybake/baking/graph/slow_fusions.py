@@ -20,7 +20,7 @@ def avoid_slow_fusions(model: ir.Model) -> None:
     if rounds(model):
         return
     for node in model.graph:
-        if node.op_type != "Add" or node.domain not in ("", "ai.onnx"):
+        if node.op_type != "Add" or node.domain:
             continue
         users = {user.op_type for user, _ in node.outputs[0].uses()}
         if users & _NORM_BEGINS and not any(_is_initializer(value) for value in node.inputs):

@@ -14,8 +14,6 @@ from onnxscript import ir
 
 from polybake.baking.quantization.products import float32_constant, is_weight
 
-_ONNX = ("", "ai.onnx")
-
 _PRODUCTS = {"MatMul", "Gemm"}
 
 #: Operators that map each number, or each pair of numbers. No Sum: `graph.slow_fusions` writes
@@ -81,7 +79,7 @@ class NarrowNodes:
                 self._derived.update(node.outputs)
 
     def _is_narrow(self, node: ir.Node) -> bool:
-        if node.domain not in _ONNX or node.metadata_props.get("namespace", "").startswith(_STEPS):
+        if node.domain or node.metadata_props.get("namespace", "").startswith(_STEPS):
             return False
         if node.op_type in _PRODUCTS:
             return self._is_large(node)

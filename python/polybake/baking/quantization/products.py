@@ -13,8 +13,6 @@ from onnxscript import ir
 #: The least elements of a weight; a smaller weight gains nothing in int8.
 _SMALLEST = 1 << 14
 
-_ONNX = ("", "ai.onnx")
-
 
 @dataclass(frozen=True)
 class Product:
@@ -114,7 +112,7 @@ def groups(graph: ir.Graph) -> list[Group]:
 
 
 def _product(node: ir.Node) -> Iterator[Product]:
-    if node.domain not in _ONNX or node.op_type not in ("MatMul", "Gemm"):
+    if node.domain or node.op_type not in ("MatMul", "Gemm"):
         return
     weight = node.inputs[1]
     if weight is None or not is_weight(weight):
@@ -137,7 +135,7 @@ def _bias_behind(node: ir.Node) -> tuple[ir.Value | None, ir.Node]:
     users = list(product.uses())
     if len(users) == 1 and not product.is_graph_output():
         (add, place), *_ = users
-        bias = add.inputs[1 - place] if add.op_type == "Add" and add.domain in _ONNX else None
+        bias = add.inputs[1 - place] if add.op_type == "Add" and not add.domain else None
         if bias is not None and _is_vector(bias):
             return bias, add
     return None, node
