@@ -6,7 +6,7 @@ namespace AllMinilmL6V2;
 public abstract class OpenModel : IDisposable
 {
     /// <summary>Texts in memory at a time, as token ids and as results of at most 64 MiB.</summary>
-    internal static readonly int Window = (int)Math.Clamp((1 << 24) / Outputs.Largest, 1, 8192);
+    internal const int Window = 8192;
 
     private readonly string _what;
     private readonly string _path; // absolute: the process may change its directory

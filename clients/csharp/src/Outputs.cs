@@ -6,9 +6,6 @@ namespace AllMinilmL6V2;
 /// <summary>What the graph gives: a vector for each text.</summary>
 internal static class Outputs
 {
-    /// <summary>The most elements of one text.</summary>
-    internal static readonly long Largest = Contract.Expected.Output.Dimension;
-
     /// <summary>The outputs that a run is asked for.</summary>
     internal static readonly string[] Names = [Contract.Expected.Output.Name];
 

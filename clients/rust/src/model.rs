@@ -24,6 +24,9 @@ use crate::{
 
 pub use crate::session::Device;
 
+/// Texts in memory at a time, as token ids and as results of at most 64 MiB.
+pub(crate) const WINDOW: usize = 8192;
+
 /// How a model file is opened: `Options { threads: Some(1), ..Options::default() }`.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -132,15 +135,10 @@ impl Model {
         made: impl Fn(Output) -> T,
     ) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
-        for window in texts.chunks(window()) {
+        for window in texts.chunks(WINDOW) {
             let found = self.run_in_batches(&self.rows(window, prompt)?, prompt)?;
             all.extend(found.into_iter().map(&made));
         }
         Ok(all)
     }
-}
-
-/// Texts in memory at a time, as token ids and as results of at most 64 MiB.
-pub(crate) fn window() -> usize {
-    ((1 << 24) / outputs::largest()).clamp(1, 8192)
 }

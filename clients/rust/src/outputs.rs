@@ -10,11 +10,6 @@ use crate::contract::CONTRACT;
 /// The vector of one text.
 pub(crate) type Output = Vec<f32>;
 
-/// The most elements of one text.
-pub(crate) fn largest() -> usize {
-    CONTRACT.output.dimension
-}
-
 /// The outputs that a run is asked for.
 pub(crate) fn names() -> impl Iterator<Item = &'static CStr> {
     iter::once(CONTRACT.output.name.as_c_str())

@@ -3,7 +3,7 @@
 use std::thread;
 
 use super::{EMBEDDER, assert_near, model};
-use crate::{Device, Embedder, Error, Options, contract::CONTRACT, model::window};
+use crate::{Device, Embedder, Error, Options, contract::CONTRACT, model::WINDOW};
 
 const TEXTS: [&str; 4] = ["a short text", "", "a text of several more words than the other ones have", "two words"];
 
@@ -21,11 +21,11 @@ fn no_vector_depends_on_its_neighbours() {
 
 #[test]
 fn a_list_of_more_than_a_window_is_embedded_whole_in_its_order() {
-    let mut texts = vec![""; window()];
+    let mut texts = vec![""; WINDOW];
     texts.extend(["first", "last one"]);
     let vectors = EMBEDDER.embed(&texts, None).unwrap();
-    assert_eq!(vectors.len(), window() + 2);
-    assert_near(&vectors[window()..], &EMBEDDER.embed(&["first", "last one"], None).unwrap());
+    assert_eq!(vectors.len(), WINDOW + 2);
+    assert_near(&vectors[WINDOW..], &EMBEDDER.embed(&["first", "last one"], None).unwrap());
     assert_near(&vectors[..1], &EMBEDDER.embed(&[""], None).unwrap());
 }
 
