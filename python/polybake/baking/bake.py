@@ -3,17 +3,18 @@
 import gc
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from onnxscript import ir
 
-from polybake import __version__
-from polybake.baking.assemble.build import Built, build
+from polybake.baking.assemble.build import build
+from polybake.baking.assemble.describe import describe
 from polybake.baking.assemble.joined import check_joined
 from polybake.baking.assemble.lower import EXACT, Lowering
+from polybake.baking.assemble.place import check_place
 from polybake.baking.assemble.prefixes import cache_prefixes
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.assemble.size import check_fits, too_large
@@ -33,7 +34,6 @@ from polybake.baking.prove.invariance import (
 from polybake.baking.prove.lowered import exact_golden, lowered_golden, rounding_golden
 from polybake.baking.prove.proof import prove_steps
 from polybake.baking.prove.rebuilt import measure_rebuilt
-from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
 from polybake.baking.sources.source import Encoder, Source, SourceReference
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Embed, Task
@@ -132,7 +132,7 @@ def bake(
     except ValueError as error:
         raise InputError(f"name: {error}") from error
     file = weights_name(out) if weights == "beside" else ""
-    replaced = _check_place(out, file)
+    replaced = check_place(out, file)
     used = bake_prompts(source, steps, prompts, default_prompt)
     if used.texts and not task.prompted:
         raise InputError(
@@ -179,8 +179,10 @@ def bake(
         with timed("prove"):
             found = encoder.reference(Path(scratch))
             proven = _prove(exact, built.contract, encoder, found, steps)
-            rebuilt = found.rebuilt and measure_rebuilt(
-                exact.floats, built.contract, found, found.rebuilt, steps
+            rebuilt = (
+                measure_rebuilt(exact.floats, built.contract, found, found.rebuilt, steps)
+                if found.rebuilt
+                else None
             )
         golden = exact_golden(exact)
         if lowering.changes:
@@ -194,16 +196,19 @@ def bake(
                 golden = rounding_golden(exact, tail, texts)
         with timed("write"):
             digest = container.tail_digest(tail)
-            written = _manifest(
-                source, encoder, steps, built, digest, beside, name, description, expose
-            )
-            written = written.model_copy(
-                update={
-                    "source": written.source.model_copy(update={"dequantized": rebuilt}),
-                    "precision": lowering.precision,
-                    "storage": lowering.stored,
-                    "deviation": golden.deviation,
-                }
+            written = describe(
+                source,
+                encoder,
+                steps,
+                built,
+                lowering,
+                name=name,
+                description=description,
+                exposed=expose,
+                tail=digest,
+                weights=None if beside is None else beside.sha256,
+                rebuilt=rebuilt,
+                deviation=golden.deviation,
             )
             fixture = Fixture(
                 fingerprint=written.fingerprint,
@@ -254,80 +259,6 @@ def _prove(
     run = encoder_run(contract, session, found)
     check_invariance(exact.invariance, lambda: measure_invariance(golden, contract, run), steps)
     return proven
-
-
-def _manifest(
-    source: Source,
-    encoder: Encoder,
-    steps: Sequence[Step],
-    built: Built,
-    tail_digest: str,
-    beside: Weights | None,
-    name: str,
-    description: str,
-    exposed: Sequence[str],
-) -> Manifest:
-    """All that templates and clients may know."""
-    tokenizer_digest = container.sha256(built.tokenizer.json.encode("ascii"))
-    weights_digest = None if beside is None else beside.sha256
-    return Manifest(
-        format=1 if beside is None else 2,
-        name=name,
-        description=description,
-        contract=built.contract,
-        similarity="hamming" if built.contract.output.packed_bits else source.similarity,
-        steps=tuple(map(str, steps)),
-        encoder=encoder.name,
-        opset=built.opset,
-        source=manifest.Provenance(
-            identifier=source.folder.identifier,
-            revision=source.folder.revision,
-            licence=source.folder.licence(),
-            allow_unknown=tuple(source.folder.allowed.keys),
-            attention=source.folder.attention,
-            adapter=source.folder.adapter,
-        ),
-        generator=__version__,
-        fingerprint=manifest.fingerprint(
-            tail_digest, tokenizer_digest, built.contract, weights_digest
-        ),
-        verified=encoder.proves,
-        exposed=tuple(exposed),
-        dropped_tokens=built.dropped_tokens,
-        cached=manifest.CachedPrompts(tokens=encoder.tokens, bytes=encoder.cache.nbytes)
-        if isinstance(encoder, PrefixedEncoder)
-        else None,
-    )
-
-
-def _check_place(out: Path, weights: str) -> Path | None:
-    """Check that an existing file is an earlier bake, which may be overwritten with its weights.
-
-    Args:
-        out: The model file to write.
-        weights: The name of the file of weights to write beside it, or empty.
-
-    Returns:
-        The weights of the earlier bake, where they lie beside it under its own name.
-
-    Raises:
-        InputError: It is something else, such as the source or the weights of another model.
-    """
-    if out.exists() and not (out.is_file() and container.is_baked(out)):
-        raise InputError(
-            f"{out}: is there already, and is no file that polybake wrote; "
-            "choose another --output, or remove it"
-        )
-    earlier = None
-    with suppress(InputError):  # there is none, or it lacks its weights
-        earlier = container.read_head(out).weights_path
-    place = out.with_name(weights) if weights else None
-    if place is not None and place.exists() and place != earlier:
-        raise InputError(
-            f"{place}: is there already, and holds no weights of {out}; choose another --output, "
-            "or remove it"
-        )
-    return earlier if earlier == out.with_suffix(".weights") else None
 
 
 @contextmanager

@@ -1,0 +1,76 @@
+"""Describe a bake in its manifest: all that templates and clients may know."""
+
+from collections.abc import Sequence
+
+from polybake import __version__
+from polybake.baking.assemble.build import Built
+from polybake.baking.assemble.lower import Lowering
+from polybake.baking.sources.prefixed_encoder import PrefixedEncoder
+from polybake.baking.sources.source import Encoder, Source
+from polybake.baking.steps import Step
+from polybake.base.modelfile import container, manifest
+from polybake.base.modelfile.manifest import Dequantized, Deviation, Manifest
+
+
+def describe(
+    source: Source,
+    encoder: Encoder,
+    steps: Sequence[Step],
+    built: Built,
+    lowering: Lowering,
+    *,
+    name: str,
+    description: str,
+    exposed: Sequence[str],
+    tail: str,
+    weights: str | None,
+    rebuilt: Dequantized | None,
+    deviation: Deviation | None,
+) -> Manifest:
+    """Return the manifest of a bake.
+
+    Args:
+        source: The source.
+        encoder: The encoder that was built.
+        steps: The steps behind it.
+        built: The graph, as it is stored.
+        lowering: The graph's precision, and the storage of its weights.
+        name: The name of the clients' packages and modules.
+        description: A description for people.
+        exposed: Values that are outputs, for debugging.
+        tail: The digest of the graph's bytes.
+        weights: The digest of the file of weights beside it; None where the graph holds them.
+        rebuilt: How far a quantized source's rebuilt graph lies from it.
+        deviation: How far the vectors lie from the exact ones; None where they are these.
+    """
+    tokenizer = container.sha256(built.tokenizer.json.encode("ascii"))
+    return Manifest(
+        format=1 if weights is None else 2,
+        name=name,
+        description=description,
+        contract=built.contract,
+        similarity="hamming" if built.contract.output.packed_bits else source.similarity,
+        precision=lowering.precision,
+        storage=lowering.stored,
+        deviation=deviation,
+        steps=tuple(map(str, steps)),
+        encoder=encoder.name,
+        opset=built.opset,
+        source=manifest.Provenance(
+            identifier=source.folder.identifier,
+            revision=source.folder.revision,
+            licence=source.folder.licence(),
+            dequantized=rebuilt,
+            allow_unknown=tuple(source.folder.allowed.keys),
+            attention=source.folder.attention,
+            adapter=source.folder.adapter,
+        ),
+        generator=__version__,
+        fingerprint=manifest.fingerprint(tail, tokenizer, built.contract, weights),
+        verified=encoder.proves,
+        exposed=tuple(exposed),
+        dropped_tokens=built.dropped_tokens,
+        cached=manifest.CachedPrompts(tokens=encoder.tokens, bytes=encoder.cache.nbytes)
+        if isinstance(encoder, PrefixedEncoder)
+        else None,
+    )
