@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich import markup
+from typer.main import get_command
 
 from models.folders.tiny_folders import write_bert
 from polybake import __version__
@@ -41,6 +43,16 @@ def test_help_lists_every_command_with_an_example() -> None:
         assert function.__module__ == f"polybake.cli.{verb}"
         assert verb in listed
         assert f"Example: polybake {verb}" in run(verb, "--help").stdout
+
+
+def test_help_loses_no_word() -> None:
+    """What stands in square brackets is a style to those who print help, and not shown."""
+    commands = get_command(cli.app).commands.values()  # type: ignore[attr-defined]
+    texts = [one.help for one in commands]
+    texts += [one.help for command in commands for one in command.params if hasattr(one, "help")]
+    assert len(texts) > 100
+    for text in filter(None, texts):
+        assert markup.render(text).plain == text
 
 
 def test_a_new_verb_is_a_line(

@@ -10,11 +10,12 @@ from polybake.cli.target import DEFAULT_CONFIG, JsonOption
 
 def matrix(
     config: Annotated[
-        Path, typer.Argument(metavar="[CONFIG]", help="A polybake.toml with [[verify.matrix]].")
+        Path,
+        typer.Argument(metavar="[CONFIG]", help="A polybake.toml with tables of verify.matrix."),
     ] = DEFAULT_CONFIG,
     model: Annotated[
         list[Path] | None,
-        typer.Option(help="A column of its own; may be repeated. Else the file of [model]."),
+        typer.Option(help="A column of its own; may be repeated. Else the file that CONFIG bakes."),
     ] = None,
     clients: Annotated[
         Path | None, typer.Option(help="The folder that holds the clients' folders.")
