@@ -35,6 +35,9 @@ def bake(
     attention: str | None = None,
     adapter: str | None = None,
     allow_unknown: Sequence[str] = (),
+    precision: str = "float32",
+    calibration: str | os.PathLike[str] | None = None,
+    storage: str = "checkpoint",
     weights: str = "inside",
     functions: bool = False,
     expose: Sequence[str] = (),
@@ -66,6 +69,12 @@ def bake(
         adapter: The one of the adapters in the checkpoint that is merged into the weights, such as
             ``retrieval.query``; None merges none.
         allow_unknown: Unknown keys of the source's files that, as you say, change no vector.
+        precision: What the graph's large products are computed in: ``float32``, ``float16``,
+            ``int8``, or ``int4``, which rounds their weights alone.
+        calibration: A file of texts, one a line, by which ``int8`` and ``int4`` are chosen; None
+            takes random tokens.
+        storage: The type of the stored weights: ``checkpoint``, the checkpoint's own; ``float16``;
+            or ``float16-table``, which rounds those of the token table alone.
         weights: ``inside`` the model file, or ``beside`` it, in a file of their own that may be
             larger than 2 GiB.
         functions: Bake each step as an ONNX function, which viewers show as one node.
@@ -92,6 +101,9 @@ def bake(
             "attention": attention,
             "adapter": adapter,
             "allow_unknown": tuple(allow_unknown),
+            "precision": precision,
+            "calibration": calibration and Path(calibration),
+            "storage": storage,
             "weights": weights,
             "functions": functions,
             "expose": tuple(expose),
