@@ -104,6 +104,12 @@ def test_names_are_imported_when_they_are_used() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_its_modules_are_imported_when_they_are_used() -> None:
+    """No import beside that of the package is needed."""
+    code = "import polybake; polybake.steps.Normalize(), polybake.layers.Linear, polybake.testing"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_a_missing_package_says_what_to_install() -> None:
     """The message names the extra, not only the package."""
     code = (

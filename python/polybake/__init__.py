@@ -35,6 +35,9 @@ if not os.environ.get("ORT_DISABLE_TELEMETRY"):
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
+    from polybake import layers as layers
+    from polybake import steps as steps
+    from polybake import testing as testing
     from polybake.baking.api import bake
     from polybake.generation.generate import generate
     from polybake.runtime.embedder import Embedder
@@ -48,13 +51,16 @@ _PLACES = {
     "generate": "polybake.generation.generate",
     "verify": "polybake.verification.verify",
 }
+_MODULES = ("layers", "steps", "testing")
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
-    if name not in _PLACES:
+    if name not in (*_PLACES, *_MODULES):
         raise AttributeError(f"module 'polybake' has no attribute {name!r}")
     try:
+        if name in _MODULES:
+            return importlib.import_module(f"polybake.{name}")
         return getattr(importlib.import_module(_PLACES[name]), name)
     except ModuleNotFoundError as error:
         raise missing_package(error) or error from error

@@ -159,7 +159,7 @@ Instructions = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*(,[+-][\w.-]+)*
 class MatrixTable(Table):
     """``[[verify.matrix]]``: environments of one client, every combination of these lists.
 
-    An empty list changes nothing: the client's own versions, and all that the machine has.
+    A list left out takes the client's own versions, cpu, or all that the machine has.
     """
 
     language: ClientLanguage

@@ -1,6 +1,7 @@
 """Building blocks of networks of one's own, as ONNX operators and without a framework.
 
-Each is an ``onnxscript.nn.Module``, or a function of a builder; `write_network` makes an ONNX file.
+They are ``onnxscript.nn.Module`` classes, functions of a builder, and the table `ACTIVATIONS`;
+`write_network` makes an ONNX file.
 """
 
 from polybake.baking.layers.activations import ACTIVATIONS

@@ -66,8 +66,8 @@ def bake(
             nothing of it; ``refused`` reads safetensors only.
         attention: ``both`` or ``causal``, where only a decoder's own code says to which side its
             tokens attend; None takes what its files say.
-        adapter: The one of the adapters in the checkpoint that is merged into the weights, such as
-            ``retrieval.query``; None merges none.
+        adapter: The checkpoint's adapter to merge into the weights, such as ``retrieval.query``;
+            its prompt becomes the default where the source has none. None merges none.
         allow_unknown: Unknown keys of the source's files that, as you say, change no vector.
         precision: What the graph's large products are computed in: ``float32``, ``float16``,
             ``int8``, or ``int4``, which rounds their weights alone.
@@ -77,7 +77,8 @@ def bake(
             or ``float16-table``, which rounds those of the token table alone.
         weights: ``inside`` the model file, or ``beside`` it, in a file of their own that may be
             larger than 2 GiB.
-        functions: Bake each step as an ONNX function, which viewers show as one node.
+        functions: Bake a step as an ONNX function, which viewers show as one node; not steps that
+            change more than the embeddings, such as ``leave_out``.
         expose: Values to add as outputs, for debugging.
 
     Raises:

@@ -44,7 +44,11 @@ def bake(
     output: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
     task: TaskOption = None,
     functions: Annotated[
-        bool, typer.Option("--functions", help="Make each step one node: a named ONNX function.")
+        bool,
+        typer.Option(
+            "--functions",
+            help="Make each step that changes only embeddings one node: a named ONNX function.",
+        ),
     ] = False,
     expose: Annotated[
         list[str] | None,
@@ -57,14 +61,14 @@ def bake(
     precision: Annotated[
         Literal["float32", "float16", "int8", "int4"] | None,
         typer.Option(
-            help="What the graph's large products are computed in; int4 is their weights alone."
+            help="The precision of large matrix products; int4 is that of their weights alone."
         ),
     ] = None,
     storage: Annotated[
         Literal["checkpoint", "float16", "float16-table"] | None,
         typer.Option(
-            help="The type of the stored weights: the checkpoint's own, or rounded, all or those "
-            "of the token table."
+            help="How weights are stored: as in the checkpoint, or float32 rounded to float16, all "
+            "of them or only the token table."
         ),
     ] = None,
     weights: Annotated[

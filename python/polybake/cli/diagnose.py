@@ -29,11 +29,12 @@ _PAUSE = 5.0
 def diagnose(
     model: Annotated[Path, typer.Argument(help="A baked model file.")],
     vectors: Annotated[
-        Path | None, typer.Option(help="Their vectors: a .npy, .jsonl, .csv or .parquet file.")
+        Path | None,
+        typer.Option(help="The vectors to explain: a .npy, .jsonl, .csv or .parquet file."),
     ] = None,
     harness: Annotated[
         str | None,
-        typer.Option(help="Ask these for vectors: a command, or the address of a service."),
+        typer.Option(help="Where to ask for vectors: a command, or the address of a service."),
     ] = None,
     texts: Annotated[
         Path | None,
@@ -42,10 +43,12 @@ def diagnose(
     column: Annotated[str, typer.Option(help="The column of the vectors.")] = "embedding",
     text_column: Annotated[str, typer.Option(help="The column of the texts.")] = "text",
     prompt: Annotated[
-        str | None, typer.Option(help="The prompt that they should have; else the default.")
+        str | None, typer.Option(help="The prompt to expect before the texts; else the default.")
     ] = None,
-    query: Annotated[bool, typer.Option("--query", help="They should be queries.")] = False,
-    document: Annotated[bool, typer.Option("--document", help="They should be documents.")] = False,
+    query: Annotated[bool, typer.Option("--query", help="Expect the prompt for queries.")] = False,
+    document: Annotated[
+        bool, typer.Option("--document", help="Expect the prompt for documents.")
+    ] = False,
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="For each answer of a harness.")
     ] = 60.0,

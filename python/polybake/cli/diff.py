@@ -45,8 +45,8 @@ def diff(
 ) -> None:
     """Compare two model files: their parts, their vectors, and the neighbours these have.
 
-    The last line says whether what was embedded by the first file must be embedded again. The
-    exit code is 1 where it must, and where answers of a model without an index differ.
+    The last line says whether texts embedded with the first file must be embedded again. If so,
+    the exit code is 1. For a task whose vectors are not stored, it is 1 if the answers differ.
 
     Example: polybake diff build/minilm.onnx build/minilm-int8.onnx
     """

@@ -29,10 +29,11 @@ def embed(
     ] = None,
     query: Annotated[
         bool,
-        typer.Option("--query", help="The texts are queries: use the model's prompt for them."),
+        typer.Option("--query", help="Embed with the model's prompt for queries, or none."),
     ] = False,
     document: Annotated[
-        bool, typer.Option("--document", help="The texts are documents: use their prompt.")
+        bool,
+        typer.Option("--document", help="Embed with the model's prompt for documents, or none."),
     ] = False,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     threads: Annotated[

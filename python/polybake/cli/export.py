@@ -18,7 +18,7 @@ def export(
         Path, typer.Option("--output", "-o", help="The new folder, or the .ort file.")
     ],
 ) -> None:
-    """Write a model file in another form, once that has reproduced the golden cases.
+    """Write a model file in another form, if that form reproduces the golden cases.
 
     Example: polybake export triton build/minilm.onnx --output build/triton
     """

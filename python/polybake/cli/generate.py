@@ -25,7 +25,7 @@ def generate(
     ] = None,
     part: Annotated[
         list[str] | None,
-        typer.Option(help="Add a part, bulk or cuda; may be given more than once."),
+        typer.Option(help="Have this part, bulk or cuda, in place of those set; may be repeated."),
     ] = None,
     templates: Annotated[
         Path | None, typer.Option(help="A folder whose templates take the shipped ones' place.")

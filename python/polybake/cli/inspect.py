@@ -34,9 +34,9 @@ def inspect(
     encoder: EncoderOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a model file holds and what a client would do with it.
+    """Show what a model file or a source holds, and what a client would do with it.
 
-    With --shapes and --graph it may also be an .onnx file that is not baked.
+    With --shapes or --graph, any .onnx file may be given.
 
     Example: polybake inspect build/minilm.onnx
     """

@@ -15,7 +15,7 @@ def matrix(
     ] = DEFAULT_CONFIG,
     model: Annotated[
         list[Path] | None,
-        typer.Option(help="A column of its own; may be repeated. Else the file that CONFIG bakes."),
+        typer.Option(help="A model file, a column each; may be repeated. Else the one of CONFIG."),
     ] = None,
     clients: Annotated[
         Path | None, typer.Option(help="The folder that holds the clients' folders.")
@@ -28,7 +28,7 @@ def matrix(
         list[str] | None, typer.Option(help="A language or device that must not be skipped.")
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For each answer; emulated, 30 times as long.")
+        float, typer.Option(metavar="SECONDS", help="For each answer; 30 times that if emulated.")
     ] = 60.0,
     as_json: JsonOption = False,
     markdown: Annotated[

@@ -11,25 +11,27 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8080,
     api_key_file: Annotated[
-        Path | None, typer.Option(help="A file of keys, one a line, of which a request has one.")
+        Path | None, typer.Option(help="A file of keys, one a line; each request must send one.")
     ] = None,
     matryoshka: Annotated[
         list[str] | None,
-        typer.Option(help="A model of which fewer dimensions may be asked; may be given again."),
+        typer.Option(help="Name of a model whose vectors requests may shorten; may be repeated."),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     threads: Annotated[
-        int, typer.Option(help="Threads of one batch; as many run at once as fill the CPU.")
+        int, typer.Option(help="Threads per batch; as many batches run at once as fill the CPU.")
     ] = 1,
     texts: Annotated[int, typer.Option(min=1, help="Texts of a request, at most.")] = 2048,
     waiting: Annotated[
-        int, typer.Option(min=1, help="Tokens that may wait; who comes then has 429.")
+        int, typer.Option(min=1, help="Tokens that may wait for a model; more get HTTP 429.")
     ] = 131_072,
     wait_ms: Annotated[
         float, typer.Option(min=0, help="Milliseconds that a text waits for others.")
     ] = 2.0,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds of a request, at most.")] = 60.0,
-    drain: Annotated[int, typer.Option(min=0, help="Seconds to end in, on a signal.")] = 30,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to answer a request.")] = 60.0,
+    drain: Annotated[
+        int, typer.Option(min=0, help="Seconds to finish open requests after a signal to end.")
+    ] = 30,
 ) -> None:
     """Serve models over HTTP, in the schemas of OpenAI, text-embeddings-inference and Cohere.
 

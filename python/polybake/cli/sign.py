@@ -9,7 +9,8 @@ import typer
 def sign(
     model: Annotated[Path, typer.Argument(help="A baked model file.")],
     private_key: Annotated[
-        Path, typer.Option(help="A PEM file of an elliptic key: P-256, P-384 or P-521.")
+        Path,
+        typer.Option(help="A PEM file, not encrypted: an elliptic key of P-256, P-384 or P-521."),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The signature; else MODEL.sig.")

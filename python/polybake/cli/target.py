@@ -35,25 +35,26 @@ EncoderOption = Annotated[
 DequantizeOption = Annotated[
     bool,
     typer.Option(
-        "--dequantize", help="Rebuild an .onnx file that was quantized dynamically in float32."
+        "--dequantize", help="Rebuild in float32 an .onnx file that was quantized dynamically."
     ),
 ]
 PickleOption = Annotated[
     Literal["refused", "tensors"] | None,
-    typer.Option(help="Weights without safetensors: refused, or a pickle's tensors are read."),
+    typer.Option(help="Weights that are only a pickle: refuse them, or read their tensors alone."),
 ]
 AttentionOption = Annotated[
     Literal["both", "causal"] | None,
-    typer.Option(help="What a decoder's tokens attend to, where only its own code says it."),
+    typer.Option(help="To which side a decoder's tokens attend, if its files do not say."),
 ]
 AdapterOption = Annotated[
     str | None,
-    typer.Option(help="The adapter to merge into the weights, of a checkpoint that holds several."),
+    typer.Option(help="The adapter to merge into the weights, if the checkpoint holds several."),
 ]
 TaskOption = Annotated[
     str | None,
     typer.Option(
-        help="What the file is for, such as classify; else what the model was trained for."
+        help="The task, such as classify; else the config's, or embed if it lists steps, "
+        "or what the model was trained for."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

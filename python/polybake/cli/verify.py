@@ -33,14 +33,15 @@ def verify(
         typer.Option(help="A foreign client's command, or the address of a service."),
     ] = None,
     fixture: Annotated[
-        Path | None, typer.Option(help="A folder with cases.json; else the file's own cases.")
+        Path | None,
+        typer.Option(help="A folder with cases.json; else the config's, or the file's own cases."),
     ] = None,
     random: Annotated[
         int | None,
         typer.Option(metavar="N", help="N random calls, judged by the core, in the cases' place."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of the random calls; one seed gives the same ones.")
+        int | None, typer.Option(help="The seed of --random; the same seed gives the same calls.")
     ] = None,
     device: Annotated[list[str] | None, typer.Option(help="cpu or cuda; may be repeated.")] = None,
     require: Annotated[
@@ -51,7 +52,10 @@ def verify(
     ] = False,
     timeout: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="For each answer; twice as long for a whole file."),
+        typer.Option(
+            metavar="SECONDS",
+            help="For each answer; twice as long for start, many texts and self-check.",
+        ),
     ] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML to this file.")] = None,

@@ -25,12 +25,14 @@ class Embedder:
     Args:
         path: A baked model file.
         device: ``cpu`` or ``cuda``; there is no fall-back from one to the other.
-        threads: Threads within one operator; None is ONNX Runtime's default.
-        at_once: Batches that run at the same time; None means as many as fill the processors,
-            and one on ``cuda``.
+        threads: Threads within one operator; None means one per physical core, or one per
+            processor that the process may use if these are fewer.
+        at_once: Batches that run at the same time; None means one on ``cuda``, else the number of
+            processors divided by ``threads``, or by 1 if ``threads`` is None.
 
     Raises:
-        InputError: The file is not a model file, or does not load.
+        InputError: The file is not a model file or does not load, the device is unknown, or there
+            are more threads than processors.
         RequirementMissing: The device is not available here.
     """
 

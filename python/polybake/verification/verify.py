@@ -46,7 +46,7 @@ def verify(
         fixture: Cases, or a folder with cases.json; None takes the golden cases in the file.
         require: Languages and devices that may not be skipped; ``POLYBAKE_REQUIRE`` adds to them.
         prepare: First run each client's prepare commands, which install its packages.
-        timeout: Seconds for each answer; twice as many for answers that read the whole file.
+        timeout: Seconds for each answer; twice as many for start, many texts and self-check.
         progress: Called before each client, and after each of its stages.
 
     Returns:

@@ -76,7 +76,9 @@ def test_stands_before_the_pooling(run_step) -> None:
 @pytest.mark.parametrize("size", [0, 2, -3])
 def test_refuses_kernels_without_a_middle(size: int) -> None:
     """An even kernel would move tokens between places."""
-    with pytest.raises(ValidationError, match=f"{size} tokens have none in the middle"):
+    with pytest.raises(
+        ValidationError, match=f"kernel size {size}, expected an odd number above 0"
+    ):
         Cnn(channels=4, kernel_sizes=(1, size), weights={})
 
 

@@ -110,7 +110,7 @@ def test_a_prompt_takes_the_route_of_its_name() -> None:
 def test_refuses_other_sizes(run_step) -> None:
     """Every vector of a model has one size; the message names both."""
     step = Route(routes={"a": (Dense(weight=WEIGHT),), "b": (Normalize(),)}, default="a")
-    with pytest.raises(InputError, match=r"a in \[batch,7\], b in \[batch,5\]; make them one"):
+    with pytest.raises(InputError, match=r"a in \[batch,7\], b in \[batch,5\]; make them equal"):
         run_step(step, X, MASK, route=0)
 
 

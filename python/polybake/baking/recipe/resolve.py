@@ -58,7 +58,8 @@ def _head(where: str, spec: Mapping[str, object], source: Source) -> list[Step]:
     if source.head is None:
         raise InputError(
             f"{where}.step: the model has no {HEAD}; give one that was saved as …ForSequence"
-            "Classification or …ForMaskedLM, or list the steps that stand in its place"
+            "Classification, …ForTokenClassification, …ForQuestionAnswering or …ForMaskedLM, or "
+            "list the steps that stand in its place"
         )
     return source.head.steps()
 

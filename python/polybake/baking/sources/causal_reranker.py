@@ -139,7 +139,10 @@ def open_causal_reranker(
     if asked is None and known is not None:
         asked = _with_length(known, tokenizer)
     if asked is None:
-        raise InputError(f"{folder.path}: it is unknown how pairs are put to it; write [rerank]")
+        raise InputError(
+            f"{folder.path}: its files do not say how a query and a document become one prompt; "
+            "say it in [rerank] of polybake.toml"
+        )
     prompt = PairPrompt(
         parts=tuple(tuple(_split(part)) for part in asked.prompt),
         query_limit=asked.query_tokens,

@@ -52,7 +52,7 @@ def tensors_of(file: Path, names: Mapping[str, str]) -> dict[str, NDArray[np.flo
     if sorted(found) != sorted(names.values()):
         raise InputError(
             f"{file}: holds {', '.join(sorted(found))}; "
-            f"expected {', '.join(sorted(names.values()))}"
+            f"expected {', '.join(sorted(names.values()))}; download the module again"
         )
     return {key: _read(found[name]) for key, name in names.items()}
 

@@ -18,7 +18,7 @@ class Activation(Pointwise):
 
     Attributes:
         function: ``softmax``, which is ``exp(x) / sum(exp(x))`` over the last axis, or a name of
-            `polybake.baking.layers.activations.ACTIVATIONS`.
+            `polybake.layers.ACTIVATIONS`.
 
     Source: transformers ``TextClassificationPipeline``, sentence-transformers ``CrossEncoder``.
     """

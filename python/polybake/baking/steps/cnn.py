@@ -19,7 +19,7 @@ class Cnn(Step):
     Outside a text stand zeros, also where its batch is padded.
 
     Attributes:
-        channels: What each kernel size makes of a token.
+        channels: Elements that each kernel size gives a token.
         kernel_sizes: Odd numbers of tokens.
         weights: float32, ``convs.N.weight`` ``[channels, hidden, kernel]`` and ``convs.N.bias``
             ``[channels]`` for each N from 0.
@@ -40,7 +40,8 @@ class Cnn(Step):
         for size in sizes:
             if size < 1 or size % 2 == 0:
                 raise ValueError(
-                    f"{size} tokens have none in the middle; use a model whose sizes are odd"
+                    f"kernel size {size}, expected an odd number above 0; use a model whose "
+                    "sizes are odd"
                 )
         return sizes
 

@@ -18,7 +18,7 @@ class Dense(Pointwise):
     Attributes:
         weight: float32 ``[out, in]``, as PyTorch stores a linear layer.
         bias: float32 ``[out]``, or None.
-        activation: a name of `polybake.baking.layers.activations.ACTIVATIONS`.
+        activation: A name of `polybake.layers.ACTIVATIONS`.
         residual: What is added after the activation: ``identity`` is ``x`` itself,
             ``projection`` is ``x @ residual_weight.T``, and None is nothing.
         residual_weight: float32 ``[out, in]``, with ``projection`` only.

@@ -17,10 +17,11 @@ _Mode = Annotated[str, Field(json_schema_extra={"enum": list(POOLING_MODES)})]
 
 
 class Pool(Step):
-    """Pool ``[batch, sequence, hidden]`` to ``[batch, hidden]`` a mode, side by side.
+    """Pool ``[batch, sequence, hidden]`` to ``[batch, modes * hidden]``.
 
     Attributes:
-        mode: A name of `POOLING_MODES`, or several, whose results are concatenated in that order.
+        mode: ``mean``, ``cls``, ``max``, ``lasttoken``, ``weightedmean`` or
+            ``mean_sqrt_len_tokens``, or several, whose results are concatenated in that order.
         include_prompt: Whether the tokens of a prompt, and the special one before them, are
             pooled too.
 

@@ -52,7 +52,11 @@ class Quantize(Pointwise):
     def _has_what_it_needs(self) -> Self:
         if self.function is not None:
             if self.precision != "int8" or self.ranges is not None:
-                raise ValueError("tanh goes with precision int8 and without ranges")
+                ranges = "no ranges" if self.ranges is None else "ranges"
+                raise ValueError(
+                    f"has function tanh, precision {self.precision} and {ranges}; tanh goes with "
+                    'precision int8 and without ranges: set precision = "int8" and drop ranges'
+                )
             return self
         if self.packs:
             if self.ranges is not None:

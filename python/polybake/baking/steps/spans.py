@@ -6,7 +6,7 @@ import numpy as np
 from onnxscript import OpBuilder, ir
 from pydantic import Field
 
-from polybake.baking.steps.arrays import check_embedding, check_tokens
+from polybake.baking.steps.arrays import check_tokens
 from polybake.baking.steps.state import Arrays, Floats, Values
 from polybake.baking.steps.step import Step
 from polybake.errors import InputError
@@ -19,8 +19,8 @@ class Spans(Step):
     """Turn ``[batch, sequence, 2]`` into ``[batch, sequence, most]``, the legal spans.
 
     Column ``n`` of a token is the probability that the answer begins with it and is ``n + 1``
-    tokens long; column 0 of the first token, that there is none. The first token and those of the
-    text in which answers are sought are what counts from here on.
+    tokens long; column 0 of the first token, that there is none. For later steps only the first
+    token and the tokens of the text in which answers are sought count.
 
     Attributes:
         most: Tokens of the longest answer.
@@ -39,12 +39,16 @@ class Spans(Step):
             InputError: the embeddings are no such numbers, or rows are not of a question and a
                 text.
         """
-        check_tokens(state.x, self.name)
-        check_embedding(state.x, 2, f"{self.name}: a beginning and an end")
+        size = check_tokens(state.x, self.name)
+        if size != 2:
+            raise InputError(
+                f"{self.name}: a beginning and an end takes 2 elements and the embedding has "
+                f'{size}; put it after step = "head" of a model saved as …ForQuestionAnswering'
+            )
         if state.sought is None:
             raise InputError(
-                f"{self.name}: rows are single texts; expected questions and texts, as a model has "
-                'that is baked with task = "answer"'
+                f"{self.name}: rows are single texts; expected questions and texts; "
+                'say task = "answer"'
             )
         first = op.Cast(op.Equal(op.CumSum(state.attention_mask, 1), 1), to=ir.DataType.INT64)
         first = op.Mul(first, state.attention_mask)

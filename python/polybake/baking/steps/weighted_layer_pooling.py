@@ -43,8 +43,9 @@ class WeightedLayerPooling(Step):
         states = state.hidden_states
         if not states:
             raise InputError(
-                "weighted_layer_pooling needs the hidden states of the encoder, which only "
-                "bert, camembert, distilbert, electra, mpnet, roberta and xlm-roberta give"
+                "weighted_layer_pooling needs the hidden states of the encoder, which only bert, "
+                "camembert, distilbert, electra, mpnet, roberta and xlm-roberta give, and only "
+                'with encoder = "native"; use such a model folder'
             )
         if state.x is not states[-1]:
             raise InputError(

@@ -53,9 +53,9 @@ class Rerank(Task):
             return False
         if head.scores is None and not head.of_pairs:
             raise InputError(
-                f"{source.folder.path}: has one label, and its problem_type is regression, so its "
-                'number is of a pair or of a text; say task = "rerank" for pairs, whose number '
-                'goes through a sigmoid, or task = "classify" with a label, for texts\' as it is'
+                f"{source.folder.path}: has one label, and its problem_type is regression, so it "
+                'scores pairs or texts; for pairs say task = "rerank", which applies a sigmoid; '
+                'for single texts say task = "classify" and name the label in labels'
             )
         return True
 

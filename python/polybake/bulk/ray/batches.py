@@ -24,7 +24,8 @@ class Embed:
         model: A baked model file of the task ``embed``, at the same path on every node.
         column: The column of texts.
         prompt: Embed with this prompt; else the model's default.
-        role: What the texts are, which chooses the model's prompt for them.
+        role: ``query`` or ``document``, in place of ``prompt``: embed with the model's prompt for
+            these; without such a prompt with none, not even the default.
         fingerprint: The fingerprint that the file must have; it is the only check in an actor
             pool, which reads the file only in its workers.
 

@@ -37,16 +37,18 @@ def embed_files(
         model: A baked model file of the task ``embed``.
         column: The column of texts.
         prompt: Embed with this prompt; else the model's default.
-        role: What the texts are, which chooses the model's prompt for them.
+        role: ``query`` or ``document``, in place of ``prompt``: embed with the model's prompt for
+            these; without such a prompt with none, not even the default.
         force: Replace files that hold other vectors.
 
     Returns:
         The result for each file, in the order of ``files``.
 
     Raises:
-        InputError: A file, a row, the model or the prompt is not what was expected. The other
-            files are still embedded.
-        CheckFailed: An embedding holds NaN or infinity.
+        InputError: The model or the prompt is wrong, or a file is missing or of an unknown kind:
+            nothing is embedded. Or a row or an existing output is wrong: all other files are
+            embedded.
+        CheckFailed: An embedding holds NaN or infinity; all other files are embedded.
     """
     wanted = jobs(
         files, folder, ModelFile.read(model, Prompt(prompt, role)), column=column, force=force

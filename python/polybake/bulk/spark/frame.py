@@ -45,7 +45,8 @@ def embed(
             executors, with its weights where they lie beside it.
         column: The column of texts.
         prompt: Embed with this prompt; else the model's default.
-        role: What the texts are, which chooses the model's prompt for them.
+        role: ``query`` or ``document``, in place of ``prompt``: embed with the model's prompt for
+            these; without such a prompt with none, not even the default.
 
     Raises:
         InputError: The frame, the file or the prompt is not what was expected. For a wrong row or a

@@ -61,8 +61,8 @@ class ServiceCase:
                 numbers. If a text has several vectors, ``[vectors, dimension]`` for each text.
 
         Raises:
-            AssertionError: They differ; the message has row, element, difference, limit and a
-                likely cause.
+            AssertionError: They differ, or have another number, shape or type; the message says
+                where, and for a difference also a likely cause.
         """
         __tracebackhide__ = True
         golden = self.golden

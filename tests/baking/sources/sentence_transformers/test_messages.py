@@ -94,7 +94,7 @@ def test_a_template_may_read_what_the_settings_say(tmp_path: Path) -> None:
 
 def test_a_prompt_of_the_same_name(tmp_path: Path) -> None:
     """Calls that name none have none of the system's messages."""
-    with pytest.raises(InputError, match="has a prompt 'message', the name of that of calls"):
+    with pytest.raises(InputError, match="has a prompt 'message', and polybake gives this name"):
         open_source(write_messages(tmp_path, prompts={"message": "a"}))
 
 

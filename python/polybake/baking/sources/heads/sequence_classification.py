@@ -149,7 +149,8 @@ def _nvidia(config: HeadConfig, head: Layers) -> list[Step]:
     if config.pooling not in _POOLINGS or not 0 < config.temperature < math.inf:
         raise InputError(
             f"{head.files[0].parent / 'config.json'}: pooling = {config.pooling!r}, temperature = "
-            f"{config.temperature}; expected {', '.join(_POOLINGS)} and a number above 0"
+            f"{config.temperature}; expected {', '.join(_POOLINGS)} and a number above 0; "
+            "download config.json again"
         )
     pool = Pool.model_validate({"mode": _POOLINGS[config.pooling]})
     return [pool, head.dense("score"), Scale(factor=1 / config.temperature)]

@@ -33,7 +33,9 @@ def load_graph(path: Path) -> ir.Model:
         validate(proto, path)
         model = ir.from_proto(proto)
     except ir.serde.SerdeError as error:
-        raise InputError(f"{path}: is not a valid ONNX graph ({error.__cause__})") from error
+        raise InputError(
+            f"{path}: is not a valid ONNX graph ({error.__cause__}); export it again"
+        ) from error
     except ValueError as error:
         raise InputError(f"{path}: {error}") from error
     model.opset_imports.pop("ai.onnx", None)

@@ -94,7 +94,7 @@ def embedding_outputs(graph: ir.Graph, path: Path) -> EmbeddingOutputs:
         return EmbeddingOutputs(first, whole)
     shown = ", ".join(f"{one.name} {one.dtype} {one.shape}" for one in graph.outputs)
     raise InputError(
-        f"{path}: no output is surely the embeddings: {shown}; expected float32 "
+        f"{path}: no output is surely the embeddings: {shown}; export it with float32 "
         "last_hidden_state [batch, sequence, hidden] or sentence_embedding [batch, dimension]"
     )
 

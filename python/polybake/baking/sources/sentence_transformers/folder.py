@@ -15,6 +15,7 @@ from polybake.baking.sources.sentence_transformers.model_settings import read_mo
 from polybake.baking.sources.sentence_transformers.module import Module
 from polybake.baking.sources.sentence_transformers.module_recipe import module_recipe
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
+from polybake.baking.sources.sentence_transformers.remedy import OWN_STEPS
 from polybake.baking.sources.sentence_transformers.route_limits import (
     NOT_IN_ROUTERS,
     cut_by_route,
@@ -154,5 +155,6 @@ def _layers_beside(
 
 def _begins(folder: ModelFolder, found: str, expected: Iterable[str]) -> InputError:
     return InputError(
-        f"{folder.path / 'modules.json'}: {found}; expected one of: {', '.join(expected)}"
+        f"{folder.path / 'modules.json'}: {found}; expected one of: {', '.join(expected)}; "
+        f"{OWN_STEPS}"
     )

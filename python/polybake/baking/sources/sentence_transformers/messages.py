@@ -45,8 +45,8 @@ def open_messages(
         default = _PLAIN
         if systems.setdefault(_PLAIN, ""):
             raise InputError(
-                f"{body.path}: has a prompt {_PLAIN!r}, the name of that of calls that name "
-                "none; rename it, or make it default_prompt_name"
+                f"{body.path}: has a prompt {_PLAIN!r}, and polybake gives this name to the prompt "
+                "of calls without one; rename it, or make it default_prompt_name"
             )
     around = {system: _around(body, system) for system in {*systems.values()}}
     written = {name: around[system][0] for name, system in systems.items()}

@@ -68,7 +68,7 @@ def module_recipe(
         if known is None:
             raise InputError(
                 f"{folder.path / 'modules.json'}: {module.kind} stands after the first module; "
-                f"expected one of: {', '.join(FOLLOWING)}"
+                f"expected one of: {', '.join(FOLLOWING)}; {OWN_STEPS}"
             )
         if known.named:
             names = inner.read(known.file, _Names, needed=known.needed)

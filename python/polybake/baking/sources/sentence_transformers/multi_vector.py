@@ -79,7 +79,8 @@ def open_multi_vector(folder: ModelFolder, open_encoder: OpenEncoder) -> Source:
     first, *others = read_modules(folder, {}, packages)
     if first.kind != "Transformer":
         raise InputError(
-            f"{folder.path / 'modules.json'}: begins with {first.kind}; expected a Transformer"
+            f"{folder.path / 'modules.json'}: begins with {first.kind}; expected a Transformer; "
+            "give another model"
         )
     body = folder.inner(first.path)
     encoder, tokenizer = open_transformer(body, open_encoder, MultiVectorSettings)
