@@ -66,7 +66,7 @@ def test_the_text_of_each_family(name: str, prompts: dict[str, str]) -> None:
 def test_the_table_is_whole() -> None:
     """Every entry cites where its prompts stand, and no two models share a name."""
     settings = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
-    assert f"and others, {len(REPOSITORIES)} models)" in settings.read_text("utf-8")
+    assert f"of {len(REPOSITORIES)} models, with where each was read" in settings.read_text("utf-8")
     assert all(re.fullmatch(r"[\w.-]+/[\w.-]+", name) for name in REPOSITORIES)
     names = [name.partition("/")[2].lower() for name in REPOSITORIES]
     assert len({*names}) == len(names)
