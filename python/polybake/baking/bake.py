@@ -179,11 +179,7 @@ def bake(
         with timed("prove"):
             found = encoder.reference(Path(scratch))
             proven = _prove(exact, built.contract, encoder, found, steps)
-            rebuilt = (
-                measure_rebuilt(exact.floats, built.contract, found, found.rebuilt, steps)
-                if found.rebuilt
-                else None
-            )
+            rebuilt = measure_rebuilt(exact.floats, built.contract, found, steps)
         golden = exact_golden(exact)
         if lowering.changes:
             with timed("lower"):
