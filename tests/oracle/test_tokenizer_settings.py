@@ -16,9 +16,6 @@ from models.folders.saved import save
 from models.folders.tiny_folders import write_json
 from polybake.baking.sources import open_source
 from polybake.errors import InputError
-from polybake.runtime.tokenization.known_classes import CLASSES, gives_types
-from polybake.runtime.tokenization.model_config import ModelConfig
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 from support.oracle.agreement import agreement_with_folder
 
 pytestmark = pytest.mark.oracle
@@ -56,11 +53,6 @@ def agrees(folder: Path, out: Path) -> None:
     assert agreement_with_folder(folder, out).difference <= 1e-5
 
 
-def sequence(data: dict[str, Any]) -> None:
-    parts = [{"type": "NFKC"}, data["normalizer"]]
-    data["normalizer"] = {"type": "Sequence", "normalizers": parts}
-
-
 def cut_left(data: dict[str, Any]) -> None:
     cut = {"direction": "Left", "max_length": 20, "strategy": "LongestFirst", "stride": 0}
     data["truncation"] = cut
@@ -77,9 +69,7 @@ BOAT = {"content": "boat", "lstrip": False, "rstrip": False, "normalized": False
         ("bert", {}, cut_left),
         ("bert", {"truncation_side": "right"}, cut_left),
         ("bert", {"tokenizer_class": "FooTokenizer", "do_lower_case": False}, None),
-        ("bert", {"do_lower_case": False}, sequence),
         ("bert", {}, lambda data: data.update(normalizer=None)),
-        ("mpnet", {}, lambda data: data.update(normalizer={"type": "Lowercase"})),
         ("bert", {"added_tokens_decoder": {"8": BOAT}}, None),
         ("bert", {"additional_special_tokens": ["boat"]}, None),
         ("roberta", {}, lambda data: data["model"].update(dropout=0.5)),
@@ -121,12 +111,3 @@ def test_the_remedy_helps(
         open_source(folder)
     AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
     agrees(folder, tmp_path / "tiny.onnx")
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_pairs_have_types_as_in_the_library(name: str) -> None:
-    """Each class feeds types of tokens, or does not."""
-    import transformers
-
-    typed = "token_type_ids" in getattr(transformers, name).model_input_names
-    assert gives_types(TokenizerConfig(tokenizer_class=name), ModelConfig(), not typed) is typed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polybake.baking.assemble.build import build
+from polybake.baking.assemble.build import build, encoder_for
 from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.recipe.resolve import resolve
 from polybake.baking.sources import open_source
@@ -45,10 +45,7 @@ def end_of(folder: Path, table: dict[str, object]) -> End:
         task = task_of(source, model.task)
         steps = resolve(task.recipe(source) or source.assumed, base=folder, source=source)
         prompts = bake_prompts(source, steps, None, None)
-        pools = any(step.pools for step in steps)
-        encoder = source.encoder if pools or source.pooled is None else source.pooled
-        encoder = encoder if task.cut is None else encoder.for_pairs()
-        _, built = build(source, encoder, steps, prompts, task)
+        _, built = build(source, encoder_for(source, steps, task), steps, prompts, task)
     except InputError as error:
         return End(message=str(error))
     lacks = task.prompted and not any(source.prompts.values())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from onnxscript import ir
 
-from polybake.baking.assemble.build import build
+from polybake.baking.assemble.build import build, encoder_for
 from polybake.baking.assemble.describe import describe
 from polybake.baking.assemble.joined import check_joined
 from polybake.baking.assemble.lower import EXACT, Lowering
@@ -139,10 +139,7 @@ def bake(
             f"prompts: {', '.join(used.texts)}: a model of the task {task.name!r} has none; leave "
             "them out, and put what they say into the texts"
         )
-    pools = any(step.pools for step in steps)
-    encoder = source.encoder if pools or source.pooled is None else source.pooled
-    if task.cut is not None:
-        encoder = encoder.for_pairs()
+    encoder = encoder_for(source, steps, task)
     seconds: dict[str, float] = {}
     timed = partial(_timed, seconds, progress)
     with Scratch() as scratch:

@@ -9,7 +9,7 @@ import onnxruntime as ort
 import pytest
 
 from models.files.task_models import write_spans
-from models.folders.tiny_folders import CONFIG, change_json
+from models.folders.tiny_folders import CONFIG
 from polybake.baking.assemble.seek import seek
 from polybake.baking.graph.write import write_to_run
 from polybake.baking.sources import open_source
@@ -40,10 +40,7 @@ def run(graph: EncoderGraph, path: Path, types: np.ndarray | None) -> list[np.nd
 def test_the_encoder_sees_its_own_types(typed: bool, tmp_path: Path) -> None:
     """An encoder with types gets its own, without the mark; one without types gets none."""
     folder = write_spans(tmp_path / "model")
-    if not typed:
-        names = ["input_ids", "attention_mask"]
-        change_json(folder / "tokenizer_config.json", model_input_names=names)
-    encoder = open_source(folder).encoder.for_pairs()
+    encoder = open_source(folder).encoder.for_pairs(lambda: typed)
     plain = run(encoder.place(), tmp_path / "plain.onnx", TYPES if typed else None)
     graph = seek(encoder.place())
     assert [one.feed for one in graph.inputs] == [*FED, "token_type_ids"]

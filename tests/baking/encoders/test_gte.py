@@ -108,7 +108,7 @@ def test_a_pair_has_types(tmp_path: Path) -> None:
     """The second text of a pair is of type 1 where the table has two."""
     drawn = weights(2)
     folder = write_bert(tmp_path / "model", GTE | {"type_vocab_size": 2}, drawn)
-    encoder = open_source(folder).encoder.for_pairs().reference(tmp_path)
+    encoder = open_source(folder).encoder.for_pairs(lambda: True).reference(tmp_path)
     fed = {"input_ids": IDS[:1], "attention_mask": MASK[:1]}
     kinds = np.array([[0] * 4 + [1] * 4])
     session = open_session(encoder.path)

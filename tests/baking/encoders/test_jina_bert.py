@@ -28,7 +28,9 @@ def test_a_pair_has_types(form: str, tmp_path: Path) -> None:
     """The second text of a pair is of type 1, and a head brings the prefix of BERT."""
     drawn = weights(code=bool(form))
     named = {f"bert.{name}": array for name, array in drawn.items()}
-    encoder = open_source(write_bert(tmp_path / "model", CONFIG, named)).encoder.for_pairs()
+    encoder = open_source(write_bert(tmp_path / "model", CONFIG, named)).encoder.for_pairs(
+        lambda: True
+    )
     reference = encoder.reference(tmp_path)
     kinds = np.array([[0] * 4 + [1] * 4])
     fed = {"input_ids": IDS[:1], "attention_mask": MASK[:1], "token_type_ids": kinds}

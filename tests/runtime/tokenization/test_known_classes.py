@@ -8,7 +8,13 @@ import pytest
 
 from models.folders.tiny_folders import write_json
 from polybake.base.files.model_folder import ModelFolder
-from polybake.runtime.tokenization.known_classes import CLASSES, gives_types, rebuilt_class
+from polybake.errors import InputError
+from polybake.runtime.tokenization.known_classes import (
+    CLASSES,
+    gave_types,
+    gives_types,
+    rebuilt_class,
+)
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
@@ -39,22 +45,45 @@ def test_class_is_the_library_s(
 
 
 @pytest.mark.parametrize(
-    ("declared", "default", "typed"),
+    ("declared", "model", "typed"),
     [
-        (None, True, True),
-        (None, False, False),
-        ("PreTrainedTokenizerFast", True, True),
-        ("BertTokenizerFast", False, True),
-        ("DebertaV2Tokenizer", False, True),
-        ("RobertaTokenizer", True, False),
-        ("DistilBertTokenizer", True, False),
+        (None, "bert", True),
+        (None, "roberta", False),
+        ("BertTokenizerFast", "roberta", True),
+        ("DebertaV2Tokenizer", "bert", True),
+        ("RobertaTokenizer", "bert", False),
+        ("DistilBertTokenizer", "bert", False),
+        ("AlbertTokenizerFast", "albert", False),
+        ("TokenizersBackend", "bert", False),
     ],
 )
+@pytest.mark.parametrize("place", ["tokenizer_config.json", "config.json"])
 def test_the_class_says_whether_pairs_have_types(
-    declared: str | None, default: bool, typed: bool
+    declared: str | None, model: str, typed: bool, place: str, tmp_path: Path
 ) -> None:
-    """A known class decides; without one the architecture's own does."""
-    config = TokenizerConfig(tokenizer_class=declared)
-    assert gives_types(config, ModelConfig(), default) is typed
-    told = ModelConfig(tokenizer_class=declared)
-    assert gives_types(TokenizerConfig(), told, default) is typed
+    """A known class decides, and ``model_input_names`` before it."""
+    settings: dict[str, dict[str, object]] = {"tokenizer_config.json": {}, "config.json": {}}
+    settings[place]["tokenizer_class"] = declared
+    settings["config.json"]["model_type"] = model
+    for name, content in settings.items():
+        write_json(tmp_path / name, content)
+    folder = ModelFolder.at(tmp_path)
+    assert gives_types(folder) is typed
+    assert gave_types(folder) is (model == "albert")
+    names = ["input_ids", "attention_mask", *([] if typed else ["token_type_ids"])]
+    settings["tokenizer_config.json"]["model_input_names"] = names
+    write_json(tmp_path / "tokenizer_config.json", settings["tokenizer_config.json"])
+    assert gives_types(folder) is not typed
+    assert not gave_types(folder)
+
+
+@pytest.mark.parametrize("declared", ["PreTrainedTokenizerFast", "FooTokenizer", None])
+def test_the_key_is_asked_for(declared: str | None, tmp_path: Path) -> None:
+    """Transformers 4 and 5 differ, or the class is not known."""
+    write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": declared})
+    write_json(tmp_path / "config.json", {"model_type": "foo" if declared is None else "bert"})
+    with pytest.raises(
+        InputError,
+        match=rf"no model_input_names.* {declared or 'TokenizersBackend'} leaves open.*set model_i",
+    ):
+        gives_types(ModelFolder.at(tmp_path))

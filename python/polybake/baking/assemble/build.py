@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from onnxscript import ir
 
@@ -18,6 +19,7 @@ from polybake.baking.steps import Step
 from polybake.baking.tasks import Task
 from polybake.base.modelfile.manifest import Contract
 from polybake.errors import InputError
+from polybake.runtime.tokenization.known_classes import gives_types
 from polybake.runtime.tokenization.pairs import for_pairs
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
@@ -38,6 +40,19 @@ class Built:
     opset: int
     rounds: bool
     dropped_tokens: tuple[str, ...]
+
+
+def encoder_for(source: Source, steps: Sequence[Step], task: Task) -> Encoder:
+    """Return the source's encoder, with the output for these steps and the inputs for this task.
+
+    Raises:
+        InputError: Nothing says whether the tokens of a pair have types.
+    """
+    pools = any(step.pools for step in steps)
+    encoder = source.encoder if pools or source.pooled is None else source.pooled
+    if task.cut is None or source.pair_prompt is not None:
+        return encoder
+    return encoder.for_pairs(partial(gives_types, source.folder))
 
 
 def build(
@@ -70,7 +85,7 @@ def build(
     if task.cut is not None:
         prompt = source.pair_prompt
         tokenizer, pair = (
-            for_pairs(whole, task.cut, sought=task.seeks)
+            for_pairs(whole, task.cut, typed=graph.typed is not False, sought=task.seeks)
             if prompt is None
             else prompt.for_pairs(whole)
         )

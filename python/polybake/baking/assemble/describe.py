@@ -70,6 +70,7 @@ def describe(
         verified=encoder.proves,
         exposed=tuple(exposed),
         dropped_tokens=built.dropped_tokens,
+        tokenizer_differs=source.tokenizer.differs,
         cached=manifest.CachedPrompts(tokens=encoder.tokens, bytes=encoder.cache.nbytes)
         if isinstance(encoder, PrefixedEncoder)
         else None,

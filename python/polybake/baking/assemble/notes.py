@@ -7,6 +7,8 @@ from polybake.baking.sources.heads.bge_m3 import BGE_M3
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks import Embed, Rerank, Task
 from polybake.base.files.trained_prompts import Trained, trained_prompts
+from polybake.base.modelfile.manifest import TokenizerDifference
+from polybake.runtime.tokenization.known_classes import gave_types
 
 _RERANKER = re.compile(r"rerank|cross-?encoder")
 
@@ -28,6 +30,14 @@ def notes(
     yield from source.folder.notes
     if source.tokenizer.note:
         yield source.tokenizer.note
+    if source.tokenizer.differs is not None:
+        yield _other_ids(source, source.tokenizer.differs)
+    if task.cut is not None and source.pair_prompt is None and gave_types(source.folder):
+        yield (
+            f"{source.folder.path}: the tokens of a pair have no types, as in transformers 5; if "
+            "the model was trained with transformers 4, which gave types, set model_input_names to "
+            '["input_ids", "token_type_ids", "attention_mask"] in tokenizer_config.json'
+        )
     if source.adapters and source.folder.adapter is None:
         yield (
             f"{source.folder.path} holds adapters, and none is applied, as without a task in "
@@ -60,6 +70,21 @@ def unsaid_prompts(source: Source, task: Task) -> Trained | None:
         return None
     found = trained_prompts(source.folder)
     return found if found is not None and found.prompts else None
+
+
+def _other_ids(source: Source, found: TokenizerDifference) -> str:
+    """Say why sentence-transformers of today gives, or may give, other token ids."""
+    name, parts = found.tokenizer_class, found.parts
+    theirs = (
+        f"{name} of transformers 5 makes its own {' and '.join(parts)} and gives other ids"
+        if parts
+        else f"whether {name} of transformers 5 gives the same ids is not known"
+    )
+    return (
+        f"{source.folder.path}: token ids are those of tokenizer.json, as in transformers 4; "
+        f'{theirs}; to have it keep the file, too, set tokenizer_class = "TokenizersBackend" in '
+        "tokenizer_config.json"
+    )
 
 
 def _is_a_reranker(source: Source) -> bool:

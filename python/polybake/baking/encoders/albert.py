@@ -110,7 +110,7 @@ class Albert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[AlbertConfig]] = AlbertConfig
-    typed: ClassVar[bool | None] = False
+    typed: ClassVar[bool] = True
     prefix: ClassVar[str] = "albert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",

@@ -122,9 +122,8 @@ class Architecture(nn.Module):
     Config: ClassVar[type[EncoderConfig]]
     #: The inputs of ``forward``, by name and in the order of the graph's inputs.
     feeds: ClassVar[tuple[Feed, ...]] = ("input_ids", "attention_mask")
-    #: Whether ``forward`` takes ``token_type_ids`` for pairs if tokenizer_config.json does not say:
-    #: the default of transformers' tokenizer. None: never.
-    typed: ClassVar[bool | None] = None
+    #: Whether ``forward`` can take ``token_type_ids``.
+    typed: ClassVar[bool] = False
     #: Whether ``forward`` gives one embedding a text, float32 ``[batch, size]``.
     pooled: ClassVar[bool] = False
     #: The prefixes of each name in checkpoints that also hold a head, such as ``bert.``.

@@ -154,7 +154,7 @@ class Bert(Architecture):
     """The whole encoder: token ids to token embeddings."""
 
     Config: ClassVar[type[BertConfig]] = BertConfig
-    typed: ClassVar[bool | None] = True
+    typed: ClassVar[bool] = True
     prefix: ClassVar[str] = "bert."
     ignored: ClassVar[tuple[str, ...]] = (
         "pooler.",

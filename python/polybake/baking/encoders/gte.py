@@ -151,7 +151,7 @@ class Gte(Architecture):
     """GTE: token ids to token embeddings."""
 
     Config: ClassVar[type[GteConfig] | type[NewConfig]] = GteConfig
-    typed: ClassVar[bool | None] = True
+    typed: ClassVar[bool] = True
     #: Whichever of the two names the checkpoint has, transformers loads it.
     prefix: ClassVar[Prefix] = ("gte.", "new.")
     ignored: ClassVar[tuple[str, ...]] = ("pooler.", "lm_head.", "classifier.", "qa_outputs.")

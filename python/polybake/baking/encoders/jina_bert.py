@@ -156,7 +156,7 @@ class JinaBert(Architecture):
 
     Config: ClassVar[type[JinaBertConfig]] = JinaBertConfig
     layer: ClassVar[type[Layer | QKLayer]] = Layer
-    typed: ClassVar[bool | None] = True
+    typed: ClassVar[bool] = True
     prefix: ClassVar[Prefix] = Bert.prefix
     ignored: ClassVar[tuple[str, ...]] = Bert.ignored
 

@@ -38,7 +38,7 @@ class Roberta(Bert):
 
     Config: ClassVar[type[RobertaConfig]] = RobertaConfig
     prefix: ClassVar[str] = "roberta."
-    typed: ClassVar[bool | None] = False
+    typed: ClassVar[bool] = True
     ignored: ClassVar[tuple[str, ...]] = (*Bert.ignored, "lm_head.")
 
     def __init__(self, config: RobertaConfig) -> None:

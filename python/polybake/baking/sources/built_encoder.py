@@ -1,7 +1,7 @@
 """An encoder whose graph is built here, from its weights."""
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -26,9 +26,11 @@ class BuiltEncoder(abc.ABC):
 
     Attributes:
         name: The architecture.
+        typed: Whether the tokens of a pair have types; None where it makes no difference.
     """
 
     name: str
+    typed: bool | None = None
     proves: Literal["steps"] = "steps"
 
     @property
@@ -50,7 +52,7 @@ class BuiltEncoder(abc.ABC):
         """Return what the encoder's own file gives besides its embeddings: nothing."""
         return []
 
-    def for_pairs(self) -> Self:
+    def for_pairs(self, gives_types: Callable[[], bool]) -> Self:  # noqa: ARG002 - for some
         """Most know of no types."""
         return self
 
@@ -78,6 +80,7 @@ class BuiltEncoder(abc.ABC):
             # Padding is masked, so either side works. Behind a text it does not move the text's
             # positions, so that rotations round the same.
             pad_side="right",
+            typed=self.typed,
         )
 
     def reference(self, folder: Path) -> SourceReference:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -25,10 +25,8 @@ from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
 from polybake.base.modelfile.manifest import Feed
 from polybake.errors import InputError
-from polybake.runtime.tokenization.known_classes import gives_types
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer import BakedTokenizer
-from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
 
 #: The architecture of Stanford's ColBERT, whose checkpoints hold its projection, too.
 STANFORD_COLBERT: HeadKind = "HF_ColBERT"
@@ -39,7 +37,6 @@ class Checkpoint(BuiltEncoder):
     """An encoder of a known architecture and the files that hold its weights.
 
     Attributes:
-        pairs_typed: Whether it knows the types of a pair's tokens.
         typed: Whether it takes the types of tokens; else all tokens have type 0.
         ignored: Prefixes of the names of the weights of the checkpoint's head, beside those that
             the architecture ignores.
@@ -51,8 +48,7 @@ class Checkpoint(BuiltEncoder):
     architecture: type[Architecture]
     config: EncoderConfig
     files: tuple[Path, ...]
-    pairs_typed: bool = False
-    typed: bool = False
+    typed: bool | None = None
     ignored: tuple[str, ...] = ()
     prefix: Prefix | None = None
 
@@ -62,9 +58,10 @@ class Checkpoint(BuiltEncoder):
         types: tuple[Feed, ...] = ("token_type_ids",) if self.typed else ()
         return (*self.architecture.feeds, *types)
 
-    def for_pairs(self) -> Self:
-        """Return the encoder that takes the types of tokens, if its table has several."""
-        return replace(self, typed=self.pairs_typed)
+    def for_pairs(self, gives_types: Callable[[], bool]) -> Self:
+        """Return the encoder that takes the types of tokens, if there are any."""
+        several = self.architecture.typed and self.config.token_types > 1
+        return replace(self, typed=gives_types()) if several else self
 
     @property
     def causal(self) -> bool:
@@ -117,7 +114,6 @@ def open_checkpoint(
         InputError: an unknown architecture, a configuration that is not supported, or no
             weights that may be read.
     """
-    model = folder.read("config.json", ModelConfig)
     name = architecture_name(folder)
     if name not in ENCODERS:
         raise InputError(
@@ -128,15 +124,9 @@ def open_checkpoint(
     architecture = ENCODERS[name]
     remedy = "export this model to ONNX and give the .onnx file"
     config = _config(folder, architecture.Config, remedy)
-    typed = architecture.typed
-    if typed is not None:
-        tokens = TokenizerConfig.of(folder)
-        names = tokens.model_input_names
-        typed = gives_types(tokens, model, typed) if names is None else "token_type_ids" in names
-    known = bool(typed) and config.token_types > 1
-    projection = ("linear.",) if STANFORD_COLBERT in (model.architectures or ()) else ()
-    files = checkpoint_files(folder)
-    return Checkpoint(name, architecture, config, files, known, ignored=projection)
+    architectures = folder.read("config.json", ModelConfig).architectures or ()
+    projection = ("linear.",) if STANFORD_COLBERT in architectures else ()
+    return Checkpoint(name, architecture, config, checkpoint_files(folder), ignored=projection)
 
 
 def _config(folder: ModelFolder, kind: type[EncoderConfig], remedy: str) -> EncoderConfig:

@@ -37,6 +37,7 @@ class EncoderGraph:
             hidden]``, or ``[batch, dimension]`` if the source pools on its own.
         routes: The names of the routes among which ``state.route`` chooses.
         pad_side: The side that is padded; None leaves it to the tokenizer.
+        typed: Whether the tokens of a pair have types; None where it makes no difference.
     """
 
     model: ir.Model
@@ -45,6 +46,7 @@ class EncoderGraph:
     state: Values
     routes: tuple[str, ...] = ()
     pad_side: Side | None = None
+    typed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,16 @@ class Encoder(Protocol):
     def proves(self) -> Literal["steps", "source"]:
         """How far a comparison with `reference` proves a bake."""
 
-    def for_pairs(self) -> "Encoder":
-        """Return the encoder that takes the types of tokens, if its table has several."""
+    def for_pairs(self, gives_types: Callable[[], bool]) -> "Encoder":
+        """Return the encoder of pairs of texts.
+
+        Args:
+            gives_types: Whether the tokenizer gives types to tokens; asked if the encoder's table
+                has several.
+
+        Raises:
+            InputError: ``gives_types`` does not know it.
+        """
 
     def place(self) -> EncoderGraph:
         """Build or load the encoder's graph, anew at each call."""

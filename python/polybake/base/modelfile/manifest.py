@@ -40,6 +40,8 @@ WeightsPlace = Literal["inside", "beside"]
 #: Which text of a pair is cut, by the name that ``tokenizers`` gives the strategy.
 Cut = Literal["longest_first", "only_first", "only_second"]
 Verified = Literal["steps", "source"]
+#: A part of tokenizer.json that decides ids.
+TokenizerPart = Literal["normalizer", "pre_tokenizer", "model"]
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _NAME_LENGTH = 50
@@ -253,10 +255,21 @@ class CachedPrompts(Record):
         return f"{', '.join(prompts)}; {self.bytes / 1e6:.1f} MB"
 
 
+class TokenizerDifference(Record):
+    """What transformers 5 makes of a tokenizer.json, where it gives other token ids."""
+
+    tokenizer_class: str = Field(description="The class that transformers 5 takes.")
+    parts: tuple[TokenizerPart, ...] = Field(
+        default=(),
+        description="The parts of tokenizer.json that this class makes anew, with other ids; empty "
+        "where polybake does not know what the class makes.",
+    )
+
+
 class Manifest(GrownRecord):
     """The value of ``polybake.manifest`` in a model file."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens", "cached"})
+    later: ClassVar[frozenset[str]] = frozenset({"dropped_tokens", "cached", "tokenizer_differs"})
 
     format: Literal[1, 2] = Field(
         default=1, description="2 where the weights lie in a file of their own beside the graph."
@@ -286,6 +299,11 @@ class Manifest(GrownRecord):
         default=(),
         description="Added tokens of the source's tokenizer that its encoder has no row for: what "
         "spells them is tokenized like any other text.",
+    )
+    tokenizer_differs: TokenizerDifference | None = Field(
+        default=None,
+        description="What transformers 5 makes of the source's tokenizer, where its token ids are "
+        "not those of tokenizer.json, which are baked; absent where they are equal.",
     )
     cached: CachedPrompts | None = Field(
         default=None,

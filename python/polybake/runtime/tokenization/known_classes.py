@@ -1,7 +1,10 @@
-"""transformers' tokenizer classes that rebuild parts of tokenizer.json, and their models."""
+"""transformers' tokenizer classes by name, and the models that have them."""
 
 from typing import Literal
 
+from polybake.base.files.model_folder import ModelFolder
+from polybake.errors import InputError
+from polybake.runtime.tokenization import class_parts
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.rebuilt_class import RebuiltClass, Says
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
@@ -32,27 +35,51 @@ _OF_MODELS = {
 }
 #: Models whose tokenizer.json is kept, whatever class they name.
 _KEPT = ("mistral", "modernbert", "modernbert-decoder", "nystromformer", "umt5", "xlm-roberta-xl")
-#: The class that keeps it.
 _BACKEND = "TokenizersBackend"
+#: The classes that keep it; the second is the first one's name in transformers 4.
+KEEPING = (_BACKEND, "PreTrainedTokenizer", "ConvBertTokenizer", "FNetTokenizer")
 #: Models that get their own class, whatever class they name.
 _NOT_DECLARED = ("qwen2",)
 
 
 #: Classes whose pairs have types of tokens; the other known classes give none.
 _TYPED = "Bert Deberta DebertaV2 Electra LayoutLM Lxmert MobileBert SqueezeBert"
+#: The class of which that is so since transformers 5 alone.
+_TYPED_IN_4 = "AlbertTokenizer"
 
 
-def gives_types(config: TokenizerConfig, model: ModelConfig, default: bool) -> bool:
+def gives_types(folder: ModelFolder) -> bool:
     """Return whether the tokens of a pair have types.
 
-    ``default`` holds if the class of the tokenizer is not declared, or not known.
+    Raises:
+        InputError: Neither ``model_input_names`` nor the tokenizer's class says it.
 
     Source: ``model_input_names`` of transformers' tokenizer classes.
     """
-    declared = (config.tokenizer_class or model.tokenizer_class or "").removesuffix("Fast")
-    if declared not in CLASSES:
-        return default
-    return declared.removesuffix("Tokenizer") in _TYPED.split()
+    config, model = TokenizerConfig.of(folder), folder.read("config.json", ModelConfig)
+    if config.model_input_names is not None:
+        return "token_type_ids" in config.model_input_names
+    name = class_of(config, model)
+    if name in CLASSES:
+        return name.removesuffix("Tokenizer") in _TYPED.split()
+    declared = config.tokenizer_class or model.tokenizer_class
+    if declared == _BACKEND:  # transformers 4 has no class of this name
+        return False
+    raise InputError(
+        f"{folder.path / 'tokenizer_config.json'}: has no model_input_names, and its class "
+        f"{declared or name} leaves open whether the tokens of a pair have types; set "
+        "model_input_names to what the model was trained with: "
+        '["input_ids", "token_type_ids", "attention_mask"] gives types, as '
+        'PreTrainedTokenizerFast of transformers 4 did; ["input_ids", "attention_mask"] gives '
+        "none, as transformers 5 does"
+    )
+
+
+def gave_types(folder: ModelFolder) -> bool:
+    """Return whether transformers 4 gave types to the tokens of a pair, and 5 gives none."""
+    config = TokenizerConfig.of(folder)
+    name = class_of(config, folder.read("config.json", ModelConfig))
+    return config.model_input_names is None and name == _TYPED_IN_4
 
 
 def class_of(config: TokenizerConfig, model: ModelConfig) -> str:
@@ -115,19 +142,23 @@ _BERTS = "Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert"
 CLASSES = {
     f"{name}Tokenizer": made
     for names, made in (
-        (_BERTS, RebuiltClass("WordPiece", _CLS, _SEP, "[UNK]")),
-        ("MPNet", RebuiltClass("WordPiece", _CLS_AS_BOS, _SEP_AS_EOS, "[UNK]")),
+        (_BERTS, RebuiltClass(class_parts.bert, _CLS, _SEP, "[UNK]")),
+        ("MPNet", RebuiltClass(class_parts.bert, _CLS_AS_BOS, _SEP_AS_EOS, "[UNK]")),
         (
             "Bart LED Longformer Roberta",
-            RebuiltClass("BPE", _CLS_AS_BOS, _SEP_AS_EOS, flags=_BYTES),
+            RebuiltClass(class_parts.in_bytes, _CLS_AS_BOS, _SEP_AS_EOS, flags=_BYTES),
         ),
-        ("CLIP", RebuiltClass("BPE", _START, _END)),
-        ("Deberta", RebuiltClass("BPE", _CLS, _SEP, flags=_BYTES)),
-        ("GPT2 Qwen2", RebuiltClass("BPE", flags=_BYTES)),
-        ("Camembert XLMRoberta", RebuiltClass("Unigram", _BOS, _EOS, flags=_PIECES)),
-        ("T5", RebuiltClass("Unigram", last=_EOS)),
-        ("Albert", RebuiltClass("Unigram", _CLS, _SEP, flags=_ALBERT)),
-        ("DebertaV2", RebuiltClass("Unigram", _CLS, _SEP, flags=_DEBERTA)),
+        ("CLIP", RebuiltClass(class_parts.clip, _START, _END)),
+        ("Deberta", RebuiltClass(class_parts.in_bytes, _CLS, _SEP, flags=_BYTES)),
+        ("GPT2", RebuiltClass(class_parts.in_bytes, flags=_BYTES)),
+        ("Qwen2", RebuiltClass(class_parts.qwen2, flags=_BYTES)),
+        ("Camembert", RebuiltClass(class_parts.camembert, _BOS, _EOS, flags=_PIECES)),
+        ("XLMRoberta", RebuiltClass(class_parts.xlm_roberta, _BOS, _EOS, flags=_PIECES)),
+        ("T5", RebuiltClass(class_parts.t5, last=_EOS)),
+        ("Albert", RebuiltClass(class_parts.albert, _CLS, _SEP, flags=_ALBERT)),
+        ("DebertaV2", RebuiltClass(class_parts.deberta_v2, _CLS, _SEP, flags=_DEBERTA)),
+        ("Gemma", RebuiltClass(class_parts.gemma)),
+        ("Llama", RebuiltClass(class_parts.llama)),
     )
     for name in names.split()
 }

@@ -19,19 +19,23 @@ _PROBES = ("a", "the", "0", ".", "\u4e2d")
 
 
 def for_pairs(
-    baked: BakedTokenizer, cut: Cut, *, sought: bool = False
+    baked: BakedTokenizer, cut: Cut, *, typed: bool = True, sought: bool = False
 ) -> tuple[BakedTokenizer, Pair]:
     """Return the tokenizer without special tokens, and how it joined two texts.
 
     Args:
         baked: The tokenizer for single texts.
         cut: Which text is cut if both are too long together.
+        typed: Whether tokens have the types of tokenizer.json; else all have type 0.
         sought: Whether the types of the second text's tokens say that answers are sought in it.
 
     Raises:
         InputError: The tokenizer does not join two texts, or puts nothing before a question.
     """
     pair = pair_of(Tokenizer.from_str(baked.with_parts(truncation=None).json), baked.cut_side)
+    if not typed:
+        pieces = (piece.model_copy(update={"type_id": 0}) for piece in pair.pieces)
+        pair = pair.model_copy(update={"pieces": tuple(pieces)})
     if sought:
         pair = _sought(pair)
     bare = baked.with_parts(truncation=None, post_processor=None)

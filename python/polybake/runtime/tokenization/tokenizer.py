@@ -9,7 +9,7 @@ from typing import Self
 from tokenizers import Encoding, Tokenizer
 
 from polybake.base.files.model_folder import ModelFolder
-from polybake.base.modelfile.manifest import Contract
+from polybake.base.modelfile.manifest import Contract, TokenizerDifference
 from polybake.errors import InputError
 from polybake.runtime.tokenization.added_edges import check_added_edges
 from polybake.runtime.tokenization.added_tokens import missing_tokens
@@ -24,6 +24,7 @@ from polybake.runtime.tokenization.tokenizer_json import (
     read_tokenizer,
     truncation,
 )
+from polybake.runtime.tokenization.version_difference import version_difference
 
 #: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
 NO_LIMIT = 2**31 - 1
@@ -39,6 +40,8 @@ class BakedTokenizer:
         pad_id: The id of padding.
         pad_side: The side that is padded.
         note: A sentence for the user on where it comes from.
+        differs: What transformers 5 makes differently of the tokenizer.json that it is; None for
+            nothing.
     """
 
     json: str = field(repr=False)
@@ -46,6 +49,7 @@ class BakedTokenizer:
     pad_id: int
     pad_side: Side
     note: str = field(default="", compare=False)
+    differs: TokenizerDifference | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, text: str, contract: Contract) -> Self:
@@ -163,7 +167,9 @@ def bake_tokenizer(
     rebuilt = rebuilt_class(config, model) if made is None else None
     if rebuilt is not None and not rebuilt.fits(data):
         rebuilt = None
-    baked = with_end(config, data if rebuilt is None else rebuilt.rebuild(config, data))
+    baked = data if rebuilt is None else rebuilt.rebuild(config, data)
+    differs = version_difference(folder, config, model, baked) if made is None else None
+    baked = with_end(config, baked)
     baked = baked.model_copy(update={"truncation": truncation(max_length, side), "padding": None})
     if lowercase:
         baked = _lowercased(baked)
@@ -186,7 +192,7 @@ def bake_tokenizer(
     shipped = None if data.padding is None else data.padding.pad_id
     for pad_id in (configured, shipped, model.pad_token_id):
         if pad_id is not None and pad_id >= 0:
-            return BakedTokenizer(text, max_length, pad_id, config.padding_side, note)
+            return BakedTokenizer(text, max_length, pad_id, config.padding_side, note, differs)
     raise InputError(
         f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
     )

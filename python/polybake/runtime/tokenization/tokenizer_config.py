@@ -209,6 +209,13 @@ class TokenizerConfig(JsonModel, KnownKeys):
         token: AddedToken | None = getattr(self, key)
         return None if token is None else token.content
 
+    def flag(self, key: str, *, default: bool, null: bool = False) -> bool:
+        """A key that is true, false, or null with its own meaning; ``default`` without the key."""
+        if key not in self.model_fields_set:
+            return default
+        value = getattr(self, key)
+        return null if value is None else bool(value)
+
     def refused(self, key: str, expected: str, remedy: str = SAVE_AGAIN) -> InputError:
         """The error of a value that contradicts tokenizer.json."""
         name = "special_tokens_map.json" if key in self._mapped else "tokenizer_config.json"

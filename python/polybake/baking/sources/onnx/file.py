@@ -2,7 +2,7 @@
 
 import dataclasses
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -42,12 +42,14 @@ class OnnxFile:
         output: The output that steps begin with.
         second: An output that is stacked behind it, both ``[batch, sequence]``; mostly None.
         dequantize: Whether to rebuild a dynamically quantized file in float32.
+        typed: Whether the tokens of a pair have types; None where it makes no difference.
     """
 
     path: Path
     output: str
     dequantize: bool = False
     second: str | None = None
+    typed: bool | None = None
     name: str = "onnx"
 
     @property
@@ -55,9 +57,10 @@ class OnnxFile:
         """What a bake proves: a rebuilt graph is no longer the source's own."""
         return "steps" if self.dequantize else "source"
 
-    def for_pairs(self) -> Self:
-        """Return the file itself, whose inputs are fixed."""
-        return self
+    def for_pairs(self, gives_types: Callable[[], bool]) -> Self:
+        """Return the file, whose inputs are fixed: without types it is fed zeros."""
+        takes = "token_type_ids" in input_feeds(load_graph(self.path).graph, self.path).values()
+        return dataclasses.replace(self, typed=gives_types()) if takes else self
 
     def place(self) -> EncoderGraph:
         """Load the graph, and keep only the nodes for the chosen output.
@@ -82,6 +85,7 @@ class OnnxFile:
             builder=GraphBuilder(graph),
             inputs=tuple(Input(name=name, feed=feed) for name, feed in feeds.items()),
             state=State(embeddings, fed["input_ids"], fed["attention_mask"]),
+            typed=self.typed,
         )
 
     def reference(self, folder: Path) -> SourceReference:

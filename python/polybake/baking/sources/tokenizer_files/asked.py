@@ -111,13 +111,6 @@ class Asked:
             raise self.config.refused(key, "a token", "name one, or leave the key out")
         return token.content
 
-    def flag(self, key: str, *, default: bool, null: bool = False) -> bool:
-        """A key of tokenizer_config.json that is true, false, or null with its own meaning."""
-        if key not in self.config.model_fields_set:
-            return default
-        value = getattr(self.config, key)
-        return null if value is None else bool(value)
-
     def add_tokens(self, tokenizer: Tokenizer, own: Tokens | None = None) -> None:
         """Add the tokens that a text is searched for.
 

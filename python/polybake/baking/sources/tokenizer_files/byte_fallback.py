@@ -1,15 +1,16 @@
 """SentencePiece's models of the algorithm BPE, whose unknown characters are bytes: Llama, Gemma."""
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, models
 
 from polybake.baking.sources.tokenizer_files.asked import Asked
 from polybake.baking.sources.tokenizer_files.edges import asked_edges
-from polybake.baking.sources.tokenizer_files.pieces import SPACE, listed_tokens
+from polybake.baking.sources.tokenizer_files.pieces import listed_tokens
 from polybake.baking.sources.tokenizer_files.sentencepiece_model import (
     SentencePieceModel,
     read_sentencepiece,
 )
 from polybake.errors import InputError
+from polybake.runtime.tokenization import class_parts
 
 LLAMA_FILE = "tokenizer.model"
 
@@ -20,12 +21,7 @@ def llama(asked: Asked) -> Tokenizer:
     made = Tokenizer(
         models.BPE(ids, merges(ids), fuse_unk=True, byte_fallback=True),
     )
-    prefix = asked.flag("add_prefix_space", default=True, null=True)
-    scheme = ("always" if asked.settings.legacy else "first") if prefix else "never"
-    made.pre_tokenizer = pre_tokenizers.Metaspace(SPACE, scheme, split=False)
-    made.decoder = decoders.Sequence(
-        [*_spaces_and_bytes(), *((decoders.Strip(" ", left=1),) if prefix else ())]
-    )
+    class_parts.llama(asked.config, b"").put_into(made)
     return _with_tokens(asked, saved, made)
 
 
@@ -35,9 +31,7 @@ def gemma(asked: Asked) -> Tokenizer:
     unk = asked.token("unk_token")
     pieces = models.BPE(ids, merges(ids), fuse_unk=True, unk_token=unk, byte_fallback=True)
     made = Tokenizer(pieces)
-    made.normalizer = normalizers.Replace(" ", SPACE)
-    made.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous", invert=False)
-    made.decoder = decoders.Sequence(_spaces_and_bytes())
+    class_parts.gemma(asked.config, b"").put_into(made)
     return _with_tokens(asked, saved, made)
 
 
@@ -70,10 +64,6 @@ def _read(asked: Asked) -> tuple[SentencePieceModel, dict[str, int]]:
         )
     saved = read_sentencepiece(asked.folder, LLAMA_FILE, "BPE")
     return saved, {piece.text: number for number, piece in enumerate(saved.pieces)}
-
-
-def _spaces_and_bytes() -> list[decoders.Decoder]:
-    return [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse()]
 
 
 def _with_tokens(asked: Asked, saved: SentencePieceModel, made: Tokenizer) -> Tokenizer:

@@ -1,24 +1,12 @@
 """vocab.json and merges.txt: the tokenizers of bytes, of RoBERTa, DeBERTa, GPT-2 and Qwen2."""
 
-from tokenizers import (
-    AddedToken,
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-)
+from tokenizers import AddedToken, Tokenizer, models, processors
 
 from polybake.baking.sources.tokenizer_files.asked import Asked
 from polybake.baking.sources.tokenizer_files.edges import asked_edges, identified, template
 from polybake.baking.sources.tokenizer_files.vocabulary_files import read_merges, read_vocab_json
-
-_QWEN_WORDS = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+from polybake.runtime.tokenization import class_parts
+from polybake.runtime.tokenization.class_parts import MakeParts
 
 
 def roberta(asked: Asked) -> Tokenizer:
@@ -30,7 +18,7 @@ def roberta(asked: Asked) -> Tokenizer:
         identified(made, sep),
         identified(made, cls),
         trim_offsets=asked.settings.trim_offsets,
-        add_prefix_space=_prefix(asked),
+        add_prefix_space=asked.config.flag("add_prefix_space", default=False),
     )
     return made
 
@@ -55,11 +43,7 @@ def gpt2(asked: Asked) -> Tokenizer:
 
 def qwen2(asked: Asked) -> Tokenizer:
     """Source: transformers ``Qwen2Tokenizer``."""
-    made = _bytes(asked)
-    made.normalizer = normalizers.NFC()
-    words = pre_tokenizers.Split(Regex(_QWEN_WORDS), "isolated", invert=False)
-    pieces = pre_tokenizers.ByteLevel(add_prefix_space=_prefix(asked), use_regex=False)
-    made.pre_tokenizer = pre_tokenizers.Sequence([words, pieces])
+    made = _bytes(asked, class_parts.qwen2)
     asked.add_tokens(made)
     # The class adds its special tokens once more, as texts alone.
     named = (token for token in asked.named.values() if token is not None)
@@ -69,17 +53,12 @@ def qwen2(asked: Asked) -> Tokenizer:
     return made
 
 
-def _bytes(asked: Asked) -> Tokenizer:
+def _bytes(asked: Asked, parts: MakeParts = class_parts.in_bytes) -> Tokenizer:
     ids = read_vocab_json(asked.folder)
     merges = read_merges(asked.folder, ids)
     pieces = models.BPE(
         ids, merges, continuing_subword_prefix="", end_of_word_suffix="", fuse_unk=False
     )
     made = Tokenizer(pieces)
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=_prefix(asked))
-    made.decoder = decoders.ByteLevel()
+    parts(asked.config, b"").put_into(made)
     return made
-
-
-def _prefix(asked: Asked) -> bool:
-    return asked.flag("add_prefix_space", default=False)

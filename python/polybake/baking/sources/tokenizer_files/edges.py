@@ -40,7 +40,7 @@ def asked_edges(asked: Asked, made: Tokenizer) -> processors.TemplateProcessing:
     Source: transformers ``TokenizersBackend.update_post_processor``.
     """
     named = (asked.named[f"{edge}_token"] for edge in ("bos", "eos"))
-    wanted = (asked.flag(f"add_{edge}_token", default=False) for edge in ("bos", "eos"))
+    wanted = (asked.config.flag(f"add_{edge}_token", default=False) for edge in ("bos", "eos"))
     before, behind = (
         [token.content] if token is not None and is_wanted else []
         for token, is_wanted in zip(named, wanted, strict=True)

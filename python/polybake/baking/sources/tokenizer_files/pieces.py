@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, models
 
 from polybake.baking.sources.tokenizer_files.asked import Asked
 from polybake.baking.sources.tokenizer_files.saved_tokens import Tokens
@@ -16,8 +16,6 @@ from polybake.baking.sources.tokenizer_files.vocabulary_files import shown
 from polybake.errors import InputError
 from polybake.runtime.tokenization.tokenizer_config import AddedToken
 
-#: The space that pieces begin with.
-SPACE = "\u2581"
 #: A piece and its score.
 Scored = tuple[str, float]
 
@@ -71,23 +69,6 @@ def unigram(asked: Asked, name: str, pieces: Sequence[Scored], unknown: int) -> 
         if ids.setdefault(piece, number) != number:
             raise _refused(asked, name, number, piece, f"a token without the id {ids[piece]}")
     return Tokenizer(models.Unigram([*pieces], unk_id=unknown, byte_fallback=False))
-
-
-def replaced(saved: SentencePieceModel) -> list[normalizers.Normalizer]:
-    """The file's replacements of characters, if it has any."""
-    compiled = saved.characters_map
-    return [normalizers.Precompiled(compiled)] if compiled else []
-
-
-def split_at_spaces(made: Tokenizer, *, prefix: bool) -> None:
-    """Cut texts at white space; each word begins with a space, or none does.
-
-    Source: transformers ``XLMRobertaTokenizer`` and others.
-    """
-    scheme = "always" if prefix else "never"
-    spaces = pre_tokenizers.Metaspace(SPACE, scheme, split=True)
-    made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), spaces])
-    made.decoder = decoders.Metaspace(SPACE, scheme, split=True)
 
 
 def _refused(asked: Asked, name: str, number: int, found: str | None, expected: str) -> InputError:

@@ -1,24 +1,14 @@
 """SentencePiece's models of the algorithm Unigram: XLM-R, CamemBERT, ALBERT, T5, DeBERTa-v2."""
 
-from tokenizers import (
-    Regex,
-    Tokenizer,
-    decoders,
-    normalizers,
-    pre_tokenizers,
-    processors,
-)
+from tokenizers import Tokenizer, processors
 
 from polybake.baking.sources.tokenizer_files.asked import Asked
 from polybake.baking.sources.tokenizer_files.edges import asked_edges, template
 from polybake.baking.sources.tokenizer_files.pieces import (
-    SPACE,
     Scored,
     check_first,
     listed_tokens,
-    replaced,
     scored,
-    split_at_spaces,
     unigram,
 )
 from polybake.baking.sources.tokenizer_files.saved_tokens import special
@@ -26,6 +16,7 @@ from polybake.baking.sources.tokenizer_files.sentencepiece_model import (
     SentencePieceModel,
     read_sentencepiece,
 )
+from polybake.runtime.tokenization import class_parts
 
 XLM_R_FILE, T5_FILE, DEBERTA_FILE = "sentencepiece.bpe.model", "spiece.model", "spm.model"
 
@@ -53,18 +44,7 @@ def albert(asked: Asked) -> Tokenizer:
     """Source: transformers ``AlbertTokenizer``."""
     saved = read_sentencepiece(asked.folder, T5_FILE, "Unigram")
     made = unigram(asked, T5_FILE, [*scored(saved)], 1)
-    keeps, lowers = (
-        asked.flag("keep_accents", default=False),
-        asked.flag("do_lower_case", default=True),
-    )
-    parts: list[normalizers.Normalizer] = [
-        *(normalizers.Replace(quotes, '"') for quotes in ("``", "''")),
-        *(() if keeps else (normalizers.NFKD(), normalizers.StripAccents())),
-        *((normalizers.Lowercase(),) if lowers else ()),
-        *replaced(saved),
-    ]
-    made.normalizer = normalizers.Sequence(parts)
-    split_at_spaces(made, prefix=asked.flag("add_prefix_space", default=True))
+    class_parts.albert(asked.config, saved.characters_map).put_into(made)
     asked.add_tokens(made, listed_tokens(saved))
     if asked.config.model_fields_set.isdisjoint(("add_bos_token", "add_eos_token")):
         # The template has the tokens' names by default, whatever names they have.
@@ -85,8 +65,7 @@ def t5(asked: Asked) -> Tokenizer:
     extra = [f"<extra_id_{number}>" for number in range(asked.settings.extra_ids)]
     pieces = [*scored(saved), *((token, 0.0) for token in reversed(extra))]
     made = unigram(asked, T5_FILE, pieces, 2)
-    _normalize(made, saved)
-    split_at_spaces(made, prefix=True)
+    class_parts.t5(asked.config, saved.characters_map).put_into(made)
     asked.add_tokens(made, (*listed_tokens(saved), *map(special, extra)))
     # The template has the token's name by default, whatever name it has.
     number = made.token_to_id(asked.token("eos_token"))
@@ -102,19 +81,7 @@ def deberta_v2(asked: Asked) -> Tokenizer:
     pieces, wanted = [*scored(saved)], (asked.token("unk_token"), 0.0)
     unknown = pieces.index(wanted) if wanted in pieces else saved.unknown
     made = unigram(asked, DEBERTA_FILE, pieces, unknown)
-    parts: list[normalizers.Normalizer] = [
-        *((normalizers.Lowercase(),) if asked.flag("do_lower_case", default=False) else ()),
-        normalizers.Replace(Regex(r"\s{2,}|[\n\r\t]"), " "),
-        normalizers.NFC(),
-        normalizers.Strip(left=False, right=True),
-    ]
-    made.normalizer = normalizers.Sequence(parts)
-    splits = asked.flag("split_by_punct", default=False)
-    scheme = "always" if asked.flag("add_prefix_space", default=True) else "first"
-    punctuation = (pre_tokenizers.Punctuation("isolated"),) if splits else ()
-    spaces = pre_tokenizers.Metaspace(SPACE, scheme)
-    made.pre_tokenizer = pre_tokenizers.Sequence([*punctuation, spaces])
-    made.decoder = decoders.Metaspace(SPACE, scheme)
+    class_parts.deberta_v2(asked.config, b"").put_into(made)
     asked.add_tokens(made, listed_tokens(saved))
     cls, sep = asked.token("cls_token"), asked.token("sep_token")
     single = [cls, "$A", sep]
@@ -127,15 +94,9 @@ def _between_bos_and_eos(
 ) -> Tokenizer:
     """A tokenizer like XLM-R's, whose unknown token is the fourth piece."""
     made = unigram(asked, XLM_R_FILE, pieces, 3)
-    _normalize(made, saved)
-    split_at_spaces(made, prefix=asked.flag("add_prefix_space", default=True))
+    class_parts.xlm_roberta(asked.config, saved.characters_map).put_into(made)
     asked.add_tokens(made, listed_tokens(saved))
     bos, eos = asked.token("bos_token"), asked.token("eos_token")
     single = [bos, "$A", eos]
     made.post_processor = template(made, single, [*single, eos, "$B", eos], [bos, eos])
     return made
-
-
-def _normalize(made: Tokenizer, saved: SentencePieceModel) -> None:
-    for normalizer in replaced(saved):
-        made.normalizer = normalizer

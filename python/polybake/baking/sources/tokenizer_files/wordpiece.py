@@ -1,10 +1,11 @@
 """vocab.txt: BERT's tokenizer and MPNet's."""
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, processors
 
 from polybake.baking.sources.tokenizer_files.asked import Asked
 from polybake.baking.sources.tokenizer_files.edges import identified, template
 from polybake.baking.sources.tokenizer_files.vocabulary_files import read_vocab_txt
+from polybake.runtime.tokenization import class_parts
 
 
 def bert(asked: Asked) -> Tokenizer:
@@ -34,12 +35,5 @@ def mpnet(asked: Asked) -> Tokenizer:
 def _pieces(asked: Asked) -> Tokenizer:
     ids = read_vocab_txt(asked.folder)
     made = Tokenizer(models.WordPiece(ids, unk_token=asked.token("unk_token")))
-    made.normalizer = normalizers.BertNormalizer(
-        clean_text=True,
-        handle_chinese_chars=asked.flag("tokenize_chinese_chars", default=True),
-        strip_accents=asked.config.strip_accents,
-        lowercase=asked.flag("do_lower_case", default=True),
-    )
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.decoder = decoders.WordPiece(prefix="##")
+    class_parts.bert(asked.config, b"").put_into(made)
     return made

@@ -3,7 +3,8 @@
 Source: ``torch.onnx.export`` with ``dynamo=True``.
 """
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +30,7 @@ class _ModelConfig(JsonModel):
     model_type: str
     auto_map: None = None
     quantization_config: None = None
+    type_vocab_size: int = 0
 
 
 class _TokenizerSettings(JsonModel):
@@ -47,17 +49,21 @@ class TorchExport:
         files: All files of the model's folder that transformers sees, by name.
         tokenizer_settings: The part of tokenizer_config.json that it sees.
         tokenizer: The tokenizer; the export is proven with its limit and padding.
+        several_types: Whether the model tells types of tokens apart.
+        typed: Whether the tokens of a pair have types; None where it makes no difference.
     """
 
     name: str
     files: Mapping[str, Path]
     tokenizer_settings: _TokenizerSettings
     tokenizer: BakedTokenizer
+    several_types: bool
+    typed: bool | None = None
     proves: Literal["source"] = "source"
 
-    def for_pairs(self) -> Self:
-        """Return the encoder itself, which takes all inputs that its tokenizer gives."""
-        return self
+    def for_pairs(self, gives_types: Callable[[], bool]) -> Self:
+        """Return the encoder, which takes the types that its tokenizer gives."""
+        return dataclasses.replace(self, typed=gives_types()) if self.several_types else self
 
     def place(self) -> EncoderGraph:
         """Load the exported graph.
@@ -67,7 +73,7 @@ class TorchExport:
             InputError: transformers does not load the model, or PyTorch does not export it.
             CheckFailed: the exported graph differs from PyTorch.
         """
-        return self._exported.place()
+        return dataclasses.replace(self._exported.place(), typed=self.typed)
 
     def reference(self, folder: Path) -> SourceReference:  # noqa: ARG002 - it is written already
         """Give the exported file, which was compared with PyTorch."""
@@ -120,7 +126,7 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
             f'"{folder.adapter}", or encoder = "torch"'
         )
     remedy = "no code of a model is run; export it yourself and give the .onnx file"
-    name = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy).model_type
+    config = folder.read("config.json", _ModelConfig, needed=True, remedy=remedy)
     found = {name: folder.file(name) for name in _FILES}
     files = {name: file for name, file in found.items() if file is not None}
     weights = {file.relative_to(folder.path).as_posix(): file for file in checkpoint_files(folder)}
@@ -131,4 +137,5 @@ def open_torch(folder: ModelFolder, tokenizer: BakedTokenizer) -> TorchExport:
                 "write the weights with transformers: save_pretrained(…, safe_serialization=True)"
             )
     settings = folder.read("tokenizer_config.json", _TokenizerSettings)
-    return TorchExport(f"torch:{name}", files | weights, settings, tokenizer)
+    several = config.type_vocab_size > 1
+    return TorchExport(f"torch:{config.model_type}", files | weights, settings, tokenizer, several)

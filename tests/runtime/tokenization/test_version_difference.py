@@ -1,0 +1,141 @@
+"""What transformers 5 makes of a tokenizer.json with other token ids, and who says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+from models.folders.old_tokenizers import OLD, made
+from models.folders.tiny_folders import change_json, write_json
+from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.manifest import TokenizerDifference
+from polybake.runtime.tokenization.known_classes import CLASSES
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer, bake_tokenizer
+
+Json = dict[str, Any]
+
+#: Changes of tokenizer.json that a class of transformers 5 undoes.
+CHANGES: dict[str, Json] = {
+    "normalizer": {"type": "Replace", "pattern": {"String": "t"}, "content": "x"},
+    "pre_tokenizer": {"type": "Split", "pattern": {"String": "e"}, "behavior": "Isolated"}
+    | {"invert": False},
+}
+
+
+#: Classes that make parts anew in transformers 5.
+REMAKING = sorted(name for name in OLD if name in CLASSES)
+
+
+def saved(folder: Path, name: str, *, named: str = "") -> Path:
+    """Write the tokenizer.json that a class makes, with its settings, or as another class's."""
+    made(folder, name).save(str(folder / "tokenizer.json"))
+    write_json(folder / "config.json", {"pad_token_id": 0})
+    change_json(folder / "tokenizer_config.json", tokenizer_class=named or name)
+    return folder
+
+
+def change(folder: Path, part: str) -> None:
+    """Let what `CHANGES` has come before a part of tokenizer.json."""
+    data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    parts = [one for one in (CHANGES[part], data[part]) if one is not None]
+    members = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}[part]
+    change_json(folder / "tokenizer.json", **{part: {"type": "Sequence", members: parts}})
+
+
+def baked(folder: Path) -> BakedTokenizer:
+    return bake_tokenizer(ModelFolder.at(folder))
+
+
+@pytest.mark.parametrize("part", CHANGES)
+@pytest.mark.parametrize("name", REMAKING)
+def test_the_part_is_named_and_the_file_is_followed(name: str, part: str, tmp_path: Path) -> None:
+    """Ids are those of tokenizer.json; the class that keeps it differs in nothing."""
+    folder = saved(tmp_path, name)
+    assert baked(folder).differs is None
+    change(folder, part)
+    found = baked(folder)
+    assert found.differs == TokenizerDifference(tokenizer_class=name, parts=(part,))
+    file = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert found.encode(["the water"]) == [file.encode("the water").ids]
+    change_json(folder / "tokenizer_config.json", tokenizer_class="TokenizersBackend")
+    assert baked(folder).differs is None
+
+
+def test_several_parts_are_named(tmp_path: Path) -> None:
+    """Each of them gives other ids."""
+    folder = saved(tmp_path, "RobertaTokenizer")
+    for part in CHANGES:
+        change(folder, part)
+    differs = baked(folder).differs
+    assert differs is not None
+    assert differs.parts == ("normalizer", "pre_tokenizer")
+
+
+@pytest.mark.parametrize("name", ["RobertaTokenizer", "BertTokenizer", "AlbertTokenizer"])
+def test_another_type_of_model_is_named(name: str, tmp_path: Path) -> None:
+    """The class makes its own of the vocabulary, whatever else is equal."""
+    other = "T5Tokenizer" if name != "AlbertTokenizer" else "BertTokenizer"
+    folder = saved(tmp_path, other, named=name)
+    found = baked(folder)
+    assert found.differs == TokenizerDifference(tokenizer_class=name, parts=("model",))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("BertTokenizer", {"max_input_chars_per_word": 2}),
+        ("XLMRobertaTokenizer", {"unk_id": 0}),
+        ("GemmaTokenizer", {"byte_fallback": False}),
+    ],
+)
+def test_options_of_the_model_are_named(name: str, options: Json, tmp_path: Path) -> None:
+    """A class has options of its own for long words and unknown characters."""
+    folder = saved(tmp_path, name)
+    data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    change_json(folder / "tokenizer.json", model=data["model"] | options)
+    assert baked(folder).differs == TokenizerDifference(tokenizer_class=name, parts=("model",))
+
+
+def test_another_spelling_is_no_difference(tmp_path: Path) -> None:
+    """Transformers 4 saved XLM-R's parts with more steps, which give the same ids."""
+    folder = saved(tmp_path, "XLMRobertaTokenizer")
+    data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    spaces = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "\u2581"}
+    end = {"type": "Strip", "strip_left": False, "strip_right": True}
+    words = {"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": True}
+    change_json(
+        folder / "tokenizer.json",
+        normalizer={"type": "Sequence", "normalizers": [data["normalizer"], end, spaces]},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, words]},
+    )
+    assert baked(folder).differs is None
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_both_versions_change_bert_s_normalizer(clean: bool, tmp_path: Path) -> None:
+    """Settings win in either version; signs that the file keeps are dropped by version 5."""
+    folder = saved(tmp_path, "BertTokenizer")
+    data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    normalizer = data["normalizer"] | {"lowercase": False, "clean_text": clean}
+    change_json(folder / "tokenizer.json", normalizer=normalizer)
+    found = baked(folder)
+    assert json.loads(found.json)["normalizer"] == data["normalizer"] | {"clean_text": clean}
+    parts = ("normalizer",)
+    said = None if clean else TokenizerDifference(tokenizer_class="BertTokenizer", parts=parts)
+    assert found.differs == said
+
+
+def test_a_class_that_is_not_known(tmp_path: Path) -> None:
+    """What it makes cannot be compared."""
+    folder = saved(tmp_path, "T5Tokenizer", named="NllbTokenizer")
+    assert baked(folder).differs == TokenizerDifference(tokenizer_class="NllbTokenizer")
+
+
+def test_llama_3_is_kept(tmp_path: Path) -> None:
+    """It names LlamaTokenizer, and its tokens are bytes."""
+    folder = saved(tmp_path, "GPT2Tokenizer", named="LlamaTokenizer")
+    assert baked(folder).differs is None
