@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-from onnx_ir.passes.common import RemoveUnusedNodesPass
+from onnx_ir.passes.common import RemoveUnusedNodesPass, RemoveUnusedOpsetsPass
 from onnxscript import GraphBuilder, ir
 
 from polybake.baking.graph.write import write_to_run
@@ -112,6 +112,7 @@ class OnnxFile:
         if self.second is not None:
             graph.outputs[:] = [_stacked(graph, named[self.output], named[self.second])]
         RemoveUnusedNodesPass()(model)
+        RemoveUnusedOpsetsPass()(model)
         return model
 
 
