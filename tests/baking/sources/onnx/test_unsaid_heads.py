@@ -11,7 +11,15 @@ from typer.testing import CliRunner
 
 import polybake
 from models.folders.tiny_folders import write_json
-from models.onnx.tiny_onnx import BODY, HIDDEN, TOKENS, encoder, expected_tokens, write_encoder
+from models.onnx.tiny_onnx import (
+    BODY,
+    HIDDEN,
+    POOLED,
+    TOKENS,
+    encoder,
+    expected_tokens,
+    write_encoder,
+)
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.cli.main import app
@@ -179,6 +187,30 @@ def test_a_cross_encoders_settings_say_it(modules: bool, tmp_path: Path) -> None
         assert score == pytest.approx(expected_tokens(ids).mean(axis=0) @ HEAD[:, :1], abs=1e-5)
     with pytest.raises(InputError, match="is a CrossEncoder, whose labels are of pairs"):
         polybake.bake(path, tmp_path / "out.onnx", name="m", task="classify", labels=["rude"])
+
+
+def test_a_sentence_transformers_modules_are_of_embeddings(tmp_path: Path) -> None:
+    """Logits beside its outputs change nothing, whatever config.json names."""
+    path = write(tmp_path / "m", 1, BASE | {"architectures": ["BertForSequenceClassification"]})
+    model = onnx.load(path)
+    for outputs in (TOKENS, POOLED.replace("pooler_output", "sentence_embedding")):
+        model.graph.output.append(encoder(outputs=outputs).graph.output[0])
+    model.graph.node.append(
+        onnx.helper.make_node("Identity", ["pooler_output"], ["sentence_embedding"])
+    )
+    onnx.save(model, path)
+    kind = "sentence_transformers.models"
+    listed = [
+        {"idx": 0, "name": "0", "path": "", "type": f"{kind}.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{kind}.Pooling"},
+    ]
+    write_json(tmp_path / "m/modules.json", listed)
+    (tmp_path / "m/1_Pooling").mkdir()
+    write_json(tmp_path / "m/1_Pooling/config.json", {"pooling_mode": "mean"})
+    for steps in (None, []):
+        report = polybake.bake(path, tmp_path / "out.onnx", name="m", steps=steps)
+        for ids, vector in rows(report.path):
+            assert vector == pytest.approx(expected_tokens(ids).mean(axis=0), abs=1e-5)
 
 
 def test_init_takes_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,15 +174,16 @@ def open_onnx_file(
     gc.collect()
     encoder = OnnxFile(path, outputs.first, dequantize)
     pooled = OnnxFile(path, outputs.pooled, dequantize) if outputs.pooled else None
-    if head is not None and numbers is not None:
-        pooled = OnnxFile(path, numbers.first, dequantize, numbers.second)
-        if folder.file("modules.json") is not None and _is_a_cross_encoder(folder):
-            source = open_cross_encoder(folder, lambda *_: encoder)
-            return dataclasses.replace(source, recipe=(), pooled=pooled, head=head)
-    if folder.file("modules.json") is not None:
+    modules = folder.file("modules.json") is not None
+    if modules and (head is None or not _is_a_cross_encoder(folder)):
         source = open_sentence_transformers(folder, lambda *_: encoder)
         recipe = remaining_steps(source.recipe, outputs, path)
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
+    if head is not None and numbers is not None:
+        pooled = OnnxFile(path, numbers.first, dequantize, numbers.second)
+    if modules:  # a CrossEncoder's, all of which the graph includes
+        source = open_cross_encoder(folder, lambda *_: encoder)
+        return dataclasses.replace(source, recipe=(), pooled=pooled, head=head)
     return Source(
         encoder=encoder,
         pooled=pooled,
