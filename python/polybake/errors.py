@@ -20,6 +20,10 @@ class CheckFailed(PolybakeError):
     exit_code = 1
 
 
+class RunFailed(CheckFailed):
+    """A graph fails on what it is fed."""
+
+
 class RequirementMissing(PolybakeError):
     """The environment lacks a package, a toolchain or a device (exit code 3)."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,19 @@ from typing import Any
 import onnx
 import pytest
 
-from models.folders.saved import MERGES, byte_vocabulary, save, wordpiece_vocabulary
-from support.oracle.agreement import agreement_with_source, bake_source
+from models.folders.saved import (
+    MERGES,
+    byte_vocabulary,
+    randomise,
+    save,
+    wordpiece_vocabulary,
+)
+from polybake.base.modelfile.compare import LIMIT
+from support.oracle.agreement import (
+    agreement_with_cross_encoder,
+    agreement_with_source,
+    bake_source,
+)
 from support.oracle.proven import Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
@@ -218,6 +230,75 @@ def test_half_precision(tmp_path: Path) -> None:
     found = agreement_with_source(folder, bake_source(path, tmp_path / "tiny.onnx")).difference
     print(f"\nbert in float16: largest difference {found:.2e}")  # noqa: T201
     assert found <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("said", "activation"),
+    [("task", "Sigmoid"), ("settings", "Sigmoid"), ("settings", "Identity")],
+)
+def test_a_reranker_of_modules(said: str, activation: str, tmp_path: Path) -> None:
+    """Its config.json names no head: the task does, or the CrossEncoder's own settings."""
+    save(tmp_path / "base", *bert())
+    library = reranker(tmp_path / "base" / "body", activation)
+    library.save_pretrained(str(tmp_path / "library"))
+    path = export_reranker(library, tmp_path / "export")
+    kept = ["config.json", "tokenizer.json", "tokenizer_config.json"]
+    if said == "settings":
+        kept.append("config_sentence_transformers.json")
+    for name in kept:
+        shutil.copy(tmp_path / "library" / name, path.parent)
+    task = "rerank" if said == "task" else None
+    found = agreement_with_cross_encoder(path, tmp_path / "m.onnx", tmp_path / "library", task)
+    assert found.difference <= LIMIT
+
+
+def reranker(base: Path, activation: str) -> Any:
+    """A CrossEncoder whose head is modules, as the Ettin rerankers have it."""
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.base.modules import Dense, Transformer
+    from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
+
+    size = SIZES["hidden_size"]
+    head = [
+        Dense(size, size, bias=False, activation_function=torch.nn.GELU()),
+        LayerNorm(size),
+        Dense(size, 1, activation_function=torch.nn.Identity(), module_output_name="scores"),
+    ]
+    for module in head:
+        randomise(module)
+    modules = [Transformer(str(base)), Pooling(size, pooling_mode="cls"), *head]
+    function = getattr(torch.nn, activation)()
+    return CrossEncoder(modules=modules, activation_fn=function, device="cpu").eval()
+
+
+def export_reranker(model: Any, folder: Path) -> Path:
+    """Export all modules of a CrossEncoder to a graph whose output is `logits`."""
+
+    class Whole(torch.nn.Module):  # type: ignore[misc, name-defined]
+        """A wrapper with positional inputs and one output."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.whole = model
+
+        def forward(self, *values: Any) -> Any:
+            features = dict(zip(TYPES, values, strict=True))
+            for module in self.whole:
+                features = module(features)
+            return features["scores"]
+
+    folder.mkdir()
+    row = torch.ones((BATCH, LENGTH), dtype=torch.int64)
+    torch.onnx.export(
+        Whole(),
+        tuple(row.clone() for _ in TYPES),
+        str(folder / "model.onnx"),
+        input_names=list(TYPES),
+        output_names=["logits"],
+        dynamic_axes=dict.fromkeys(TYPES, AXES) | {"logits": {0: "batch"}},
+        dynamo=False,
+    )
+    return folder / "model.onnx"
 
 
 def halve(file: Path) -> None:

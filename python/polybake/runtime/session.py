@@ -9,7 +9,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from polybake.errors import CheckFailed, InputError, RequirementMissing
+from polybake.errors import CheckFailed, InputError, RequirementMissing, RunFailed
 from polybake.runtime.processors import limited, processors
 from polybake.runtime.time_limit import TimeLimit
 
@@ -122,7 +122,8 @@ def run(
     """Run a graph, which may come from anywhere, for at most `TIME_LIMIT`.
 
     Raises:
-        CheckFailed: The graph fails, or has not ended by then.
+        RunFailed: The graph fails.
+        CheckFailed: It has not ended by then.
     """
     with TIME_LIMIT.options() as options:
         options.log_severity_level = _NOTHING  # the exception says it
@@ -136,7 +137,7 @@ def run(
                     "export it without loops that depend on numbers"
                 ) from error
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise CheckFailed(
+            raise RunFailed(
                 f"the model does not run on {shapes} ({reason}); {_remedy(reason)}"
             ) from error
     return found

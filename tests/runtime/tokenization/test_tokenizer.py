@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from dataclasses import replace
@@ -109,7 +110,7 @@ def test_finds_a_pad_token_elsewhere(folder: Path) -> None:
     change_json(folder / "tokenizer_config.json", pad_token=None)
     assert baked(folder).pad_id == 0
     change_json(folder / "tokenizer.json", padding=None)
-    with pytest.raises(InputError, match="no padding token is known; name it as pad_token"):
+    with pytest.raises(InputError, match=r"known; set in .*\.json: \"pad_token\": \"\[PAD\]\"$"):
         baked(folder)
     write_json(folder / "config.json", {"pad_token_id": 7})
     assert baked(folder).pad_id == 7
@@ -152,6 +153,25 @@ def test_no_limit_is_an_error(folder: Path) -> None:
     change_json(folder / "tokenizer_config.json", model_max_length=int(1e30))
     with pytest.raises(InputError, match=r"no length limit is known.*model_max_length"):
         baked(folder)
+
+
+@pytest.mark.parametrize(("pad", "shown"), [("[PAD]", "[PAD]"), ("<pad>", "<pad>"), ("[X]", "P")])
+def test_all_that_is_missing_is_named_at_once(pad: str, shown: str, folder: Path) -> None:
+    """A tokenizer.json alone says neither; the settings to paste do, with a limit filled in."""
+    (folder / "tokenizer_config.json").unlink()
+    tokenizer = json.loads((folder / "tokenizer.json").read_text().replace("[PAD]", pad))
+    write_json(folder / "tokenizer.json", tokenizer | {"padding": None})
+    with pytest.raises(InputError) as raised:
+        baked(folder)
+    said = str(raised.value)
+    assert "no length limit is known (found []), and no padding token is; write the file" in said
+    settings = re.search(r"tokenizer_config\.json there: (\{.*?\})", said)
+    assert settings
+    assert settings[1] == f'{{"model_max_length": N, "pad_token": "{shown}"}}'
+    assert ("P is the token that fills up rows" in said) == (shown == "P")
+    written = settings[1].replace("N", "20", 1).replace('"P"', json.dumps(pad))
+    (folder / "tokenizer_config.json").write_text(written)
+    assert (baked(folder).max_length, baked(folder).pad_id) == (20, 0)
 
 
 def test_limit_below_the_special_tokens(folder: Path) -> None:

@@ -88,14 +88,16 @@ def agreement_of_pairs(baked: Path, expected: Sequence[Case]) -> Agreement:
     return _of_vectors(baked, found, expected)
 
 
-def agreement_with_cross_encoder(folder: Path, out: Path, library: Path | None = None) -> Agreement:
+def agreement_with_cross_encoder(
+    folder: Path, out: Path, library: Path | None = None, task: str | None = None
+) -> Agreement:
     """Bake a folder and compare each golden case with the library, a pair at a time.
 
-    ``library`` is the folder that the library opens, if it is another.
+    ``library`` is the folder that the library opens, if it is another. ``task`` is the user's.
     """
     from sentence_transformers import CrossEncoder
 
-    polybake.bake(folder, out, name="tiny-reranker")
+    polybake.bake(folder, out, name="tiny-reranker", task=task)
     opened = CrossEncoder(str(library or folder), device="cpu")
     expected = []
     for case in read_head(out).fixture.cases:

@@ -6,13 +6,15 @@ import onnx
 from onnx_ir.passes.common import CheckerPass
 from onnxscript import ir
 
+from polybake.baking.graph.ir_version import lower_ir_version
 from polybake.errors import CheckFailed
 
 
 def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
     """Check structure, shapes, and every node against its operator's schema at the opset.
 
-    Of large weights only types and shapes are checked.
+    Of large weights only types and shapes are checked. The graph is given the IR version that it
+    is written with.
 
     Args:
         model: The graph.
@@ -22,6 +24,7 @@ def check_graph(model: ir.Model, name: str | Path = "the graph") -> None:
         CheckFailed: onnx's full checker objects.
         InputError: A small weight, which is read here, is not what was expected.
     """
+    lower_ir_version(model)
     try:
         CheckerPass(full_check=True)(model)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:

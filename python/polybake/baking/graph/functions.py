@@ -9,9 +9,6 @@ from onnxscript import GraphBuilder, ir
 DOMAIN = "polybake.steps"
 _VERSION = 1
 
-#: The first IR version in which a model can hold functions.
-_OLDEST_IR_VERSION = 8
-
 
 def call_as_function(
     kind: str,
@@ -52,7 +49,6 @@ def call_as_function(
     )
     model.functions[function.identifier()] = function
     model.opset_imports[DOMAIN] = _VERSION
-    model.ir_version = max(model.ir_version or 0, _OLDEST_IR_VERSION)
     model.graph.remove(nodes, safe=True)
     called: ir.Value = builder.call(function, *given, _outputs=["result"])
     called.type, called.shape = result.type, result.shape

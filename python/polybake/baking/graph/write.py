@@ -13,6 +13,7 @@ import onnx
 from onnxscript import ir
 
 from polybake.baking.graph.empty_inputs import drop_empty_inputs
+from polybake.baking.graph.ir_version import lower_ir_version
 from polybake.baking.graph.nodes import every_node
 from polybake.baking.graph.weights_file import described, lies_beside, offsets, write_weights
 from polybake.base.modelfile.container import LARGEST_FILE
@@ -107,11 +108,12 @@ def write_to_run(model: ir.Model, path: Path, largest: int = LARGEST_FILE) -> No
 
 
 def serialize(model: ir.Model, weights: str = "") -> GraphFile:
-    """Lay ``model`` out as protobuf; it is left as it was.
+    """Lay ``model`` out as protobuf; only its IR version is changed.
 
     Args:
         weights: The name of a file that its large weights go to; without it, the graph has all.
     """
+    lower_ir_version(model)
     initializers = list(model.graph.initializers.values())
     model.graph.initializers.clear()
     try:

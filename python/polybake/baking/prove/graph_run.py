@@ -12,6 +12,7 @@ from polybake.baking.golden.edges import Edges
 from polybake.baking.golden.golden import THREADS, golden_cases
 from polybake.baking.golden.texts import CaseText
 from polybake.baking.graph.open_written import open_written
+from polybake.baking.prove.constant_axes import constant_axis
 from polybake.baking.prove.invariance import baked_run, largest, measure_invariance
 from polybake.base.modelfile.fixture import (
     TOLERANCES,
@@ -20,6 +21,7 @@ from polybake.base.modelfile.fixture import (
     decode_vectors,
     encode_vectors,
 )
+from polybake.errors import InputError, RunFailed
 from polybake.runtime.runner import Runner
 
 
@@ -57,13 +59,23 @@ class GoldenTexts:
         Args:
             graph: The file.
             fused: Whether ONNX Runtime may fuse operators.
+
+        Raises:
+            InputError: An axis is a constant in the graph, so that it does not run on every case.
+            CheckFailed: It fails on one for another reason, or does not end.
         """
         contract = self.built.contract
         session = open_written(graph, threads=THREADS, name=self.name, fused=fused)
         runner = Runner(session, contract, self.built.tokenizer)
         runs = [baked_run(runner, one) for one in contract.outputs]
         edges = Edges.of(graph, contract.output, TOLERANCES)
-        golden = golden_cases(self.cases, runner, edges)
+        try:
+            golden = golden_cases(self.cases, runner, edges)
+        except RunFailed as error:
+            constant = constant_axis(runner)
+            if constant is None:
+                raise
+            raise InputError(f"{self.name}: {constant}") from error
         floats = golden
         if contract.output.dtype != "float32":
             vectors = [

@@ -140,6 +140,8 @@ class TaskHead:
         relevance: The function that makes a relevance of a pair's only number; ``identity`` leaves
             it as it is.
         of_pairs: Whether it was saved as a CrossEncoder, whose numbers are of pairs of texts.
+        unsaid: The beginning of an error, if no file says what the numbers are and only the user's
+            task does; else empty.
     """
 
     kind: HeadKind
@@ -148,6 +150,7 @@ class TaskHead:
     scores: Literal["softmax", "sigmoid"] | None = None
     relevance: str = "sigmoid"
     of_pairs: bool = False
+    unsaid: str = ""
 
 
 @dataclass(frozen=True)

@@ -39,13 +39,23 @@ def task_of(source: Source, name: str | None = None) -> Task:
     """Return the task of this name, or without a name the task that a source was trained for.
 
     Raises:
-        InputError: There is no such task.
+        InputError: There is no such task, or the source has nothing but numbers that no file and no
+            task explains.
     """
-    if name is None:
-        return next(task for task in TASKS.values() if task.fits(source))
-    if name not in TASKS:
+    if name is not None and name not in TASKS:
         raise InputError(f"model.task: unknown task {name!r}; choose one of: {', '.join(TASKS)}")
-    return TASKS[name]
+    fitting = (task for task in TASKS.values() if task.fits(source))
+    task = next(fitting) if name is None else TASKS[name]
+    head = source.head
+    if head is not None and head.unsaid and task.head != head.kind:
+        asked = " or ".join(f'"{one.name}"' for one in TASKS.values() if one.head == head.kind)
+        raise InputError(
+            f"{head.unsaid}; expected an architecture that ends in {head.kind} in config.json "
+            f"(architectures); name it there, or say task = {asked} (--task); for embeddings "
+            "export float32 last_hidden_state [batch, sequence, hidden] or sentence_embedding "
+            "[batch, dimension]"
+        )
+    return task
 
 
 __all__ = [

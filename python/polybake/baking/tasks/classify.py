@@ -5,8 +5,8 @@ from typing import ClassVar, cast
 from pydantic import JsonValue
 
 from polybake.baking.recipe.resolve import HEAD
-from polybake.baking.sources.source import Recipe, Source
-from polybake.baking.tasks.head import checked_labels, labels_of, needed_head
+from polybake.baking.sources.source import HeadKind, Recipe, Source
+from polybake.baking.tasks.head import LABELS, checked_labels, labels_of, needed_head
 from polybake.baking.tasks.ranked import ranked
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.errors import InputError
@@ -33,6 +33,7 @@ class Classify(Task):
 
     name: ClassVar[str] = "classify"
     output: ClassVar[str] = "scores"
+    head: ClassVar[HeadKind | None] = LABELS
     hub_tag: ClassVar[str] = "text-classification"
     labelled: ClassVar[bool] = True
 

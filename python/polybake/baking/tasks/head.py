@@ -64,9 +64,13 @@ def checked_labels(
 
 
 def trained_head(source: Source, kind: HeadKind = LABELS) -> TaskHead | None:
-    """Return the head of this kind; None if a source has none, or lists steps of its own."""
+    """Return the head of this kind, if the source's files say that it is one.
+
+    None if a source has none, or lists steps of its own.
+    """
     head = source.head
-    return head if head is not None and head.kind == kind and not source.recipe else None
+    said = head is not None and head.kind == kind and not head.unsaid
+    return head if said and not source.recipe else None
 
 
 def labels_of(source: Source) -> tuple[str, ...]:

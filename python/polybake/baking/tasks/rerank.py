@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from polybake.baking.recipe.resolve import HEAD
-from polybake.baking.sources.source import Recipe, Source
+from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.baking.tasks.head import LABELS, LOGITS, needed_head, trained_head
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.base.modelfile.fixture import Text
@@ -27,6 +27,7 @@ class Rerank(Task):
 
     name: ClassVar[str] = "rerank"
     output: ClassVar[str] = "scores"
+    head: ClassVar[HeadKind | None] = LABELS
     hub_tag: ClassVar[str] = "text-ranking"
     cut: ClassVar[Cut | None] = "longest_first"
 

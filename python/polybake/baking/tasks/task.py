@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from polybake.baking.sources.source import Recipe, Source
+from polybake.baking.sources.source import HeadKind, Recipe, Source
 from polybake.base.modelfile.fixture import Text
 from polybake.base.modelfile.manifest import Cut
 from polybake.runtime.tokenization.label_prompt import LabelledWord
@@ -69,6 +69,7 @@ class Task(abc.ABC):
         name: Its name in polybake.toml and in the contract.
         output: The name of the graph's first output.
         further_outputs: The names of the others that clients read.
+        head: The kind of head whose numbers it takes; None if it takes embeddings.
         hub_tag: Its ``pipeline_tag`` on the Hugging Face hub.
         prompted: Whether its clients put prompts before texts.
         cut: Which text of a pair is cut if they are too long together; None for single texts.
@@ -80,6 +81,7 @@ class Task(abc.ABC):
     name: ClassVar[str]
     output: ClassVar[str]
     further_outputs: ClassVar[tuple[str, ...]] = ()
+    head: ClassVar[HeadKind | None] = None
     hub_tag: ClassVar[str] = "feature-extraction"
     prompted: ClassVar[bool] = False
     cut: ClassVar[Cut | None] = None

@@ -6,8 +6,8 @@ import numpy as np
 from pydantic import JsonValue
 
 from polybake.baking.recipe.resolve import HEAD
-from polybake.baking.sources.source import Recipe, Source
-from polybake.baking.tasks.head import labels_of, needed_head
+from polybake.baking.sources.source import HeadKind, Recipe, Source
+from polybake.baking.tasks.head import LABELS, labels_of, needed_head
 from polybake.baking.tasks.ranked import ranked
 from polybake.baking.tasks.task import Found, Known, Task
 from polybake.base.modelfile.fixture import Text
@@ -29,6 +29,7 @@ class ZeroShot(Task):
 
     name: ClassVar[str] = "zero-shot"
     output: ClassVar[str] = "entailment"
+    head: ClassVar[HeadKind | None] = LABELS
     hub_tag: ClassVar[str] = "zero-shot-classification"
     cut: ClassVar[Cut | None] = "only_first"
 

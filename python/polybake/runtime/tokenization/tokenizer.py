@@ -29,6 +29,16 @@ from polybake.runtime.tokenization.version_difference import version_difference
 #: The ``max_length`` of a model that takes texts of any length; its tokenizer does not truncate.
 NO_LIMIT = 2**31 - 1
 
+#: The settings of a limit and of a padding token that only the user knows, and what they mean.
+_LIMIT, _PAD = '"model_max_length": N', '"pad_token": "P"'
+_MEANT = {
+    _LIMIT: "N is the most tokens of a text, which the model card says, or max_position_embeddings "
+    "in the model's config.json",
+    _PAD: "P is the token that fills up rows, which the model's own tokenizer_config.json names",
+}
+#: The usual names of the padding token.
+_PADDING = ("[PAD]", "<pad>", "<PAD>", "<|padding|>", "<|pad|>")
+
 
 @dataclass(frozen=True)
 class BakedTokenizer:
@@ -160,7 +170,7 @@ def bake_tokenizer(
     data = read_tokenizer(folder) if made is None else made
     config = TokenizerConfig.of(folder)
     model = folder.read("config.json", ModelConfig)
-    max_length = _max_length(folder, config, model, max_seq_length)
+    max_length = _max_length(folder, config, model, data, max_seq_length)
     side: Side = config.truncation_side
     if "truncation_side" not in config.model_fields_set and data.truncation is not None:
         side = "left" if data.truncation.direction == "Left" else "right"
@@ -187,19 +197,47 @@ def bake_tokenizer(
         rebuilt.check_edges(config, tokenizer)
     if made is None:
         check_added_edges(config, tokenizer)
+    pad_id = _pad_id(config, model, data, tokenizer)
+    if pad_id is None:
+        raise _unknown(folder, ["no padding token is known"], [_padding(tokenizer)])
+    return BakedTokenizer(text, max_length, pad_id, config.padding_side, note, differs)
+
+
+def _pad_id(
+    config: TokenizerConfig, model: ModelConfig, data: TokenizerJson, tokenizer: Tokenizer
+) -> int | None:
     content = config.token("pad_token")
     configured = None if content is None else tokenizer.token_to_id(content)
     shipped = None if data.padding is None else data.padding.pad_id
-    for pad_id in (configured, shipped, model.pad_token_id):
-        if pad_id is not None and pad_id >= 0:
-            return BakedTokenizer(text, max_length, pad_id, config.padding_side, note, differs)
-    raise InputError(
-        f"{folder.path}: no padding token is known; name it as pad_token in tokenizer_config.json"
-    )
+    found = (configured, shipped, model.pad_token_id)
+    return next((one for one in found if one is not None and one >= 0), None)
+
+
+def _unknown(folder: ModelFolder, missing: Sequence[str], keys: Sequence[str]) -> InputError:
+    """The error of facts that no file has, with the settings that would say them.
+
+    A limit is not guessed: one that is too small would cut texts in silence.
+    """
+    listed = ", ".join(keys)
+    remedy = f"set in its tokenizer_config.json: {listed}"
+    if folder.file("tokenizer_config.json") is None:
+        remedy = f"write the file tokenizer_config.json there: {{{listed}}}"
+    meant = "".join(f"; {sign}" for key, sign in _MEANT.items() if key in keys)
+    return InputError(f"{folder.path}: {', and '.join(missing)}; {remedy}{meant}")
+
+
+def _padding(tokenizer: Tokenizer) -> str:
+    """The setting of the padding token, by what the vocabulary calls so."""
+    known = next((one for one in _PADDING if tokenizer.token_to_id(one) is not None), None)
+    return _PAD if known is None else f'"pad_token": {json.dumps(known)}'
 
 
 def _max_length(
-    folder: ModelFolder, config: TokenizerConfig, model: ModelConfig, given: int | None
+    folder: ModelFolder,
+    config: TokenizerConfig,
+    model: ModelConfig,
+    data: TokenizerJson,
+    given: int | None,
 ) -> int:
     """Apply sentence-transformers' rule for ``max_seq_length``, as far as the positions reach.
 
@@ -216,10 +254,11 @@ def _max_length(
     known = [limit for limit in (config.limit, held) if limit is not None]
     # transformers writes 1e30 for "no limit".
     if not known or not 0 < min(known) < 2**31:
-        raise InputError(
-            f"{folder.path}: no length limit is known (found {known}); "
-            'add "model_max_length" to tokenizer_config.json'
-        )
+        missing, keys = [f"no length limit is known (found {known})"], [_LIMIT]
+        tokenizer = data.make(folder)[1]
+        if _pad_id(config, model, data, tokenizer) is None:
+            missing, keys = [*missing, "no padding token is"], [*keys, _padding(tokenizer)]
+        raise _unknown(folder, missing, keys)
     return min(known)
 
 

@@ -329,14 +329,6 @@ def test_token_embeddings_beside_a_head_still_embed(tmp_path: Path) -> None:
     assert_mean_of_tokens(tmp_path / "m.onnx")
 
 
-def test_logits_without_a_configuration_are_refused(tmp_path: Path) -> None:
-    """Nothing says what they are."""
-    path = write_classifier(tmp_path / "model", "float[batch_size, 3] logits", "a", "b", "c")
-    (tmp_path / "model/config.json").unlink()
-    with pytest.raises(InputError, match="no output is surely the embeddings: logits"):
-        open_source(path)
-
-
 TAGS = (
     BODY
     + """

@@ -10,7 +10,7 @@ from polybake.baking.sources.source import HeadKind, TaskHead
 from polybake.base.files.model_folder import ModelFolder
 from polybake.runtime.tokenization.model_config import ModelConfig
 
-__all__ = ["masked_lm", "open_head"]
+__all__ = ["head_of_kind", "masked_lm", "open_head"]
 
 _KINDS: dict[HeadKind, Callable[[ModelFolder], TaskHead]] = {
     "ForSequenceClassification": sequence_classification,
@@ -30,3 +30,19 @@ def open_head(folder: ModelFolder) -> TaskHead | None:
     found = (opened for kind, opened in _KINDS.items() if name.endswith(kind))
     opened = next(found, None)
     return opened and opened(folder)
+
+
+def head_of_kind(folder: ModelFolder, kind: HeadKind, columns: int) -> TaskHead:
+    """The head of this kind, where config.json does not name it and may describe it.
+
+    Args:
+        folder: The model's folder.
+        kind: The kind of head.
+        columns: How many numbers it gives for a text, or for a token.
+
+    Raises:
+        InputError: its settings are not valid.
+    """
+    if kind == "ForSequenceClassification":
+        return sequence_classification(folder, columns)
+    return _KINDS[kind](folder)

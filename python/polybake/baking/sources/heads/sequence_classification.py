@@ -88,13 +88,21 @@ class HeadConfig(JsonModel):
         return "sigmoid" if several or len(self.id2label) == 1 else "softmax"
 
 
-def sequence_classification(folder: ModelFolder) -> TaskHead:
+def sequence_classification(folder: ModelFolder, columns: int | None = None) -> TaskHead:
     """The head of a folder that transformers saved as ``ForSequenceClassification``.
+
+    Args:
+        folder: The model's folder.
+        columns: How many numbers the head gives; labels of another number are not its own. None if
+            config.json says it.
 
     Raises:
         InputError: its settings are not valid.
     """
     config = folder.read("config.json", HeadConfig)
+    if columns not in (None, len(config.id2label)):
+        unnamed = {str(place): f"LABEL_{place}" for place in range(columns or 0)}
+        config = config.model_copy(update={"id2label": unnamed})
     steps = partial(head_steps, folder, "head", _FAMILIES, HeadConfig)
     return TaskHead(
         "ForSequenceClassification",

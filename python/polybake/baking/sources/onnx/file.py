@@ -7,22 +7,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-from onnx_ir.passes.common import RemoveUnusedNodesPass
+from onnx_ir.passes.common import RemoveUnusedNodesPass, RemoveUnusedOpsetsPass
 from onnxscript import GraphBuilder, ir
 
 from polybake.baking.graph.write import write_to_run
-from polybake.baking.sources.heads import open_head
+from polybake.baking.sources.heads import head_of_kind, open_head
+from polybake.baking.sources.kind import SETTINGS, SavedBy
 from polybake.baking.sources.onnx.dynamic import rebuild_dynamic, refuse_dynamic
 from polybake.baking.sources.onnx.graph import load_graph
 from polybake.baking.sources.onnx.remaining_steps import remaining_steps
 from polybake.baking.sources.onnx.signature import (
     EmbeddingOutputs,
+    HeadOutputs,
     embedding_outputs,
     head_outputs,
     input_feeds,
 )
+from polybake.baking.sources.sentence_transformers.cross_encoder import (
+    of_pairs,
+    open_cross_encoder,
+)
 from polybake.baking.sources.sentence_transformers.folder import open_sentence_transformers
-from polybake.baking.sources.source import MEAN, EncoderGraph, RebuiltFrom, Source, SourceReference
+from polybake.baking.sources.source import (
+    MEAN,
+    EncoderGraph,
+    RebuiltFrom,
+    Source,
+    SourceReference,
+    TaskHead,
+)
 from polybake.baking.sources.tokenizer import open_tokenizer, with_tokenizer
 from polybake.baking.steps.state import State
 from polybake.base.files.model_folder import ModelFolder, Pickle
@@ -116,6 +129,7 @@ class OnnxFile:
         if self.second is not None:
             graph.outputs[:] = [_stacked(graph, named[self.output], named[self.second])]
         RemoveUnusedNodesPass()(model)
+        RemoveUnusedOpsetsPass()(model)
         return model
 
 
@@ -150,28 +164,30 @@ def open_onnx_file(
             "export it without this input"
         )
     numbers = head_outputs(model.graph)
-    head = open_head(folder) if numbers else None
-    if head is not None and numbers is not None and head.kind != numbers.kind:
-        head = None
+    head = _head(folder, numbers, path) if numbers else None
     try:
         outputs = embedding_outputs(model.graph, path)
     except InputError:
         if head is None or numbers is None:
             raise
         outputs = EmbeddingOutputs(numbers.first, numbers.first)
+    else:
+        head = None if head is not None and head.unsaid else head
     # The weights are loaded again when the encoder is placed; a graph's cycles hold on to them.
     del model
     gc.collect()
     encoder = OnnxFile(path, outputs.first, dequantize)
     pooled = OnnxFile(path, outputs.pooled, dequantize) if outputs.pooled else None
-    if folder.file("modules.json") is not None:
+    modules = folder.file("modules.json") is not None
+    if modules and (head is None or not _is_a_cross_encoder(folder)):
         source = open_sentence_transformers(folder, lambda *_: encoder)
         recipe = remaining_steps(source.recipe, outputs, path)
         return dataclasses.replace(source, recipe=recipe, pooled=pooled)
     if head is not None and numbers is not None:
-        # The graph includes the head; config.json says what its numbers mean.
         pooled = OnnxFile(path, numbers.first, dequantize, numbers.second)
-        head = dataclasses.replace(head, steps=list)
+    if modules:  # a CrossEncoder's, all of which the graph includes
+        source = open_cross_encoder(folder, lambda *_: encoder)
+        return dataclasses.replace(source, recipe=(), pooled=pooled, head=head)
     return Source(
         encoder=encoder,
         pooled=pooled,
@@ -180,6 +196,27 @@ def open_onnx_file(
         assumed=MEAN if pooled is None else (),
         head=head,
     )
+
+
+def _head(folder: ModelFolder, numbers: HeadOutputs, path: Path) -> TaskHead | None:
+    """Return what the files beside a graph that includes its head say of its numbers.
+
+    None if config.json names a masked language model's head, whose output is shaped as a tagger's.
+    """
+    head = open_head(folder)
+    if head is None or head.kind != numbers.kind:
+        if head is not None and numbers.kind == "ForTokenClassification":
+            return None
+        unsaid = f"{path}: no file beside it says what its output {numbers} is for"
+        head = head_of_kind(folder, numbers.kind, numbers.columns)
+        head = dataclasses.replace(head, unsaid=unsaid)
+    if _is_a_cross_encoder(folder) and numbers.kind == "ForSequenceClassification":
+        head = of_pairs(folder, head)
+    return head and dataclasses.replace(head, steps=list)
+
+
+def _is_a_cross_encoder(folder: ModelFolder) -> bool:
+    return folder.read(SETTINGS, SavedBy).model_type == "CrossEncoder"
 
 
 def _stacked(graph: ir.Graph, first: ir.Value, second: ir.Value) -> ir.Value:

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import onnx
 from onnx_ir.passes.common import ClearMetadataAndDocStringPass, ShapeInferencePass
 from onnxscript import ir
 
 from polybake.baking.graph.external_data import load_model
+from polybake.baking.graph.nodes import every_node
 from polybake.baking.graph.operators import check_operators
 from polybake.baking.graph.opset import NEWEST
 from polybake.baking.graph.validate import validate
@@ -13,8 +15,6 @@ from polybake.baking.sources.onnx.signature import last_axis
 from polybake.errors import InputError
 
 _OPSETS = range(11, NEWEST + 1)
-#: The first IR version in which a weight need not also be an input of the graph.
-_OLDEST_IR_VERSION = 4
 
 #: The domains of operators, beside ONNX's own, that every build of ONNX Runtime has.
 _DOMAINS = ("com.microsoft",)
@@ -31,6 +31,7 @@ def load_graph(path: Path) -> ir.Model:
     try:
         opset = check_operators(proto, _OPSETS, _DOMAINS)
         validate(proto, path)
+        _drop_devices(proto)
         model = ir.from_proto(proto)
     except ir.serde.SerdeError as error:
         raise InputError(
@@ -44,12 +45,18 @@ def load_graph(path: Path) -> ir.Model:
     model.metadata_props.clear()
     model.producer_name, model.producer_version = "polybake", None
     model.doc_string = model.domain = model.model_version = None
-    model.ir_version = max(model.ir_version, _OLDEST_IR_VERSION)
     # In old files every weight is an input, too; clients do not feed weights.
     inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
     model.graph.inputs[:] = inputs
     _find_last_axes(model)
     return model
+
+
+def _drop_devices(proto: onnx.ModelProto) -> None:
+    """Drop the devices that nodes were meant for, which only newer files can name."""
+    proto.ClearField("configuration")
+    for node in every_node(proto):
+        node.ClearField("device_configurations")
 
 
 def _find_last_axes(model: ir.Model) -> None:

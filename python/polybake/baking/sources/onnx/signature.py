@@ -109,12 +109,18 @@ class HeadOutputs(NamedTuple):
     Attributes:
         kind: The kind of head.
         first: The output for labels, or for beginnings, ``[batch, sequence]``.
+        columns: How many numbers they are, for a text or for a token.
         second: The output for ends, ``[batch, sequence]``; None if ``first`` is for labels.
     """
 
     kind: HeadKind
     first: str
+    columns: int
     second: str | None = None
+
+    def __str__(self) -> str:
+        """What a message calls them."""
+        return self.first if self.second is None else f"{self.first} and {self.second}"
 
 
 def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
@@ -126,11 +132,12 @@ def head_outputs(graph: ir.Graph) -> HeadOutputs | None:
     begins, ends = (found.get(f"{place}_logits") for place in ("start", "end"))
     if begins is not None and ends is not None:
         both = _rank(begins) == 2 and _rank(ends) == 2
-        names = str(begins.name), str(ends.name)
-        return HeadOutputs("ForQuestionAnswering", *names) if both else None
+        first, second = str(begins.name), str(ends.name)
+        return HeadOutputs("ForQuestionAnswering", first, 2, second) if both else None
     numbers = found.get("logits")
-    kind = None if numbers is None or last_axis(numbers) is None else _KINDS.get(_rank(numbers))
-    return None if kind is None else HeadOutputs(kind, "logits")
+    columns = None if numbers is None else last_axis(numbers)
+    kind = None if numbers is None or columns is None else _KINDS.get(_rank(numbers))
+    return None if kind is None or columns is None else HeadOutputs(kind, "logits", columns)
 
 
 def _is_head(value: ir.Value) -> bool:

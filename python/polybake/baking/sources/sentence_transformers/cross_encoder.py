@@ -13,7 +13,7 @@ from polybake.baking.sources.sentence_transformers.module import LOGIT_SCORE
 from polybake.baking.sources.sentence_transformers.modules_json import read_modules
 from polybake.baking.sources.sentence_transformers.transformer import open_transformer
 from polybake.baking.sources.sentence_transformers.transformer_settings import CrossEncoderSettings
-from polybake.baking.sources.source import OpenEncoder, Source
+from polybake.baking.sources.source import OpenEncoder, Source, TaskHead
 from polybake.baking.sources.torch_classes import activation_of
 from polybake.base.files.known_keys import KnownKeys
 from polybake.base.files.model_folder import ModelFolder
@@ -51,8 +51,18 @@ def open_cross_encoder(folder: ModelFolder, open_encoder: OpenEncoder) -> Source
         )
     body = folder.inner(modules[0].path)
     encoder, tokenizer = open_transformer(body, open_encoder, CrossEncoderSettings)
-    head, settings = open_head(body), folder.read(SETTINGS, _Settings)
-    if head is not None:
-        relevance = settings.activation_fn or head.relevance
-        head = replace(head, relevance=relevance, of_pairs=True)
+    head = of_pairs(folder, open_head(body))
     return Source(encoder=encoder, tokenizer=tokenizer, folder=body, head=head)
+
+
+def of_pairs(folder: ModelFolder, head: TaskHead | None) -> TaskHead | None:
+    """Return the head with what the CrossEncoder's settings say of its number.
+
+    Raises:
+        InputError: A setting is not baked.
+    """
+    settings = folder.read(SETTINGS, _Settings)
+    if head is None:
+        return None
+    relevance = settings.activation_fn or head.relevance
+    return replace(head, relevance=relevance, of_pairs=True, unsaid="")
