@@ -31,7 +31,7 @@ def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None
     found = settings(tmp_path, "bert")
     assert found["steps"] == [{"step": "pool", "mode": "mean"}]
     text = (tmp_path / "polybake.toml").read_text()
-    assert "# Assumed: the source names no steps, and sentence-transformers takes the m" in text
+    assert "# the source names no steps, and the mean of a text's tokens was assumed, which" in text
     polybake("bake", cwd=tmp_path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from polybake.base.files.trained_prompts import published
+from polybake.base.files.published_models import published
 from published.end import End
 from published.shape import Shape
 from support.oracle.published_models import Row

@@ -87,7 +87,10 @@ def bake_config(
     source, task, resolved = opened(config, steps)
     own = config.fixtures.texts if config.fixtures.embed == "all" else ()
     calibration = read_texts([model.calibration] if model.calibration else [])
-    assumed = tuple(notes(source, task, config.prompts, asked=model.task is not None))
+    listed = steps is not None or config.steps is not None
+    assumed = tuple(
+        notes(source, task, config.prompts, asked=model.task is not None, listed=listed)
+    )
     report = bake(
         source,
         resolved,

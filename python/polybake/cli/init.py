@@ -27,18 +27,13 @@ from polybake.errors import InputError
 
 if TYPE_CHECKING:
     from polybake.baking.sources.source import Source
-    from polybake.base.files.trained_prompts import Trained
+    from polybake.base.files.published_models import Published
     from polybake.config import EncoderMaker, RerankTable
 
 #: The file that ``--step`` writes: a module that the bake runs; here it is only read as text.
 _STEP_TEMPLATE = Path(__file__).with_name("step_template.py")
 
-_ASSUMED = "Assumed: the source names no steps, and sentence-transformers takes the mean then."
-_ASSUMED_NOTE = (
-    "the source names no steps, and the mean of a text's tokens was assumed; if the model was "
-    'trained with its first token, write mode = "cls"'
-)
-_NO_STEPS = "The source gives one vector a text and names no steps; add yours as [[steps]]."
+_NO_STEPS = "the source gives one vector a text and names no steps; add yours as [[steps]]"
 
 
 def init(
@@ -114,10 +109,7 @@ def init(
             languages=language or (),
         )
         _write(output, text)
-        made = task_of(opened, task)
-        if opened.assumed and not made.recipe(opened):
-            say_notes([_ASSUMED_NOTE])
-        say_notes(notes(opened, made, None, asked=task is not None))
+        say_notes(notes(opened, task_of(opened, task), None, asked=task is not None))
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
 
@@ -158,7 +150,7 @@ def settings_text(
     """
     import tomlkit
 
-    from polybake.baking.assemble.notes import unsaid_prompts
+    from polybake.baking.assemble.notes import steps_note, unsaid_prompts
     from polybake.baking.tasks import task_of
 
     model = {
@@ -180,9 +172,10 @@ def settings_text(
     steps = tomlkit.aot()
     for spec in recipe or opened.assumed:
         steps.append(_item(spec))
-    if not recipe:
+    unsaid_steps = steps_note(opened, made)
+    if unsaid_steps is not None or not recipe:
         document.add(tomlkit.nl())
-        document.add(tomlkit.comment(_ASSUMED if opened.assumed else _NO_STEPS))
+        document.add(tomlkit.comment(unsaid_steps or _NO_STEPS))
     document["steps"] = steps
     unsaid = unsaid_prompts(opened, made)
     if opened.prompts and unsaid is None:
@@ -194,7 +187,7 @@ def settings_text(
     return tomlkit.dumps(document) + (_comment(unsaid) if unsaid is not None else "")
 
 
-def _comment(unsaid: Trained) -> str:
+def _comment(unsaid: Published) -> str:
     """Return a table of prompts, each line of it a comment."""
     says = [f"{unsaid.named} was trained with these prompts; they count without the # before them."]
     says += [f"Remark: {unsaid.remark}."] if unsaid.remark else []

@@ -21,9 +21,16 @@ from support.processes.commandline import polybake
 POOLING = ("Pooling", {"pooling_mode": "mean"})
 
 
-def said(folder: Path, task: str | None = None, prompts: dict[str, str] | None = None) -> list[str]:
+def said(
+    folder: Path,
+    task: str | None = None,
+    prompts: dict[str, str] | None = None,
+    *,
+    listed: bool = False,
+) -> list[str]:
     source = open_source(folder)
-    return list(notes(source, task_of(source, task), prompts, asked=task is not None))
+    made = task_of(source, task)
+    return list(notes(source, made, prompts, asked=task is not None, listed=listed))
 
 
 def test_prompts_of_a_published_model(tmp_path: Path) -> None:
@@ -65,16 +72,47 @@ def test_one_label(tmp_path: Path) -> None:
     assert said(folder) == []
 
 
+BGE = 'pool with mode = "cls", then normalize (https://github.com/FlagOpen/FlagEmbedding)'
+
+
+def test_steps_of_a_published_model(tmp_path: Path) -> None:
+    """The line says which model it is, by what, and where its steps are written."""
+    folder = write_bert(tmp_path / "bge-m3")
+    says = "the source names no steps; it is BAAI/bge-m3 by its name, and has that model's: "
+    assert said(folder) == [says + BGE]
+    assert said(folder, listed=True) == []
+    folder = write_bert(tmp_path / "model")
+    (folder / "README.md").write_text("---\nmodel-index:\n- name: bge-m3\n---\n")
+    assert said(folder) == [says.replace("its name", "README.md") + BGE]
+    pooling = ("Pooling", {"pooling_mode": "mean"})
+    assert said(write_sentence_transformers(tmp_path / "saved" / "bge-m3", pooling)) == []
+
+
+def test_steps_that_are_assumed(tmp_path: Path) -> None:
+    """A model that config.json names is an origin: what it has is said, and is not taken."""
+    folder = write_bert(tmp_path / "model")
+    (line,) = said(folder)
+    assert line.startswith("the source names no steps, and the mean of a text's tokens was assumed")
+    assert line.endswith('if the model was trained with its first token, write mode = "cls"')
+    change_json(folder / "config.json", _name_or_path="BAAI/bge-m3")
+    (line,) = said(folder)
+    assert line.startswith("the source names no steps, and the mean of a text's tokens was assumed")
+    named = f"config.json names BAAI/bge-m3, whose steps are {BGE}"
+    assert line.endswith(f"{named}: if yours was made from it, list them")
+    assert said(folder, listed=True) == []
+
+
 @pytest.mark.slow
 def test_commands_say_it(tmp_path: Path) -> None:
     """Notes go to standard error and stop once the user has set what they ask for."""
     folder = write_bert(tmp_path / "bge-base-en")
     printed = polybake("init", folder, cwd=tmp_path)
-    assert "polybake: note: the source names no steps, and the mean of a text's tokens" in printed
+    known = "polybake: note: the source names no steps; it is BAAI/bge-base-en by its name"
+    assert known in printed
     assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
     printed = polybake("bake", cwd=tmp_path)
     assert "polybake: note: BAAI/bge-base-en was trained with prompts" in printed
-    assert "the mean of" not in printed
+    assert "names no steps" not in printed
     written = (tmp_path / "polybake.toml").read_text("utf-8")
     (tmp_path / "polybake.toml").write_text(f"{written}[prompts]\n", "utf-8")
     assert "note:" not in polybake("bake", cwd=tmp_path)

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import polybake
 from models.files.task_models import write_splade
 from models.folders.tiny_folders import change_json, write_bert, write_sentence_transformers
+from models.onnx.tiny_onnx import POOLED, TOKENS, encoder, write_encoder
 from polybake.baking.sources import open_source
 from polybake.cli.init import settings_text
 from polybake.errors import InputError
 
 POOL = [{"step": "pool", "mode": "mean"}]
+WHOLE = POOLED.replace("pooler_output", "sentence_embedding")
+
+
+def steps_of(source: Path, out: Path, **settings: Any) -> tuple[str, ...]:
+    """The steps of a bake for which nobody lists any, unless the settings do."""
+    return polybake.bake(source, out, name="m", **settings).manifest.steps
+
+
+def write_onnx(folder: Path, outputs: str) -> Path:
+    """Write a file below the folder, as conversions have it, and its settings in the folder."""
+    named = encoder(outputs=outputs)
+    for node in named.graph.node:
+        node.output[:] = [one.replace("pooler_output", "sentence_embedding") for one in node.output]
+    path = write_encoder(folder, named)
+    (folder / "onnx").mkdir()
+    return path.rename(folder / "onnx" / "model.onnx")
 
 
 @pytest.mark.parametrize(
@@ -48,6 +67,75 @@ def test_an_encoder_is_pooled_as_assumed(tmp_path: Path, architecture: str) -> N
     change_json(folder / "config.json", architectures=[architecture])
     text = settings_text(open_source(folder), folder, "m", tmp_path, "native")
     assert 'mode = "mean"' in text
+
+
+@pytest.mark.parametrize(
+    ("called", "steps"),
+    [
+        ("bge-small-en-v1.5", ("pool(mode=cls)", "normalize()")),
+        ("mxbai-embed-large-v1", ("pool(mode=cls)",)),
+        ("nomic-embed-text-v1.5", ("pool(mode=mean)",)),
+        ("all-MiniLM-L6-v2", ("pool(mode=mean)", "normalize()")),
+    ],
+)
+def test_a_published_model_has_its_own_steps(
+    called: str, steps: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A folder and a file without modules.json have those of the model that they are."""
+    folder = write_bert(tmp_path / called)
+    assert steps_of(folder, tmp_path / "m.onnx") == steps
+    assert steps_of(folder, tmp_path / "m.onnx", steps=POOL) == ("pool(mode=mean)",)
+    file = write_onnx(tmp_path / "converted" / called, TOKENS)
+    report = polybake.bake(file, tmp_path / "m.onnx", name="m")
+    assert report.manifest.steps == steps
+    assert report.notes[0].startswith("the source names no steps; it is ")
+    text = settings_text(open_source(file), file, "m", tmp_path, "native")
+    assert f"\n# {report.notes[0]}\n\n[[steps]]\n" in text
+    assert [f"{one['step']}" for one in tomllib.loads(text)["steps"]] == [
+        one.partition("(")[0] for one in steps
+    ]
+
+
+@pytest.mark.parametrize(
+    ("called", "steps"),
+    [
+        ("bge-small-en-v1.5", ("normalize()",)),
+        ("mxbai-embed-large-v1", ()),
+        ("LaBSE", ()),
+        ("model", ()),
+    ],
+)
+def test_a_pooled_output_is_normalized_as_its_model_is(
+    called: str, steps: tuple[str, ...], tmp_path: Path
+) -> None:
+    """It has its pooling behind it; whether it was normalized, too, no file says."""
+    file = write_onnx(tmp_path / called, f"{TOKENS}, {WHOLE}")
+    assert steps_of(file, tmp_path / "m.onnx") == steps
+    assert steps_of(file, tmp_path / "m.onnx", steps=[]) == ()
+
+
+def test_a_step_with_weights_needs_its_folder(tmp_path: Path) -> None:
+    """The table knows that there is one, and not its weights."""
+    folder = write_bert(tmp_path / "LaBSE")
+    message = (
+        "LaBSE: is sentence-transformers/LaBSE by its name, whose steps are pool, dense, normalize "
+        r"\(https.*\), and the weights of dense are not here; give the model's whole folder, or hub"
+    )
+    for source in (folder, write_onnx(tmp_path / "converted" / "LaBSE", TOKENS)):
+        with pytest.raises(InputError, match=message):
+            polybake.bake(source, tmp_path / "m.onnx", name="m")
+        with pytest.raises(InputError, match=message):
+            settings_text(open_source(source), source, "m", tmp_path, "native")
+        assert steps_of(source, tmp_path / "m.onnx", steps=POOL) == ("pool(mode=mean)",)
+
+
+def test_an_origin_is_not_the_model(tmp_path: Path) -> None:
+    """What was made from a published model may pool otherwise: the mean stays assumed."""
+    folder = write_bert(tmp_path / "model")
+    change_json(folder / "config.json", _name_or_path="BAAI/bge-small-en-v1.5")
+    assert 'mode = "mean"' in settings_text(open_source(folder), folder, "m", tmp_path, "native")
+    with pytest.raises(InputError, match="add a step that pools"):
+        polybake.bake(folder, tmp_path / "m.onnx", name="m")
 
 
 def test_modules_say_how_it_is_pooled(tmp_path: Path) -> None:

@@ -1,32 +1,45 @@
 """Notes on what a bake assumed, where a user may want something else."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from polybake.baking.sources.heads.bge_m3 import BGE_M3
 from polybake.baking.sources.source import Source
 from polybake.baking.tasks import Embed, Rerank, Task
-from polybake.base.files.trained_prompts import Trained, trained_prompts
+from polybake.base.files.published_models import Published, published_model
 from polybake.base.modelfile.manifest import TokenizerDifference
 from polybake.runtime.tokenization.known_classes import gave_types
 
+_ASSUMED = (
+    "the source names no steps, and the mean of a text's tokens was assumed, which "
+    "sentence-transformers takes then"
+)
 _RERANKER = re.compile(r"rerank|cross-?encoder")
 
 
 def notes(
-    source: Source, task: Task, prompts: Mapping[str, str] | None, *, asked: bool
+    source: Source,
+    task: Task,
+    prompts: Mapping[str, str] | None,
+    *,
+    asked: bool,
+    listed: bool = False,
 ) -> Iterator[str]:
     """Yield notes on what the user has not set.
 
-    These are weights, the tokenizer's files, adapters, a family's prompts and a single label's
-    task.
+    These are steps, weights, the tokenizer's files, adapters, a family's prompts and a single
+    label's task.
 
     Args:
         source: The source that is baked.
         task: The task that it is baked for.
         prompts: The user's prompts; None takes the source's.
         asked: Whether the user has named the task.
+        listed: Whether the user has listed the steps.
     """
+    unsaid_steps = None if listed else steps_note(source, task)
+    if unsaid_steps is not None:
+        yield unsaid_steps
     yield from source.folder.notes
     if source.tokenizer.note:
         yield source.tokenizer.note
@@ -64,11 +77,41 @@ def notes(
         )
 
 
-def unsaid_prompts(source: Source, task: Task) -> Trained | None:
+def steps_note(source: Source, task: Task) -> str | None:
+    """Return a sentence on the steps of an embedder whose source names none, else None."""
+    recipe = task.recipe(source)
+    if source.recipe or not (recipe or source.assumed):
+        return None
+    model = published_model(source.folder)
+    if recipe:
+        # The heads of other tasks have steps of their own.
+        if task.name != Embed.name or model is None:
+            return None
+        return (
+            f"the source names no steps; it is {model.repository} by {model.known_by}, and has "
+            f"that model's: {_shown(recipe)} ({model.steps_source})"
+        )
+    if model is not None and model.steps:
+        return (
+            f"{_ASSUMED}; config.json names {model.repository}, whose steps are "
+            f"{_shown(model.steps)} ({model.steps_source}): if yours was made from it, list them"
+        )
+    return f'{_ASSUMED}; if the model was trained with its first token, write mode = "cls"'
+
+
+def _shown(steps: Iterable[Mapping[str, object]]) -> str:
+    """Steps in a sentence, such as *pool with mode = "cls", then normalize*."""
+    return ", then ".join(
+        f'{step["step"]} with mode = "{step["mode"]}"' if "mode" in step else str(step["step"])
+        for step in steps
+    )
+
+
+def unsaid_prompts(source: Source, task: Task) -> Published | None:
     """Return what a published model was trained with, where its own files have no prompts."""
     if not task.prompted or any(source.prompts.values()):
         return None
-    found = trained_prompts(source.folder)
+    found = published_model(source.folder)
     return found if found is not None and found.prompts else None
 
 

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from polybake.baking.sources.source import Recipe, Source
 from polybake.baking.tasks.task import Task
+from polybake.base.files.published_models import Published, published_model
 from polybake.errors import InputError
 from polybake.runtime.tokenization.model_config import ModelConfig
 
@@ -15,6 +16,8 @@ _OTHERS = {
     "ForNextSentencePrediction": "tell whether a text follows another",
     "ForMultipleChoice": "choose among answers",
 }
+#: The steps that need no weights.
+_WITHOUT_WEIGHTS = {"pool", "normalize"}
 
 
 class Embed(Task):
@@ -29,12 +32,16 @@ class Embed(Task):
         return True
 
     def recipe(self, source: Source) -> Recipe:
-        """Return the steps that the source lists.
+        """Return the steps that the source lists, or those of the published model that it is.
 
         Raises:
-            InputError: The source is a checkpoint without steps, trained for something else: a mean
-                of its token embeddings would mean nothing.
+            InputError: The source lists no steps, and either is a checkpoint that was trained for
+                something else, so that a mean of its token embeddings would mean nothing, or is
+                known to have a step whose weights are not there.
         """
+        model = published_model(source.folder) if _may_lack_steps(source) else None
+        if model is not None and model.steps and not model.is_base:
+            return _known(source, model)
         if source.assumed and source.encoder.name != "onnx":
             config = source.folder.read("config.json", ModelConfig)
             (name, *_) = config.architectures or ("",)
@@ -49,3 +56,37 @@ class Embed(Task):
                         f"{asked if name.endswith('ForCausalLM') else ''}"
                     )
         return source.recipe
+
+
+def _may_lack_steps(source: Source) -> bool:
+    """Return whether nothing says which steps follow what the encoder gives.
+
+    A pooled output of an ONNX file may have been normalized or not, unless modules.json says it.
+    """
+    if source.recipe:
+        return False
+    if source.assumed:
+        return True
+    alone = source.encoder.name == "onnx" and source.folder.file("modules.json") is None
+    return alone and source.head is None
+
+
+def _known(source: Source, model: Published) -> Recipe:
+    """Return the published model's steps, without the pooling that an output has behind it.
+
+    To normalize twice changes nothing, so it is right whatever a pooled output went through.
+
+    Raises:
+        InputError: The model has a step with weights, and the source gives token embeddings.
+    """
+    names = [step["step"] for step in model.steps]
+    if source.assumed and not _WITHOUT_WEIGHTS.issuperset(names):
+        lacking = next(name for name in names if name not in _WITHOUT_WEIGHTS)
+        raise InputError(
+            f"{source.folder.path}: is {model.repository} by {model.known_by}, whose steps are "
+            f"{', '.join(names)} ({model.steps_source}), and the weights of {lacking} are not "
+            f"here; give the model's whole folder, or hub:{model.repository}, or list the [[steps]]"
+        )
+    if source.assumed:
+        return tuple(dict(step) for step in model.steps)
+    return ({"step": "normalize"},) if names == ["pool", "normalize"] else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polybake.base.files.trained_prompts import published
+from polybake.base.files.published_models import published
 from polybake.study.diagnose.departures import (
     batches,
     encoder,

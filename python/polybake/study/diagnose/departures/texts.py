@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from polybake.base.files.trained_prompts import Trained
+from polybake.base.files.published_models import Published
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.way import Way
 
@@ -22,7 +22,7 @@ _PROMPTS = (
 
 
 def departures(
-    prompts: Mapping[str, str], own: str | None, trained: Trained | None = None
+    prompts: Mapping[str, str], own: str | None, trained: Published | None = None
 ) -> Iterator[Departure]:
     """Yield the departures of texts and of prompts.
 
@@ -40,7 +40,7 @@ def departures(
             yield Departure(name, Way(prompt=prompt))
 
 
-def _prompts(prompts: Mapping[str, str], trained: Trained | None) -> dict[str, str]:
+def _prompts(prompts: Mapping[str, str], trained: Published | None) -> dict[str, str]:
     found = {"puts no prompt before texts": ""}
     found |= {f"puts the prompt {name!r} before texts": text for name, text in prompts.items()}
     found |= {f"puts the prompt {name!r} before twice": 2 * text for name, text in prompts.items()}

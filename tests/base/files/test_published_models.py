@@ -1,4 +1,4 @@
-"""Which prompts published models were trained with, and by what they are known."""
+"""What published models are known to have, and by what they are known."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from typing import Any
 import pytest
 
 from models.folders.tiny_folders import change_json, write_bert
-from polybake.base.files import trained_prompts as module
+from polybake.baking.steps import STEPS, Pool
+from polybake.base.files import published_models as module
 from polybake.base.files.model_folder import ModelFolder
-from polybake.base.files.trained_prompts import Trained, published, trained_prompts
+from polybake.base.files.published_models import Published, published, published_model
 
 PASSAGES = "Represent this sentence for searching relevant passages: "
 SEARCH = "Instruct: Given a web search query, retrieve relevant passages that answer the query\n"
-MODELS: list[dict[str, Any]] = tomllib.loads(
+LISTS: dict[str, list[dict[str, Any]]] = tomllib.loads(
     Path(module.__file__).with_suffix(".toml").read_text("utf-8")
-)["models"]
-REPOSITORIES: list[str] = [name for models in MODELS for name in models["repositories"]]
+)
+PROMPTED = [name for models in LISTS["prompts"] for name in models["repositories"]]
+STEPPED = [name for models in LISTS["steps"] for name in models["repositories"]]
+CLS, MEAN = {"step": "pool", "mode": "cls"}, {"step": "pool", "mode": "mean"}
+NORMALIZE = {"step": "normalize"}
 
 
-def of(folder: Path) -> Trained | None:
-    return trained_prompts(ModelFolder.at(folder))
+def of(folder: Path) -> Published | None:
+    return published_model(ModelFolder.at(folder))
 
 
 @pytest.mark.parametrize(
@@ -63,19 +67,58 @@ def test_the_text_of_each_family(name: str, prompts: dict[str, str]) -> None:
     assert (found.repository, found.prompts) == (name, prompts)
 
 
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("BAAI/bge-small-en-v1.5", (CLS, NORMALIZE)),
+        ("BAAI/bge-m3", (CLS, NORMALIZE)),
+        ("intfloat/e5-small-v2", (MEAN, NORMALIZE)),
+        ("mixedbread-ai/mxbai-embed-large-v1", (CLS,)),
+        ("nomic-ai/nomic-embed-text-v1.5", (MEAN,)),
+        ("sentence-transformers/all-MiniLM-L6-v2", (MEAN, NORMALIZE)),
+        ("sentence-transformers/multi-qa-mpnet-base-dot-v1", (CLS,)),
+        ("sentence-transformers/LaBSE", (CLS, {"step": "dense"}, NORMALIZE)),
+        ("MongoDB/mdbr-leaf-ir", ()),
+    ],
+)
+def test_the_steps_of_each_family(name: str, steps: tuple[dict[str, str], ...]) -> None:
+    """Each is that of modules.json in the repository; of some nobody has read it."""
+    found = published(name)
+    assert found is not None
+    assert (found.repository, found.steps) == (name, steps)
+    assert "{" not in found.steps_source
+
+
 def test_the_table_is_whole() -> None:
-    """Every entry cites where its prompts stand, and no two models share a name."""
+    """Every entry cites where it stands, and no two models share a name."""
     settings = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
-    assert f"of {len(REPOSITORIES)} models, with where each was read" in settings.read_text("utf-8")
-    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+", name) for name in REPOSITORIES)
-    names = [name.partition("/")[2].lower() for name in REPOSITORIES]
+    said = f"of {len({*PROMPTED, *STEPPED})} models, with where each was read"
+    assert said in settings.read_text("utf-8")
+    for listed in (PROMPTED, STEPPED):
+        assert len({*listed}) == len(listed)
+    names = [name.partition("/")[2].lower() for name in {*PROMPTED, *STEPPED}]
     assert len({*names}) == len(names)
-    for models in MODELS:
-        assert models.keys() <= {"repositories", "source", "prompts", "remark"}
-        assert re.fullmatch(r"https://\S+", models["source"])
-    texts = [*chain.from_iterable(models["prompts"].items() for models in MODELS)]
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+", name) for name in (*PROMPTED, *STEPPED))
+    assert all(re.fullmatch(r"https://\S+", one["source"]) for one in chain(*LISTS.values()))
+
+
+def test_the_prompts_are_whole() -> None:
+    """No entry has another key, and every prompt ends as one does."""
+    for models in LISTS["prompts"]:
+        assert models.keys() <= {"repositories", "source", "texts", "remark"}
+    texts = [*chain.from_iterable(models["texts"].items() for models in LISTS["prompts"])]
     assert all(re.fullmatch(r"[a-z]+", name) for name, _ in texts)
     assert all(re.search(r"(: |:|\N{FULLWIDTH COLON})$", text) for _, text in texts)
+
+
+def test_the_steps_are_steps() -> None:
+    """A pool comes first, with a mode that it knows; none has other settings."""
+    for models in LISTS["steps"]:
+        assert models.keys() == {"repositories", "source", "steps"}
+        pool, *others = models["steps"]
+        assert pool["step"] == "pool"
+        Pool(mode=pool["mode"])
+        assert all(step.keys() == {"step"} and step["step"] in STEPS for step in others)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +142,7 @@ def test_a_folder_is_known_by_its_whole_name(called: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "called",
     [
-        *("my-e5-small-v2", "e5-small-v2-tuned", "bge-reranker-base", "bge-m3", "model"),
+        *("my-e5-small-v2", "e5-small-v2-tuned", "bge-reranker-base", "bge-m3-mine", "model"),
         *("models--someone--e5-small-v2/snapshots/1", "kalm-instruct"),
     ],
 )
@@ -113,6 +156,7 @@ def test_no_folder_is_known_by_a_likeness(called: str, tmp_path: Path) -> None:
     [
         ("model-index:\n- name: e5-small-v2\n  results: []", True),
         ("base_model: intfloat/e5-small-v2\nlibrary_name: transformers.js", True),
+        ("base_model: intfloat/e5-small-v2\nlibrary_name: 'transformers.js'", True),
         ("base_model:\n- intfloat/e5-small-v2\nbase_model_relation: quantized", True),
         ("base_model: intfloat/e5-small-v2", False),
         ("base_model: intfloat/e5-small-v2\nlibrary_name: sentence-transformers", False),
@@ -135,6 +179,31 @@ def test_a_config_that_names_its_origin(tmp_path: Path) -> None:
     assert found is not None
     assert found.is_base
     assert found.named == "intfloat/e5-small-v2, which config.json names,"
+
+
+@pytest.mark.parametrize(
+    ("called", "readme", "is_it"),
+    [
+        ("models--Xenova--e5-small-v2/snapshots/1", "", True),
+        ("models--Qdrant--e5-small-v2-onnx-Q/snapshots/1", "", True),
+        ("models--onnx-community--E5-small-v2-ONNX/snapshots/1", "", True),
+        ("fast-e5-small-v2", "", True),
+        ("model", '---\nlibrary_name: "transformers.js"\n---\n', True),
+        ("model", "---\nlibrary_name: sentence-transformers\n---\n", False),
+        ("e5-small-v2-tuned", "", False),
+        ("e5-small-v2-onnx-mine", "", False),
+    ],
+)
+def test_a_conversion_keeps_the_name_in_config(
+    called: str, readme: str, is_it: bool, tmp_path: Path
+) -> None:
+    """It is the model itself where its own name or its README agrees; else it may be trained on."""
+    folder = write_bert(tmp_path / called)
+    change_json(folder / "config.json", _name_or_path="intfloat/e5-small-v2")
+    (folder / "README.md").write_text(readme)
+    found = of(folder)
+    assert found is not None
+    assert (found.known_by, found.is_base) == ("config.json", not is_it)
 
 
 @pytest.mark.parametrize("name", ["e5-small-v2", "/models/intfloat/e5-small-v2", 3, {"a": 1}])

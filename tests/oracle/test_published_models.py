@@ -1,0 +1,51 @@
+"""A published model without modules.json, against sentence-transformers with those of the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import polybake
+from models.folders.saved import MAX_LENGTH, save
+from models.folders.tiny_folders import change_json
+from oracle.test_onnx_exports import TYPES, bert, export
+from support.oracle.agreement import agreement_with_source
+from support.oracle.proven import Proven
+
+pytest.importorskip("torch", reason="the oracle is not installed")
+pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore"),  # PyTorch's own, of its exporters
+]
+
+
+@pytest.mark.parametrize("converted", [False, True])
+@pytest.mark.parametrize(
+    ("called", "pooling", "normalized"),
+    [
+        ("bge-small-en-v1.5", "cls", True),
+        ("mxbai-embed-large-v1", "cls", False),
+        ("all-MiniLM-L6-v2", "mean", True),
+    ],
+)
+def test_a_known_name_agrees(
+    called: str, pooling: str, normalized: bool, converted: bool, tmp_path: Path, proven: Proven
+) -> None:
+    """The folder of the encoder alone, and its export to ONNX, give the whole model's vectors."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
+    saved = save(tmp_path, *bert(), pooling=pooling)
+    modules = [*SentenceTransformer(str(saved), device="cpu")]
+    if normalized:
+        modules.append(Normalize())
+    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "whole"))
+    alone = (tmp_path / "body").rename(tmp_path / called)
+    change_json(alone / "tokenizer_config.json", model_max_length=MAX_LENGTH)
+    source = export(alone, TYPES, dynamo=False, opset_version=17) if converted else alone
+    baked = polybake.bake(source, tmp_path / "tiny.onnx", name="tiny").path
+    form = "ONNX export" if converted else "Hugging Face folder"
+    proven("bert", agreement_with_source(tmp_path / "whole", baked), source=f"{form}, by its name")
