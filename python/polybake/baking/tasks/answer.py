@@ -39,6 +39,7 @@ class Answer(Task):
 
     name: ClassVar[str] = "answer"
     output: ClassVar[str] = "spans"
+    by_token: ClassVar[bool] = True
     hub_tag: ClassVar[str] = "question-answering"
     cut: ClassVar[Cut | None] = "only_second"
     seeks: ClassVar[bool] = True

@@ -28,6 +28,7 @@ class Tag(Task):
 
     name: ClassVar[str] = "tag"
     output: ClassVar[str] = "token_scores"
+    by_token: ClassVar[bool] = True
     hub_tag: ClassVar[str] = "token-classification"
     labelled: ClassVar[bool] = True
     probabilities: ClassVar[bool] = True

@@ -68,6 +68,7 @@ class Task(abc.ABC):
     Attributes:
         name: Its name in polybake.toml and in the contract.
         output: The name of the graph's first output.
+        by_token: Whether its first output has a row for each token, and not one for each text.
         further_outputs: The names of the others that clients read.
         hub_tag: Its ``pipeline_tag`` on the Hugging Face hub.
         prompted: Whether its clients put prompts before texts.
@@ -79,6 +80,7 @@ class Task(abc.ABC):
 
     name: ClassVar[str]
     output: ClassVar[str]
+    by_token: ClassVar[bool] = False
     further_outputs: ClassVar[tuple[str, ...]] = ()
     hub_tag: ClassVar[str] = "feature-extraction"
     prompted: ClassVar[bool] = False

@@ -1,0 +1,89 @@
+"""Every refusal between a source and its model file, as the code writes it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2] / "python" / "polybake"
+
+#: Where a model is read until it is written; refusals of other wings are not of models.
+WINGS = ("baking", "runtime/tokenization", "base/files", "config.py")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One message of the code.
+
+    Attributes:
+        file: The file that writes it, below ``polybake/``.
+        text: The message, with ``{}`` for each value.
+        pattern: What every such message matches.
+    """
+
+    file: str
+    text: str
+    pattern: str
+
+
+def files() -> list[str]:
+    """The files of the wings."""
+    found = [ROOT / wing for wing in WINGS]
+    each = [one for path in found for one in ([path] if path.is_file() else path.rglob("*.py"))]
+    return sorted(path.relative_to(ROOT).as_posix() for path in each)
+
+
+@cache
+def refusals(file: str) -> tuple[Refusal, ...]:
+    """The refusals that a file writes.
+
+    They are its errors of inputs, and those of values with a remedy of their own. What repeats
+    another error's message alone has no remedy of its own.
+    """
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return tuple(one for call in calls for one in _refusals_of(file, call))
+
+
+def named(name: str) -> Refusal:
+    """The refusal of a name: its file, a colon, and a part of its text that no other has there."""
+    file, _, part = name.partition(": ")
+    found = [one for one in refusals(file) if part in one.text]
+    assert len(found) == 1, f"{name}: {len(found)} refusals of {file} have this, expected one"
+    return found[0]
+
+
+def _refusals_of(file: str, call: ast.Call) -> Iterator[Refusal]:
+    kind = ast.unparse(call.func).rpartition(".")[2]
+    if kind not in ("InputError", "ValueError", "refused"):
+        return
+    text = " ".join(_text(argument, "{}") for argument in call.args)
+    repeats = re.fullmatch(r"([^;]*: )?\{\}", text)
+    if repeats or (kind == "ValueError" and ";" not in text):
+        return
+    pattern = ".*".join(_pattern(argument) for argument in call.args)
+    yield Refusal(file, text, pattern)
+
+
+def _text(node: ast.expr, value: str) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(one, value) for one in node.values)
+    if isinstance(node, ast.IfExp):
+        return f"{_text(node.body, value)} {_text(node.orelse, value)}"
+    return value
+
+
+def _pattern(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return re.escape(str(node.value))
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_pattern(one) for one in node.values)
+    if isinstance(node, ast.IfExp):
+        return f"(?:{_pattern(node.body)}|{_pattern(node.orelse)})"
+    return ".*"
