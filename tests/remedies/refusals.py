@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parents[2] / "python" / "polybake"
 #: Where a model is read until it is written; refusals of other wings are not of models.
 WINGS = ("baking", "runtime/tokenization", "base/files", "config.py")
 
+#: What refuses, and what is given a remedy for a file that it refuses: how much it is given then.
+_CALLS = {"InputError": 1, "ValueError": 1, "refused": 2, "read": 3, "needed_file": 2}
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -21,7 +24,7 @@ class Refusal:
 
     Attributes:
         file: The file that writes it, below ``polybake/``.
-        text: The message, with ``{}`` for each value.
+        text: The message, with expressions for values.
         pattern: What every such message matches.
     """
 
@@ -39,10 +42,9 @@ def files() -> list[str]:
 
 @cache
 def refusals(file: str) -> tuple[Refusal, ...]:
-    """The refusals that a file writes.
+    """The refusals that a file writes: those of inputs, and of values with a remedy of their own.
 
-    They are its errors of inputs, and those of values with a remedy of their own. What repeats
-    another error's message alone has no remedy of its own.
+    What repeats another error's message has no remedy of its own.
     """
     tree = ast.parse((ROOT / file).read_text("utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -52,38 +54,39 @@ def refusals(file: str) -> tuple[Refusal, ...]:
 def named(name: str) -> Refusal:
     """The refusal of a name: its file, a colon, and a part of its text that no other has there."""
     file, _, part = name.partition(": ")
-    found = [one for one in refusals(file) if part in one.text]
+    found = {one for one in refusals(file) if part in one.text}
     assert len(found) == 1, f"{name}: {len(found)} refusals of {file} have this, expected one"
-    return found[0]
+    return found.pop()
 
 
 def _refusals_of(file: str, call: ast.Call) -> Iterator[Refusal]:
     kind = ast.unparse(call.func).rpartition(".")[2]
-    if kind not in ("InputError", "ValueError", "refused"):
+    given = [*call.args, *(one.value for one in call.keywords if one.arg == "remedy")]
+    if kind not in _CALLS or len(given) < _CALLS[kind]:
         return
-    text = " ".join(_text(argument, "{}") for argument in call.args)
-    repeats = re.fullmatch(r"([^;]*: )?\{\}", text)
+    text = " ".join(map(_text, given))
+    repeats = kind == "InputError" and re.fullmatch(r"([^;]*: )?\{.*(error|fault)\W*\}", text)
     if repeats or (kind == "ValueError" and ";" not in text):
         return
-    pattern = ".*".join(_pattern(argument) for argument in call.args)
-    yield Refusal(file, text, pattern)
+    yield Refusal(file, text, ".*".join(map(_pattern, given)))
 
 
-def _text(node: ast.expr, value: str) -> str:
+def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(one, value) for one in node.values)
+        return "".join(map(_text, node.values))
     if isinstance(node, ast.IfExp):
-        return f"{_text(node.body, value)} {_text(node.orelse, value)}"
-    return value
+        return f"{_text(node.body)} {_text(node.orelse)}"
+    shown = node.value if isinstance(node, ast.FormattedValue) else node
+    return f"{{{ast.unparse(shown)}}}"
 
 
 def _pattern(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return re.escape(str(node.value))
     if isinstance(node, ast.JoinedStr):
-        return "".join(_pattern(one) for one in node.values)
+        return "".join(map(_pattern, node.values))
     if isinstance(node, ast.IfExp):
         return f"(?:{_pattern(node.body)}|{_pattern(node.orelse)})"
     return ".*"

@@ -40,7 +40,7 @@ def polybake(*arguments: str) -> None:
     ("name", "wrong", "message", "right"),
     [
         (
-            "baking/recipe/step_files.py: raised {}; correct it",
+            "baking/recipe/step_files.py: raised {reason}; correct it",
             "import nothing_of_this_name",
             "step.py raised ModuleNotFoundError: .*; correct it",
             GOOD,
@@ -52,7 +52,7 @@ def polybake(*arguments: str) -> None:
             GOOD,
         ),
         (
-            "baking/steps/python_file.py: returned {}; return one",
+            "baking/steps/python_file.py: returned {found}; return one",
             CUBE.format(name="step", value="op.Shape(embedding)"),
             r"step of step.py returned .*; return one float32 \[batch, dimension\]",
             GOOD,
@@ -151,7 +151,7 @@ def head(body: str, inputs: str = f"float[N, {SIZE}] x", opset: int = 18) -> Non
             "uses the custom operator own.Tanh, .*; export it with standard operators",
         ),
         (
-            "baking/graph/operators.py: expected {} to {}; export it again",
+            "baking/graph/operators.py: expected {opsets[0]} to",
             {"body": "y = Tanh (x)", "opset": 99},
             "has opset 99, expected 1 to .*; export it again",
         ),
