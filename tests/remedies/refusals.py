@@ -33,6 +33,7 @@ class Refusal:
     pattern: str
 
 
+@cache
 def files() -> list[str]:
     """The files of the wings."""
     found = [ROOT / wing for wing in WINGS]
@@ -52,11 +53,16 @@ def refusals(file: str) -> tuple[Refusal, ...]:
 
 
 def named(name: str) -> Refusal:
-    """The refusal of a name: its file, a colon, and a part of its text that no other has there."""
-    file, _, part = name.partition(": ")
-    found = {one for one in refusals(file) if part in one.text}
-    assert len(found) == 1, f"{name}: {len(found)} refusals of {file} have this, expected one"
-    return found.pop()
+    """The refusal of a name: the end of its file's path, a colon, and a part of its text.
+
+    No other file ends so, and no other refusal of the file has this part.
+    """
+    end, _, part = name.partition(": ")
+    found = [file for file in files() if f"/{file}".endswith(f"/{end}")]
+    assert len(found) == 1, f"{name}: is said of {found}, expected one file"
+    texts = {one for one in refusals(found[0]) if part in one.text}
+    assert len(texts) == 1, f"{name}: {len(texts)} refusals of the file have this, expected one"
+    return texts.pop()
 
 
 def _refusals_of(file: str, call: ast.Call) -> Iterator[Refusal]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections import Counter
@@ -26,7 +27,9 @@ def test_every_refusal_is_followed_or_listed() -> None:
 
 
 def _names(code: str) -> set[str]:
-    return set(re.findall(r'"((?:[a-z_0-9]+/)*[a-z_0-9]+\.py: [^"\n]+)"', code))
+    """The names that a file of cases gives to what it does; see `remedies.refusals.named`."""
+    constants = (node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant))
+    return {one for one in constants if isinstance(one, str) and re.match(r"[\w/]+\.py: ", one)}
 
 
 def _listed() -> list[str]:

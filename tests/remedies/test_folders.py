@@ -51,10 +51,10 @@ def write_model2vec(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "write", "key"),
     [
-        ("{_no_decoder(attention)}", write_encoder, "attention"),
-        ("{_no_adapters(adapter)}", write_encoder, "adapter"),
-        ("{_no_decoder(folder.attention)}", write_model2vec, "attention"),
-        ("{_no_adapters(folder.adapter)}", write_model2vec, "adapter"),
+        ("sources/__init__.py: {_no_decoder(attention)}", write_encoder, "attention"),
+        ("sources/__init__.py: {_no_adapters(adapter)}", write_encoder, "adapter"),
+        ("sources/__init__.py: {_no_decoder(folder.attention)}", write_model2vec, "attention"),
+        ("sources/__init__.py: {_no_adapters(folder.adapter)}", write_model2vec, "adapter"),
     ],
 )
 def test_a_setting_of_encoders_is_left_out(
@@ -63,7 +63,7 @@ def test_a_setting_of_encoders_is_left_out(
     """Where there is none to set."""
     source = write(tmp_path / "model")
     steps = {"steps": MEAN} if source.is_file() else {}
-    with refused(f"baking/sources/__init__.py: {name}", f"has no .*causal.*; leave out {key}"):
+    with refused(name, f"has no .*causal.*; leave out {key}"):
         bake(source, **steps, **{key: "causal"})
     bake(source, **steps)
 
@@ -71,7 +71,7 @@ def test_a_setting_of_encoders_is_left_out(
 def test_no_encoder_for_pytorch(tmp_path: Path) -> None:
     """A table is no network."""
     folder = write_model2vec(tmp_path / "model")
-    name = "baking/sources/__init__.py: has no encoder that PyTorch could export"
+    name = "sources/__init__.py: has no encoder that PyTorch could export"
     with refused(name, 'leave out encoder = "torch"'):
         bake(folder, encoder="torch")
     bake(folder)
@@ -80,12 +80,12 @@ def test_no_encoder_for_pytorch(tmp_path: Path) -> None:
 def test_what_attention_a_decoder_has(tmp_path: Path) -> None:
     """Where its own code decides, polybake.toml says it; elsewhere config.json does."""
     folder = write_decoder(tmp_path / "model", **CODE)
-    name = "base/files/known_keys.py: or, if vectors are right without"
+    name = "known_keys.py: or, if vectors are right without"
     with refused(name, r'auto_map: .* say below .*attention = "both", or'):
         bake(folder, steps=MEAN)
     bake(folder, steps=MEAN, attention="both")
     write_decoder(folder, is_causal=True)
-    with refused("baking/encoders/decoder.py: leave one out", 'is_causal .*"both".*leave one out'):
+    with refused("encoders/decoder.py: leave one out", 'is_causal .*"both".*leave one out'):
         bake(folder, steps=MEAN, attention="both")
     bake(folder, steps=MEAN)
     write_decoder(folder)
@@ -96,7 +96,7 @@ def test_keys_that_contradict_each_other(tmp_path: Path) -> None:
     """One of them is kept."""
     both = {"is_causal": True, "use_bidirectional_attention": True}
     folder = write_decoder(tmp_path / "model", **both)
-    name = "baking/encoders/decoder.py: contradict each other"
+    name = "encoders/decoder.py: contradict each other"
     with refused(name, "is_causal and use_bidirectional_attention contradict .*; keep what the"):
         bake(folder, steps=MEAN)
     for key in both:
@@ -106,14 +106,14 @@ def test_keys_that_contradict_each_other(tmp_path: Path) -> None:
 def test_adapters(tmp_path: Path) -> None:
     """A known one is chosen, or none."""
     folder = write_bert(tmp_path / "model", ADAPTED, adapted_weights())
-    name = "baking/encoders/xlm_roberta_flash.py: known are"
+    name = "encoders/xlm_roberta_flash.py: known are"
     with refused(name, 'has no adapter "other"; known are: .*retrieval.query'):
         bake(folder, steps=MEAN, adapter="other")
     bake(folder, steps=MEAN, adapter="retrieval.query")
     plain = {key: one for key, one in adapted_weights().items() if "lora" not in key}
     plain = {key.replace(".parametrizations.weight.original", ".weight"): plain[key] for key in plain}
     write_bert(folder, ADAPTED, plain)
-    name = "baking/encoders/xlm_roberta_flash.py: though config.json names some"
+    name = "encoders/xlm_roberta_flash.py: though config.json names some"
     with refused(name, "holds no adapters, .*; leave adapter out, or download it again"):
         bake(folder, steps=MEAN, adapter="retrieval.query")
     bake(folder, steps=MEAN)
@@ -124,7 +124,7 @@ def test_weights_that_are_an_export(tmp_path: Path) -> None:
     folder = write_bert(tmp_path / "model")
     (folder / "model.safetensors").unlink()
     file = write_encoder(folder)
-    name = "baking/sources/checkpoint.py: {exports[0]} instead"
+    name = "sources/checkpoint.py: {exports[0]} instead"
     with refused(name, f"has no model.safetensors; give its {file} instead"):
         bake(folder, steps=MEAN)
     bake(file, steps=MEAN)
@@ -135,14 +135,14 @@ def test_weights_that_are_a_pickle(tmp_path: Path) -> None:
     folder = write_bert(tmp_path / "model")
     write_torch(folder / "pytorch_model.bin", load_file(folder / "model.safetensors"))
     (folder / "model.safetensors").unlink()
-    name = "baking/sources/checkpoint.py: write it with transformers"
+    name = "sources/checkpoint.py: write it with transformers"
     with refused(name, r'pytorch_model.bin is a pickle.*; or, .* say pickle = "tensors" below'):
         bake(folder, steps=MEAN)
     bake(folder, steps=MEAN, pickle="tensors")
     folder = write_gliner(tmp_path / "gliner")
     write_torch(folder / "pytorch_model.bin", load_file(folder / "model.safetensors"))
     (folder / "model.safetensors").unlink()
-    name = "baking/sources/gliner.py: save the model with a recent gliner"
+    name = "sources/gliner.py: save the model with a recent gliner"
     with refused(name, 'has no model.safetensors; save .*; or, .* say pickle = "tensors" below'):
         bake(folder)
     bake(folder, pickle="tensors")
@@ -154,7 +154,7 @@ def test_layers_that_are_a_pickle(tmp_path: Path) -> None:
     for layer in ("sparse_linear", "colbert_linear"):
         write_torch(folder / f"{layer}.pt", load_file(folder / f"{layer}.safetensors"))
         (folder / f"{layer}.safetensors").unlink()
-    name = "baking/sources/heads/bge_m3.py: is a pickle"
+    name = "sources/heads/bge_m3.py: is a pickle"
     with refused(name, 'say pickle = "tensors" .*, or say task = "embed" for the dense vectors'):
         bake(folder, task="hybrid")
     bake(folder, task="hybrid", pickle="tensors")
@@ -165,7 +165,7 @@ def test_tokens_without_a_weight(tmp_path: Path) -> None:
     """BGE-M3's are named."""
     folder = write_m3(tmp_path / "model")
     change_json(folder / "tokenizer_config.json", eos_token=None)
-    name = "baking/sources/heads/bge_m3.py: name it there"
+    name = "sources/heads/bge_m3.py: name it there"
     with refused(name, "eos_token = None, expected a token of the vocabulary, .*; name it"):
         bake(folder, task="hybrid")
     change_json(folder / "tokenizer_config.json", eos_token="[SEP]")
@@ -175,7 +175,7 @@ def test_tokens_without_a_weight(tmp_path: Path) -> None:
 def test_unknown_keys(tmp_path: Path) -> None:
     """They are allowed, or an export has what they do."""
     folder = write_bert(tmp_path / "model", CONFIG | {"voice_id": 3})
-    name = "baking/sources/checkpoint.py: config.json {kind}"
+    name = "sources/checkpoint.py: config.json {kind}"
     message = r'key voice_id = 3, .*; export this .* or, if .* say allow_unknown = \["voice_id"\]'
     with refused(name, message):
         bake(folder, steps=MEAN)
@@ -188,7 +188,7 @@ def test_stanfords_metadata(tmp_path: Path) -> None:
     folder = write_stanford(tmp_path / "model")
     metadata = folder / "artifact.metadata"
     metadata.rename(tmp_path / "repository")
-    name = "baking/sources/sentence_transformers/stanford_colbert.py: copy it"
+    name = "sources/sentence_transformers/stanford_colbert.py: copy it"
     with refused(name, "has no artifact.metadata; copy it from the model's repository"):
         bake(folder)
     shutil.copy(tmp_path / "repository", metadata)
@@ -201,7 +201,7 @@ def test_settings_of_gliner_s_encoder(tmp_path: Path) -> None:
     settings = folder / "gliner_config.json"
     kept = write_gliner(tmp_path / "encoder")
     change_json(settings, encoder_config=None, model_name="microsoft/deberta-v3-small")
-    name = "baking/sources/gliner.py: has no encoder_config"
+    name = "sources/gliner.py: has no encoder_config"
     with refused(name, "put config.json .* of microsoft/deberta-v3-small into the folder"):
         bake(folder)
     encoder = json.loads((kept / "gliner_config.json").read_text("utf-8"))["encoder_config"]
@@ -214,7 +214,7 @@ def test_files_lie_within_the_folder(tmp_path: Path) -> None:
     folder = write_bert(tmp_path / "model")
     (folder / "model.safetensors").rename(tmp_path / "weights")
     (folder / "model.safetensors").symlink_to(tmp_path / "weights")
-    with refused("base/files/model_folder.py: links to", "; put the file itself into the folder"):
+    with refused("model_folder.py: links to", "; put the file itself into the folder"):
         bake(folder, steps=MEAN)
     (folder / "model.safetensors").unlink()
     (tmp_path / "weights").rename(folder / "model.safetensors")
@@ -223,7 +223,7 @@ def test_files_lie_within_the_folder(tmp_path: Path) -> None:
     write_json(folder / "dense" / "config.json", {"bias": False})
     weight = np.ones((5, CONFIG["hidden_size"]), np.float32)
     save_file({"linear.weight": weight}, folder / "dense" / "model.safetensors")
-    name = "base/files/model_folder.py: {name} lies outside"
+    name = "model_folder.py: {name} lies outside"
     with refused(name, "'../dense' lies outside the model's folder; name a file within"):
         bake(folder, steps=[*MEAN, {"step": "dense", "source": "../dense"}])
     bake(folder, steps=[*MEAN, {"step": "dense", "source": "dense"}])
@@ -233,9 +233,9 @@ def test_a_folder_of_no_library(tmp_path: Path) -> None:
     """The folder within it is given, or the file."""
     folder = write_bert(tmp_path / "model" / "inner")
     write_encoder(folder / "onnx")
-    with refused("baking/sources/kind.py: has neither", "; give the folder that .* or an .onnx"):
+    with refused("sources/kind.py: has neither", "; give the folder that .* or an .onnx"):
         bake(folder.parent, steps=MEAN)
-    with refused("baking/sources/__init__.py: is no model folder", "give the path of one of these"):
+    with refused("sources/__init__.py: is no model folder", "give the path of one of these"):
         bake(tmp_path / "missing" / "model", steps=MEAN)
     bake(folder, steps=MEAN)
     bake(folder / "onnx" / "model.onnx", steps=MEAN)
@@ -245,7 +245,7 @@ def test_a_chat_template(tmp_path: Path) -> None:
     """Without it, texts are as they are."""
     folder = write_decoder(tmp_path / "model")
     (folder / "chat_template.jinja").write_text("{{ messages }}")
-    name = "baking/sources/hugging_face.py: through which sentence-transformers"
+    name = "sources/hugging_face.py: through which sentence-transformers"
     with refused(name, "has chat_template.jinja, .*; bake what .* saves, remove it to embed texts"):
         bake(folder, steps=MEAN)
     (folder / "chat_template.jinja").unlink()
@@ -257,7 +257,7 @@ def test_labels_are_counted(tmp_path: Path) -> None:
     folder = write_labelled(tmp_path / "model", "no", "yes")
     before = (folder / "config.json").read_text("utf-8")
     change_json(folder / "config.json", id2label={"1": "no", "2": "yes"})
-    with refused("base/files/model_folder.py: {path}: {first_fault(error)}; {remedy}", "0 to 1"):
+    with refused("model_folder.py: {path}: {first_fault(error)}; {remedy}", "0 to 1"):
         bake(folder)
     (folder / "config.json").write_text(before, encoding="utf-8")
     bake(folder)

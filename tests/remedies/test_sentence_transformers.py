@@ -96,7 +96,7 @@ def test_the_steps_are_listed(
     list_modules(folder, *kinds)
     place = "2_Normalize" if "module_input_name" in changes else "1_Pooling"
     change_json(folder / place / "config.json", **changes)
-    with refused(f"baking/sources/{name}", f"{message}.*; put the encoder's .onnx|or put the enc"):
+    with refused(name, f"{message}.*; put the encoder's .onnx|or put the enc"):
         bake(folder)
     own = tmp_path / "own"
     write_encoder(tmp_path / "export")
@@ -111,7 +111,7 @@ def test_a_setting_of_the_encoder(tmp_path: Path) -> None:
     """A key that is not known is allowed, or the export has it."""
     folder = write_sentence_transformers(tmp_path / "model", POOLING)
     write_json(folder / "sentence_bert_config.json", {"scale": 2})
-    name = "baking/sources/sentence_transformers/transformer.py: {OWN_STEPS}"
+    name = "sentence_transformers/transformer.py: {OWN_STEPS}"
     with refused(name, r'unknown key scale = 2, .*; or, .* say allow_unknown = \["scale"\] below'):
         bake(folder)
     bake(folder, allow_unknown=["scale"])
@@ -122,7 +122,7 @@ def test_settings_of_the_model(tmp_path: Path) -> None:
     folder = write_sentence_transformers(tmp_path / "model", POOLING)
     file = folder / "config_sentence_transformers.json"
     write_json(file, {"prompts": {"query": "q: "}, "default_prompt_name": "title"})
-    name = "baking/sources/sentence_transformers/model_settings.py: correct it there, or remove"
+    name = "sentence_transformers/model_settings.py: correct it there, or remove"
     with refused(name, "'query', found 'title'; correct it there, or remove it and list prompts"):
         bake(folder)
     change_json(file, default_prompt_name="query")
@@ -136,7 +136,7 @@ def test_an_activation_of_another_class(tmp_path: Path) -> None:
     folder = write_dense(tmp_path / "model")
     file = folder / "2_Dense" / "config.json"
     change_json(file, activation_function="torch.nn.Softsign")
-    with refused("baking/sources/torch_classes.py: unknown class", "Softsign'; name one of .*, or"):
+    with refused("sources/torch_classes.py: unknown class", "Softsign'; name one of .*, or"):
         bake(folder)
     np.save(tmp_path / "weight.npy", LINEAR["linear.weight"])
     own = "def step(op, x):\n    return op.Softsign(x)\n"
@@ -152,7 +152,7 @@ def test_a_module_s_pickle(tmp_path: Path) -> None:
     folder = write_dense(tmp_path / "model")
     (folder / "2_Dense" / "model.safetensors").unlink()
     write_torch(folder / "2_Dense" / "pytorch_model.bin", LINEAR)
-    name = "baking/sources/module_weights.py: model.safetensors"
+    name = "sources/module_weights.py: model.safetensors"
     with refused(name, 'has no model.safetensors; save .*; or, .* pickle = "tensors" below'):
         bake(folder)
     bake(folder, pickle="tensors")
@@ -191,7 +191,7 @@ def test_limits_of_routes(
     if "truncation_side" in name:
         change_json(folder / "tokenizer_config.json", truncation_side="left")
     option = {"encoder": "torch"} if "option" in name else {}
-    with refused(f"baking/sources/sentence_transformers/{name}", message):
+    with refused(name, message):
         bake(folder, **option)
     write_json(folder / "sentence_bert_config.json", right)
     change_json(folder / "tokenizer_config.json", truncation_side="right")
@@ -201,7 +201,7 @@ def test_limits_of_routes(
 def test_limits_within_a_router(tmp_path: Path) -> None:
     """max_seq_length stands in their place, of each encoder or of the one before the router."""
     folder = write_two_encoders(tmp_path / "model", query_length=8)
-    name = "baking/sources/sentence_transformers/folder.py: {NOT_IN_ROUTERS}"
+    name = "sentence_transformers/folder.py: {NOT_IN_ROUTERS}"
     with refused(name, "q_bert: has query_length or document_length, .*; set max_seq_length in"):
         bake(folder)
     write_json(folder / "q_bert" / "sentence_bert_config.json", {"max_seq_length": 8})
@@ -220,7 +220,7 @@ def test_limits_within_a_router(tmp_path: Path) -> None:
 def test_routes_of_other_tokenizers(tmp_path: Path) -> None:
     """Each route's encoder bakes as a model of its own."""
     folder = write_two_encoders(tmp_path / "model", do_lower_case=True)
-    name = "baking/sources/sentence_transformers/encoder_per_route.py: different tokenizers"
+    name = "sentence_transformers/encoder_per_route.py: different tokenizers"
     with refused(name, r"\(normalizer: .* and .*\); bake each route as a model of its own"):
         bake(folder)
     for route in ("q_bert", "d_bert"):
@@ -231,7 +231,7 @@ def test_an_export_of_one_route(tmp_path: Path) -> None:
     """The folder bakes itself."""
     folder = write_two_encoders(tmp_path / "model")
     file = write_encoder(folder)
-    name = "baking/sources/sentence_transformers/folder.py: an .onnx file is one encoder"
+    name = "sentence_transformers/folder.py: an .onnx file is one encoder"
     with refused(name, "routes query, document has an encoder .*; give the folder itself"):
         bake(file)
     bake(folder)
@@ -241,12 +241,12 @@ def test_an_export_of_one_route(tmp_path: Path) -> None:
     ("name", "expansion", "message"),
     [
         (
-            "the model takes",
+            "token_vectors.py: the model takes",
             {"strategy": "fixed", "length": 99, "token": "[MASK]"},
             "filled up to 99 tokens, and the model takes 32; lower the length of query_expansion",
         ),
         (
-            "name one as the token of query_expansion",
+            "token_vectors.py: name one as the token of query_expansion",
             {"strategy": "fixed", "length": 9, "token": "no"},
             "with 'no', which is no token of the tokenizer; name one as the token of",
         ),
@@ -257,7 +257,7 @@ def test_queries_that_are_filled_up(
 ) -> None:
     """The expansion is one that the model takes."""
     folder = write_colbert(tmp_path / "model", query_expansion=expansion)
-    with refused(f"baking/sources/sentence_transformers/token_vectors.py: {name}", message):
+    with refused(name, message):
         bake(folder)
     right = {"strategy": "fixed", "length": 9, "token": "[MASK]"}
     change_json(folder / "sentence_bert_config.json", query_expansion=right)
@@ -267,11 +267,10 @@ def test_queries_that_are_filled_up(
 def test_queries_of_an_export_and_of_the_left(tmp_path: Path) -> None:
     """Both settings are taken back."""
     folder = write_colbert(tmp_path / "model")
-    name = "baking/sources/sentence_transformers/token_vectors.py: "
-    with refused(f"{name}leave the encoder option out", "filled up before .*; leave the encoder"):
+    with refused("token_vectors.py: leave the encoder option out", "before .*; leave the encoder"):
         bake(folder, encoder="torch")
     change_json(folder / "tokenizer_config.json", padding_side="left")
-    with refused(f"{name}padding_side is left", "set it to right in tokenizer_config.json"):
+    with refused("token_vectors.py: padding_side is left", "set it to right in tokenizer_config.json"):
         bake(folder)
     change_json(folder / "tokenizer_config.json", padding_side="right")
     bake(folder)
@@ -312,7 +311,7 @@ def test_a_template_is_saved(
 ) -> None:
     """Another one, under the name that the remedy says."""
     folder = write_messages(tmp_path / "model", template)
-    with refused(f"baking/sources/sentence_transformers/{name}", message):
+    with refused(name, message):
         bake(folder)
     (folder / "chat_template.jinja").write_text(CHATML, encoding="utf-8")
     bake(folder)
@@ -322,7 +321,7 @@ def test_a_template_is_saved(
     ("name", "template", "prompts", "message", "file", "right"),
     [
         (
-            "rename it, or make it",
+            "messages.py: rename it, or make it",
             CHATML,
             {"message": "a"},
             "has a prompt 'message', .*; rename it, or make it default_prompt_name",
@@ -330,7 +329,7 @@ def test_a_template_is_saved(
             [{"prompts": {"web": "a"}}, {"default_prompt_name": "message"}],
         ),
         (
-            "one of them as default_prompt_name",
+            "messages.py: one of them as default_prompt_name",
             CHATML + "{{ messages | length }}",
             {"web": "a"},
             "'.*1' behind .* '.*2' with another; give all prompts, query and document, too, the",
@@ -338,7 +337,7 @@ def test_a_template_is_saved(
             [{"prompts": dict.fromkeys(("query", "document"), "a"), "default_prompt_name": "query"}],
         ),
         (
-            "its chat template reads task",
+            "messages.py: its chat template reads task",
             CHATML + TASK,
             {},
             "set processing_kwargs.chat_template.task in sentence_bert_config.json to query or",
@@ -359,7 +358,7 @@ def test_prompts_of_messages(
     """The model's own settings are changed."""
     folder = write_messages(tmp_path / "model", template, prompts=prompts)
     settings = (folder / file).read_text("utf-8")
-    with refused(f"baking/sources/sentence_transformers/messages.py: {name}", message):
+    with refused(name, message):
         bake(folder)
     for changes in right:
         (folder / file).write_text(settings, encoding="utf-8")

@@ -37,43 +37,43 @@ def routed(**prompts: str) -> dict[str, Any]:
     ("name", "wrong", "message", "rights"),
     [
         (
-            "baking/assemble/expose.py: is an input",
+            "assemble/expose.py: is an input",
             {"expose": ["input_ids"]},
             "'input_ids' is an input, .*; leave it out",
             [{}],
         ),
         (
-            "baking/assemble/expose.py: already; leave it out",
+            "assemble/expose.py: already; leave it out",
             {"expose": ["pool"]},
             "'pool' is the output 'sentence_embedding' already; leave it out",
             [{}],
         ),
         (
-            "baking/assemble/expose.py: name one by its place",
+            "assemble/expose.py: name one by its place",
             {"expose": ["normalize"], "steps": [*MEAN, *[{"step": "normalize"}] * 3]},
             "3 steps are called 'normalize'; name one by its place: steps.1, steps.2",
             [{"expose": ["steps.1"], "steps": [*MEAN, *[{"step": "normalize"}] * 3]}],
         ),
         (
-            "baking/assemble/prompts.py: has the empty name",
+            "assemble/prompts.py: has the empty name",
             {"prompts": {"": "query: "}},
             "'query: ' has the empty name, .*; name it",
             [{"prompts": {"query": "query: "}}],
         ),
         (
-            "baking/assemble/prompts.py: shorten it",
+            "assemble/prompts.py: shorten it",
             {"prompts": {"query": "a" * 32_768}},
             "'query' has 32768 characters, expected at most 32768 with its name; shorten it",
             [{"prompts": {"query": "a" * 100}}],
         ),
         (
-            "baking/assemble/prompts.py: choose one of",
+            "assemble/prompts.py: choose one of",
             {"prompts": {"query": "query: "}, "default_prompt": "title"},
             "default prompt 'title' is unknown; choose one of: query",
             [{"prompts": {"query": "query: "}, "default_prompt": "query"}],
         ),
         (
-            "baking/assemble/prompts.py: make them one",
+            "assemble/prompts.py: make them one",
             {"steps": [routed(q="query")], "prompts": {"q": "q: "}, "default_prompt": "q"},
             "'q' takes route 'query', and the default route is 'document'; make them one, or name",
             [
@@ -82,37 +82,37 @@ def routed(**prompts: str) -> dict[str, Any]:
             ],
         ),
         (
-            "baking/assemble/lower.py: makes integers",
+            "assemble/lower.py: makes integers",
             {"storage": "float16-table", "precision": "int8"},
             'precision = "int8" makes integers of the token table; say storage = "checkpoint"',
             [{"storage": "checkpoint", "precision": "int8"}],
         ),
         (
-            "baking/assemble/lower.py: the graph has no float32 table",
+            "assemble/lower.py: the graph has no float32 table",
             {"storage": "float16-table"},
             'no float32 table of 68 rows .*; say storage = "float16", or "checkpoint"',
             [{"storage": "float16"}, {"storage": "checkpoint"}],
         ),
         (
-            "baking/sources/__init__.py: is no .onnx file",
+            "sources/__init__.py: is no .onnx file",
             {"dequantize": True},
             "model: is no .onnx file; leave out dequantize",
             [{}],
         ),
         (
-            "baking/sources/checkpoint.py: is no decoder",
+            "sources/checkpoint.py: is no decoder",
             {"attention": "causal"},
             'leave out attention = "causal"',
             [{}],
         ),
         (
-            "baking/encoders/architecture.py: nor any other",
+            "encoders/architecture.py: nor any other",
             {"adapter": "retrieval"},
             'has no adapter "retrieval", nor any other; leave adapter out',
             [{}],
         ),
         (
-            "base/files/known_keys.py: leave it out",
+            "known_keys.py: leave it out",
             {"allow_unknown": ["rope_scaling"]},
             "no file of the model has an unknown key 'rope_scaling'; leave it out",
             [{}],
@@ -131,7 +131,7 @@ def test_a_setting_is_changed(
 
 def test_values_are_listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command's list has names that can be exposed."""
-    with refused("baking/assemble/expose.py: see all with", "called 'attention'; near are: "):
+    with refused("assemble/expose.py: see all with", "called 'attention'; near are: "):
         bake(folder, steps=MEAN, expose=["attention"])
     bake(folder, steps=MEAN)
     capsys.readouterr()
@@ -144,13 +144,13 @@ def test_values_are_listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_what_is_there_is_removed(folder: Path) -> None:
     """A file of another's goes, or the output does."""
     Path("tiny.onnx").write_text("mine")
-    with refused("baking/assemble/place.py: is no file that polybake wrote", "another --output, or"):
+    with refused("assemble/place.py: is no file that polybake wrote", "another --output, or"):
         bake(folder, steps=MEAN)
     bake(folder, steps=MEAN, output="other.onnx")
     Path("tiny.onnx").unlink()
     bake(folder, steps=MEAN)
     Path("tiny.weights").write_text("mine")
-    with refused("baking/assemble/place.py: holds no weights", "another --output, or remove it"):
+    with refused("assemble/place.py: holds no weights", "another --output, or remove it"):
         bake(folder, steps=MEAN, weights="beside")
     bake(folder, steps=MEAN, weights="beside", output="other.onnx")
     Path("tiny.weights").unlink()
@@ -160,7 +160,7 @@ def test_what_is_there_is_removed(folder: Path) -> None:
 def test_what_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its weights lie beside it."""
     monkeypatch.setattr("polybake.baking.bake.check_fits", partial(check_fits, largest=9000))
-    with refused("baking/assemble/size.py: would have", r'9000; set weights = "beside" .*\[model\]'):
+    with refused("assemble/size.py: would have", r'9000; set weights = "beside" .*\[model\]'):
         bake(folder, steps=MEAN)
     bake(folder, steps=MEAN, weights="beside")
 
@@ -170,13 +170,13 @@ def test_float16_does_not_hold_all(tmp_path: Path) -> None:
     weights = drawn_weights("bert")
     name = "encoder.layer.1.intermediate.dense.weight"
     folder = write_drawn(tmp_path / "model", "bert", {name: weights[name] * 50000})
-    with refused("baking/quantization/float16.py: for a golden text", 'precision = "float32" in'):
+    with refused("quantization/float16.py: for a golden text", 'precision = "float32" in'):
         bake(folder, steps=MEAN, precision="float16")
     bake(folder, steps=MEAN, precision="float32")
     wide = weights[name].copy()
     wide[3, 4] = 7e4
     write_drawn(folder, "bert", {name: wide})
-    with refused("baking/graph/storage.py: at most", 'storage = "checkpoint" and precision = "fl'):
+    with refused("graph/storage.py: at most", 'storage = "checkpoint" and precision = "fl'):
         bake(folder, steps=MEAN, storage="float16")
     bake(folder, steps=MEAN, storage="checkpoint", precision="float32")
 
@@ -184,7 +184,7 @@ def test_float16_does_not_hold_all(tmp_path: Path) -> None:
 def test_texts_are_utf_8(folder: Path) -> None:
     """The file of calibration is written again."""
     Path("texts.txt").write_bytes("Müller\n".encode("latin-1"))
-    with refused("baking/golden/texts.py: give a UTF-8 file", "texts.txt: .*; give a UTF-8 file"):
+    with refused("golden/texts.py: give a UTF-8 file", "texts.txt: .*; give a UTF-8 file"):
         bake(folder, steps=MEAN, precision="int8", calibration="texts.txt")
     Path("texts.txt").write_text("Müller\n", encoding="utf-8")
     bake(folder, steps=MEAN, precision="int8", calibration="texts.txt")
@@ -193,7 +193,7 @@ def test_texts_are_utf_8(folder: Path) -> None:
 def test_the_prompts_of_a_template_stay(tmp_path: Path) -> None:
     """They are changed in the model's own file."""
     folder = write_messages(tmp_path / "model", prompts={"query": "find", "document": ""})
-    with refused("baking/assemble/prompts.py: chat template writes them", "leave prompts out, and"):
+    with refused("assemble/prompts.py: chat template writes them", "leave prompts out, and"):
         bake(folder, prompts={"query": "seek"})
     settings = folder / "config_sentence_transformers.json"
     change_json(settings, prompts={"query": "seek", "document": ""})
@@ -203,7 +203,7 @@ def test_the_prompts_of_a_template_stay(tmp_path: Path) -> None:
 def test_routes_of_encoders_are_kept(tmp_path: Path) -> None:
     """Each encoder has its steps."""
     folder = write_two_encoders(tmp_path / "model")
-    with refused("baking/assemble/fold.py: list one route step", "routes query, document; list one"):
+    with refused("assemble/fold.py: list one route step", "routes query, document; list one"):
         bake(folder, steps=MEAN)
     dense = {"step": "truncate", "dimension": 8}
     routes = {"query": MEAN, "document": [*MEAN, dense]}
@@ -214,17 +214,17 @@ def test_routes_of_encoders_are_kept(tmp_path: Path) -> None:
     ("name", "wrong", "message"),
     [
         (
-            "baking/sources/__init__.py: is exported already",
+            "sources/__init__.py: is exported already",
             {"encoder": "torch"},
             "exported already; leave out encoder 'torch', or give the model's folder",
         ),
         (
-            "baking/sources/__init__.py: is no causal language",
+            "sources/__init__.py: is no causal language",
             {"rerank": {"prompt": ["{query}", "{document}"], "true": "yes"}},
             r"model.onnx is no causal language model; .*; leave \[rerank\] out",
         ),
         (
-            "baking/sources/onnx/dynamic.py: leave out dequantize",
+            "sources/onnx/dynamic.py: leave out dequantize",
             {"dequantize": True},
             "holds nothing that was quantized dynamically; leave out dequantize",
         ),

@@ -40,43 +40,43 @@ def polybake(*arguments: str) -> None:
     ("name", "wrong", "message", "right"),
     [
         (
-            "baking/recipe/step_files.py: raised {reason}; correct it",
+            "recipe/step_files.py: raised {reason}; correct it",
             "import nothing_of_this_name",
             "step.py raised ModuleNotFoundError: .*; correct it",
             GOOD,
         ),
         (
-            "baking/steps/python_file.py: has no such function",
+            "steps/python_file.py: has no such function",
             CUBE.format(name="square", value="op.Mul(embedding, embedding)"),
             "only: square; write def step",
             GOOD,
         ),
         (
-            "baking/steps/python_file.py: returned {found}; return one",
+            "steps/python_file.py: returned {found}; return one",
             CUBE.format(name="step", value="op.Shape(embedding)"),
             r"step of step.py returned .*; return one float32 \[batch, dimension\]",
             GOOD,
         ),
         (
-            "baking/steps/python_file.py: correct it or its parameters",
+            "steps/python_file.py: correct it or its parameters",
             CUBE.format(name="step", value="op.Mul(embedding, missing)"),
             "step of step.py raised NameError: .*; correct it or its parameters",
             GOOD,
         ),
         (
-            "baking/steps/python_file.py: rows of several lengths",
+            "steps/python_file.py: rows of several lengths",
             REFERENCE.format(value="[[1.0], [1.0, 2.0]]"),
             r"returned rows of several lengths; return \[batch, dimension\]",
             REFERENCE.format(value="embedding * embedding"),
         ),
         (
-            "baking/steps/python_file.py: returned shape",
+            "steps/python_file.py: returned shape",
             REFERENCE.format(value="embedding[0]"),
             r"returned shape \[12\] for .*; return \[batch, dimension\]",
             REFERENCE.format(value="embedding * embedding"),
         ),
         (
-            "baking/steps/python_file.py: real numbers",
+            "steps/python_file.py: real numbers",
             REFERENCE.format(value="embedding.astype(complex)"),
             "returned an array of complex128; return real numbers, such as float32",
             REFERENCE.format(value="embedding * embedding"),
@@ -98,7 +98,7 @@ def test_a_python_file_is_corrected(
 def test_a_python_file_is_written(folder: Path) -> None:
     """The command writes a template, which bakes as it is."""
     steps = [*MEAN, {"step": "python", "file": "step.py"}]
-    with refused("baking/recipe/step_files.py: write one with", "polybake init --step FILE"):
+    with refused("recipe/step_files.py: write one with", "polybake init --step FILE"):
         bake(folder, steps=steps)
     polybake("init", "--step", "step.py")
     bake(folder, steps=steps)
@@ -108,7 +108,7 @@ def test_a_python_file_leaves_the_model_s_folder(folder: Path) -> None:
     """What is moved runs."""
     inside = folder / "step.py"
     inside.write_text(GOOD)
-    with refused("baking/recipe/step_files.py: no code is run", "move it to a folder of your own"):
+    with refused("recipe/step_files.py: no code is run", "move it to a folder of your own"):
         bake(folder, steps=[*MEAN, {"step": "python", "file": "model/step.py"}])
     inside.rename("step.py")
     bake(folder, steps=[*MEAN, {"step": "python", "file": "step.py"}])
@@ -121,7 +121,7 @@ def test_a_python_file_gets_a_reference(tmp_path: Path) -> None:
     swish = CUBE.format(name="step", value="op.Mul(embedding, op.Gelu(embedding))")
     file = tmp_path / "step.py"
     file.write_text(swish)
-    with refused("baking/steps/python_file.py: does not run alone", "add def reference"):
+    with refused("steps/python_file.py: does not run alone", "add def reference"):
         bake(source, steps=steps)
     erf = "np.vectorize(math.erf)(embedding / 2**0.5)"
     file.write_text(
@@ -144,29 +144,29 @@ def head(body: str, inputs: str = f"float[N, {SIZE}] x", opset: int = 18) -> Non
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
-        ("baking/recipe/step_files.py: name an .onnx file", None, "head.onnx is no file; name an"),
+        ("recipe/step_files.py: name an .onnx file", None, "head.onnx is no file; name an"),
         (
-            "baking/graph/operators.py: export it with standard operators",
+            "graph/operators.py: export it with standard operators",
             {"body": "y = own.Tanh (x)"},
             "uses the custom operator own.Tanh, .*; export it with standard operators",
         ),
         (
-            "baking/graph/operators.py: expected {opsets[0]} to",
+            "graph/operators.py: expected {opsets[0]} to",
             {"body": "y = Tanh (x)", "opset": 99},
             "has opset 99, expected 1 to .*; export it again",
         ),
         (
-            "baking/steps/onnx_fragment.py: is not valid ONNX",
+            "steps/onnx_fragment.py: is not valid ONNX",
             {"body": "y = Tanh (z)"},
             "is not valid ONNX .*; export it again",
         ),
         (
-            "baking/steps/onnx_fragment.py: export it so",
+            "steps/onnx_fragment.py: export it so",
             {"body": "y = Tanh (x)", "inputs": f"float[3, {SIZE}] x"},
             r"takes x FLOAT \[3,.*; expected one float32 \[batch, in\].*; export it so",
         ),
         (
-            "baking/steps/onnx_fragment.py: to which it does not convert",
+            "steps/onnx_fragment.py: to which it does not convert",
             {"body": "y = Gelu (x)", "opset": 20},
             "has opset 20 and the encoder 18, .*; export it again at opset 18",
         ),
@@ -191,7 +191,7 @@ def test_fitted_arrays_stand_behind_the_steps_that_they_were_fitted_to(folder: P
     bake(folder, steps=MEAN)
     polybake("fit", "tiny.onnx", "corpus.txt")
     mean = {"step": "subtract", "vector": "fitted/mean.npy"}
-    with refused("baking/recipe/step_files.py: was fitted to", "; move the step, or bake without"):
+    with refused("recipe/step_files.py: was fitted to", "; move the step, or bake without"):
         bake(folder, steps=[*MEAN, {"step": "normalize"}, mean])
     bake(folder, steps=[*MEAN, mean, {"step": "normalize"}])
 
@@ -199,9 +199,9 @@ def test_fitted_arrays_stand_behind_the_steps_that_they_were_fitted_to(folder: P
 @pytest.mark.parametrize(
     ("name", "wrong", "message"),
     [
-        ("baking/steps/quantize.py: write ranges.npy", {}, "int8 needs ranges; write ranges.npy"),
+        ("steps/quantize.py: write ranges.npy", {}, "int8 needs ranges; write ranges.npy"),
         (
-            "baking/steps/quantize.py: write them with",
+            "steps/quantize.py: write them with",
             {"ranges": "three.npy"},
             r"found shape \[3, 12\]; write them with: polybake fit --ranges",
         ),
@@ -226,7 +226,7 @@ def test_a_module_s_source(folder: Path) -> None:
     weight = np.ones((5, SIZE), np.float32)
     save_file({"linear.weight": weight}, folder / "2_Dense" / "model.safetensors")
     dense = {"step": "dense", "source": "2_Dense"}
-    with refused("baking/recipe/step_files.py: drop one", r"steps\[1\].activation: stands beside"):
+    with refused("recipe/step_files.py: drop one", r"steps\[1\].activation: stands beside"):
         bake(folder, steps=[*MEAN, dense | {"activation": "relu"}])
     bake(folder, steps=[*MEAN, dense])
 
@@ -235,6 +235,6 @@ def test_layers_of_a_file_that_gives_no_hidden_states(tmp_path: Path) -> None:
     """The model's folder is baked in place of its export."""
     np.save(tmp_path / "3.npy", np.ones(3, np.float32))
     layers = {"step": "weighted_layer_pooling", "weights": "3.npy", "layer_start": 0}
-    with refused("baking/steps/weighted_layer_pooling.py: needs the hidden states", "use such a model folder"):
+    with refused("steps/weighted_layer_pooling.py: needs the hidden states", "use such a model folder"):
         bake(write_encoder(tmp_path / "exported"), steps=[layers, *MEAN])
     bake(write_bert(tmp_path / "model"), steps=[layers, *MEAN])

@@ -90,14 +90,14 @@ def old(folder: Path, name: str, **settings: Any) -> Path:
             [{"add_bos_token": False}],
         ),
         (
-            "tokenizer.py: is below the tokenizer's",
+            "tokenization/tokenizer.py: is below the tokenizer's",
             "sentence_bert_config.json",
             {"max_seq_length": 1},
             "max length 1 is below .* 2 special tokens; set max_seq_length .* to 3 or more",
             [{"max_seq_length": 3}],
         ),
         (
-            "tokenizer.py: exceeds max_position_embeddings",
+            "tokenization/tokenizer.py: exceeds max_position_embeddings",
             "sentence_bert_config.json",
             {"max_seq_length": 41},
             "max length 41 exceeds max_position_embeddings 40; lower max_seq_length",
@@ -131,7 +131,7 @@ def test_a_setting_is_changed(
     before = path.read_text("utf-8") if path.exists() else "{}"
     path.write_text(before, encoding="utf-8")
     change(path, **wrong)
-    with refused(f"runtime/tokenization/{name}", message):
+    with refused(name, message):
         bake(folder)
     for right in rights:
         path.write_text(before, encoding="utf-8")
@@ -162,7 +162,7 @@ def test_code_of_a_tokenizer_is_allowed(folder: Path) -> None:
     """Where tokenizer.json gives the same ids."""
     code = {"AutoTokenizer": ["own.Tokenizer", None]}
     change_json(folder / "tokenizer_config.json", auto_map=code)
-    name = "base/files/known_keys.py: or, if vectors are right without"
+    name = "known_keys.py: or, if vectors are right without"
     with refused(name, r'say allow_unknown = \["auto_map.AutoTokenizer"\] .*same ids, allow it'):
         bake(folder, steps=MEAN)
     bake(folder, steps=MEAN, allow_unknown=["auto_map.AutoTokenizer"])
@@ -204,7 +204,7 @@ def test_files_of_a_class(
 ) -> None:
     """The settings are those of the class that made the files."""
     folder = old(tmp_path / "model", kind, **wrong)
-    with refused(f"baking/sources/tokenizer_files/{name}", message):
+    with refused(name, message):
         bake(folder, steps=MEAN)
     for right in rights:
         bake(old(folder, kind, **right), steps=MEAN)
@@ -214,7 +214,7 @@ def test_an_added_token_is_dropped(tmp_path: Path) -> None:
     """From the file that lists it."""
     folder = old(tmp_path / "model", "BertTokenizer")
     write_json(folder / "added_tokens.json", {"x" * 1025: 500})
-    with refused("baking/sources/tokenizer_files/asked.py: drop it", "1025 characters, .*drop it"):
+    with refused("sources/tokenizer_files/asked.py: drop it", "1025 characters, .*drop it"):
         bake(folder, steps=MEAN)
     write_json(folder / "added_tokens.json", {})
     bake(folder, steps=MEAN)
@@ -224,7 +224,7 @@ def test_one_of_two_vocabularies_is_removed(tmp_path: Path) -> None:
     """The other one is left."""
     folder = old(tmp_path / "model", "T5Tokenizer")
     OLD["LlamaTokenizer"].write(folder)
-    name = "baking/sources/tokenizer_files/made_tokenizer.py: remove the one"
+    name = "sources/tokenizer_files/made_tokenizer.py: remove the one"
     with refused(name, "has tokenizer.model beside spiece.model, .*; remove the one that the"):
         bake(folder, steps=MEAN)
     (folder / "tokenizer.model").unlink()
@@ -235,25 +235,25 @@ def test_one_of_two_vocabularies_is_removed(tmp_path: Path) -> None:
     ("name", "wrong", "message", "right"),
     [
         (
-            "runtime/tokenization/pair_prompt.py: each once and in this order",
+            "tokenization/pair_prompt.py: each once and in this order",
             {"prompt": ["{document} ", "{query}"]},
             "holds document, query; expected the query and the document",
             {},
         ),
         (
-            "runtime/tokenization/pair_prompt.py: or raise max_length",
+            "tokenization/pair_prompt.py: or raise max_length",
             {"max_length": 2},
             "2 tokens beside its texts, and a row has 2; shorten the prompt, or raise max_length",
             {"max_length": 9},
         ),
         (
-            "runtime/tokenization/bare_tokenizer.py: expected a special token there",
+            "tokenization/bare_tokenizer.py: expected a special token there",
             {"prompt": ["{query}\n", "{document}\nAnswer:"]},
             r"'\\nAnswer:' shares tokens .*; expected a special token there, or a part of its own",
             {"prompt": ["{query}\n", "{document}", "\nAnswer:"]},
         ),
         (
-            "baking/sources/causal_reranker.py: expected a word of one token",
+            "sources/causal_reranker.py: expected a word of one token",
             {"true": "river"},
             "rerank.true: .* makes [2-9] tokens of 'river'; expected a word of one token",
             {"true": "yes"},
@@ -283,7 +283,7 @@ def test_long_texts_lose_their_end(
     """What stands before a text is kept."""
     folder = write(tmp_path / "model")
     change_json(folder / "tokenizer_config.json", truncation_side="left")
-    with refused(f"runtime/tokenization/{name}", 'expected truncation_side = "right" in .*correct'):
+    with refused(name, 'expected truncation_side = "right" in .*correct'):
         bake(folder, **tables)
     change_json(folder / "tokenizer_config.json", truncation_side="right")
     bake(folder, **tables)
@@ -293,7 +293,7 @@ def test_what_stands_behind_a_text_has_room(tmp_path: Path) -> None:
     """The limit is raised."""
     folder = write_messages(tmp_path / "model")
     change_json(folder / "sentence_bert_config.json", max_seq_length=2)
-    with refused("runtime/tokenization/suffix.py: raise", "a row has 2; raise max_seq_length in"):
+    with refused("tokenization/suffix.py: raise", "a row has 2; raise max_seq_length in"):
         bake(folder)
     change_json(folder / "sentence_bert_config.json", max_seq_length=60)
     bake(folder)
@@ -315,7 +315,7 @@ def write_words(folder: Path, *words: str, **settings: Any) -> Path:
 def test_words(tmp_path: Path) -> None:
     """The empty one gets a name."""
     folder = write_words(tmp_path / "model", "", "boat")
-    with refused("runtime/tokenization/word_tokenizer.py: empty word", "; give it another name"):
+    with refused("tokenization/word_tokenizer.py: empty word", "; give it another name"):
         bake(folder, steps=MEAN)
     bake(write_words(folder, "nothing", "boat"), steps=MEAN)
 
@@ -325,7 +325,7 @@ def test_words_in_capital_letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("polybake.runtime.tokenization.word_tokenizer._MOST_MARKED", 3)
     words = [f"Word{number}" for number in range(4)]
     folder = write_words(tmp_path / "model", *words)
-    name = "runtime/tokenization/word_tokenizer.py: save it with do_lower_case"
+    name = "tokenization/word_tokenizer.py: save it with do_lower_case"
     with refused(name, "4 words .* such as 'Word0'; at most .*; save it with do_lower_case"):
         bake(folder, steps=MEAN)
     bake(write_words(folder, *map(str.lower, words), do_lower_case=True), steps=MEAN)
@@ -336,7 +336,7 @@ def test_a_class_of_words(tmp_path: Path) -> None:
     folder = write_words(tmp_path / "model", "river", "boat")
     settings = folder / "wordembedding_config.json"
     change_json(settings, tokenizer_class="own.WhitespaceTokenizer")
-    name = "baking/sources/sentence_transformers/word_modules.py: wordembedding_config.json"
+    name = "sources/sentence_transformers/word_modules.py: wordembedding_config.json"
     with refused(name, "found 'own.WhitespaceTokenizer'; correct it, or save it with a Whitespace"):
         bake(folder, steps=MEAN)
     change_json(settings, tokenizer_class=WHITESPACE)
