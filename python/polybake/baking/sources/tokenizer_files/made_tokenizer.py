@@ -69,7 +69,7 @@ def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
     if missing := [file for file in kind.files if file not in found]:
         raise InputError(
             f"{folder.path}: has no tokenizer.json, and no {' and '.join(missing)} of which "
-            f"{name} makes one; {WRITE_IT}"
+            f"{name} makes one; download one or the other, too"
         )
     if _TAKEN_FIRST in found and _TAKEN_FIRST not in kind.files:
         raise InputError(
