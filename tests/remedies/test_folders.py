@@ -13,6 +13,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from models.files.task_models import write_gliner, write_labelled, write_m3
+from models.folders.causal import write_logit_score
 from models.folders.stanford import write_stanford
 from models.folders.tiny_folders import (
     CONFIG,
@@ -219,14 +220,47 @@ def test_files_lie_within_the_folder(tmp_path: Path) -> None:
     (folder / "model.safetensors").unlink()
     (tmp_path / "weights").rename(folder / "model.safetensors")
     bake(folder, steps=MEAN)
-    (folder / "dense").mkdir()
-    write_json(folder / "dense" / "config.json", {"bias": False})
-    weight = np.ones((5, CONFIG["hidden_size"]), np.float32)
-    save_file({"linear.weight": weight}, folder / "dense" / "model.safetensors")
+    write_linear(folder / "dense")
     name = "model_folder.py: {name} lies outside"
     with refused(name, "'../dense' lies outside the model's folder; name a file within"):
         bake(folder, steps=[*MEAN, {"step": "dense", "source": "../dense"}])
+    with refused("model_folder.py: cannot be read", "too long.; name a file within the folder"):
+        bake(folder, steps=[*MEAN, {"step": "dense", "source": "d" * 300}])
     bake(folder, steps=[*MEAN, {"step": "dense", "source": "dense"}])
+
+
+def write_linear(folder: Path) -> None:
+    """A module of sentence-transformers."""
+    folder.mkdir()
+    write_json(folder / "config.json", {"bias": False})
+    weight = np.ones((5, CONFIG["hidden_size"]), np.float32)
+    save_file({"linear.weight": weight}, folder / "model.safetensors")
+
+
+def test_a_module_s_source_is_named(tmp_path: Path) -> None:
+    """It lies in the model's folder."""
+    folder = write_bert(tmp_path / "model")
+    (folder / "1_CNN").mkdir()
+    write_json(folder / "1_CNN" / "cnn_config.json", {"out_channels": 5, "kernel_sizes": [1]})
+    arrays = {"convs.0.weight": (5, CONFIG["hidden_size"], 1), "convs.0.bias": (5,)}
+    ones = {name: np.ones(shape, np.float32) for name, shape in arrays.items()}
+    save_file(ones, folder / "1_CNN" / "model.safetensors")
+    name = "step_files.py: name a folder inside"
+    with refused(name, r"steps\[0\].source: is missing; name a folder inside the model's folder"):
+        bake(folder, steps=[{"step": "cnn"}, *MEAN])
+    bake(folder, steps=[{"step": "cnn", "source": "1_CNN"}, *MEAN])
+
+
+def test_weights_that_are_one(tmp_path: Path) -> None:
+    """config.json says so or not."""
+    folder = write_logit_score(tmp_path / "model")
+    weights = load_file(folder / "model.safetensors")
+    own = weights["model.embed_tokens.weight"] + np.float32(1)
+    save_file(weights | {"lm_head.weight": own}, folder / "model.safetensors")
+    with refused("causal_lm.py: correct it, or save", "tie_word_embeddings = true.; correct it, or"):
+        bake(folder)
+    change_json(folder / "config.json", tie_word_embeddings=False)
+    bake(folder)
 
 
 def test_a_folder_of_no_library(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from models.files.task_models import write_labelled
 from models.folders.drawn import drawn_weights, write_drawn
 from models.folders.messages import write_messages
 from models.folders.tiny_folders import change_json, write_bert, write_two_encoders
@@ -257,3 +258,27 @@ def test_a_config_is_written(folder: Path) -> None:
         load_config(path)
     path.write_text(good, encoding="utf-8")
     app(["bake"], standalone_mode=False)
+
+
+def test_a_config_is_too_large(tmp_path: Path) -> None:
+    """The model's own labels need not stand in it."""
+    folder = write_labelled(tmp_path / "model", "no", "yes")
+    with refused("config.py: has more than", "65536 bytes; leave out what .*, such as its labels"):
+        bake(folder, labels=["a" * 40_000, "b" * 40_000])
+    bake(folder)
+
+
+def test_a_folder_s_name_is_no_repository(folder: Path) -> None:
+    """Its absolute path is given."""
+    renamed = folder.rename(folder.with_name("hub:tiny"))
+    with refused("hub_reference.py: names no repository", "folder of this name is .* absolute path"):
+        bake(Path("hub:tiny"), steps=MEAN)
+    bake(renamed, steps=MEAN)
+
+
+def test_an_output_that_cannot_be_written(folder: Path) -> None:
+    """Another place is chosen."""
+    Path("file").write_text("mine")
+    with refused("atomic.py: {path}: cannot be written", "choose another place"):
+        bake(folder, steps=MEAN, output="file/tiny.onnx")
+    bake(folder, steps=MEAN, output="other/tiny.onnx")

@@ -92,10 +92,10 @@ def select(*places: int) -> list[dict[str, Any]]:
             [{"task": "zero-shot", "steps": select(1, 0)}],
         ),
         (
-            "steps/spans.py: put it after step",
-            {"task": "answer", "steps": [{"step": "spans"}]},
-            'takes 2 elements and the embedding has 12; put it after step = "head" of a model',
-            [],
+            "resolve.py: unknown key; {HEAD} has none",
+            {"task": "classify", "steps": [{"step": "head", "labels": 2}]},
+            r"steps\[0\].labels: unknown key; head has none",
+            [{"task": "classify", "steps": HEAD}],
         ),
     ],
 )
