@@ -295,3 +295,13 @@ def test_labels_are_counted(tmp_path: Path) -> None:
         bake(folder)
     (folder / "config.json").write_text(before, encoding="utf-8")
     bake(folder)
+
+
+def test_settings_of_model2vec(tmp_path: Path) -> None:
+    """They are set as the message says."""
+    folder = write_model2vec(tmp_path / "model")
+    change_json(folder / "config.json", max_length=0)
+    with refused("model2vec.py: config.json", "found 0; set max_length to a positive number or null"):
+        bake(folder)
+    change_json(folder / "config.json", max_length=9)
+    bake(folder)

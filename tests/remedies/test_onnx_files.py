@@ -10,6 +10,7 @@ import pytest
 
 from models.folders.drawn import write_drawn
 from models.folders.tiny_folders import (
+    VOCABULARY,
     change_json,
     write_bert,
     write_json,
@@ -26,6 +27,12 @@ TANH = "rows = Gather (table, input_ids)  last_hidden_state = Tanh (rows)"
 HEAD = """
     first = Constant <value_ints = [0]> ()  end = Constant <value_ints = [2]> ()
     axis = Constant <value_ints = [1]> ()  logits = Slice (pooler_output, first, end, axis)
+"""
+#: A weight for each word of the vocabulary.
+SPLADE = """
+    columns = Transpose <perm = [1, 0]> (table)  numbers = MatMul (weighted, columns)
+    kept_numbers = Relu (numbers)
+    sentence_embedding = ReduceMax <axes = [1], keepdims = 0> (kept_numbers)
 """
 POOLING = ("Pooling", {"pooling_mode": "mean"})
 
@@ -169,7 +176,18 @@ def test_a_head_of_another_family(tmp_path: Path) -> None:
     folder = write_drawn(tmp_path / "model", "t5")
     head = {"architectures": ["T5ForSequenceClassification"], "id2label": {"0": "no", "1": "yes"}}
     change_json(folder / "config.json", **head)
-    with refused("families.py: export the whole model", "'t5' is not known; known are: .*.onnx fi"):
+    with refused("families.py: {remedy}", "'t5' is not known; known are: .*; export the whole"):
         bake(folder)
     outputs = "float[batch_size, 2] logits"
     bake(write_encoder(folder, encoder(outputs=outputs, body=BODY + HEAD)))
+
+
+def test_a_masked_language_model_of_another_family(tmp_path: Path) -> None:
+    """It is exported with its pooling."""
+    folder = write_drawn(tmp_path / "model", "t5")
+    change_json(folder / "config.json", architectures=["T5ForMaskedLM"])
+    with refused("families.py: {remedy}", 'with its pooling, .* task = "sparse" in .* steps = .. bef'):
+        bake(folder, task="sparse")
+    outputs = f"float[batch_size, {len(VOCABULARY)}] sentence_embedding"
+    file = write_encoder(folder, encoder(outputs=outputs, body=BODY + SPLADE))
+    bake(file, task="sparse", steps=[])

@@ -120,20 +120,13 @@ class TokenizerJson(JsonModel, extra="allow"):
         return any(any(map(str.isalnum, token)) for token in tokens if token not in added)
 
 
-#: The remedy, in messages, for a folder without a tokenizer.json.
-WRITE_IT = (
-    'write it with: python -c "from transformers import AutoTokenizer as T; '
-    "T.from_pretrained('.').save_pretrained('.')\" (run there)"
-)
-
-
 def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
     """Read tokenizer.json.
 
     Raises:
         InputError: The file is missing, is no tokenizer, or a pattern takes forever.
     """
-    path = folder.needed_file("tokenizer.json", WRITE_IT)
+    path = folder.needed_file("tokenizer.json")
     tokenizer = folder.read("tokenizer.json", TokenizerJson)
     parts = [*tokenizer.parts("normalizer"), *tokenizer.parts("pre_tokenizer")]
     patterns = [part.pattern["Regex"] for part in parts if "Regex" in part.pattern]
