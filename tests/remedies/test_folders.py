@@ -112,7 +112,9 @@ def test_adapters(tmp_path: Path) -> None:
         bake(folder, steps=MEAN, adapter="other")
     bake(folder, steps=MEAN, adapter="retrieval.query")
     plain = {key: one for key, one in adapted_weights().items() if "lora" not in key}
-    plain = {key.replace(".parametrizations.weight.original", ".weight"): plain[key] for key in plain}
+    plain = {
+        key.replace(".parametrizations.weight.original", ".weight"): plain[key] for key in plain
+    }
     write_bert(folder, ADAPTED, plain)
     name = "encoders/xlm_roberta_flash.py: though config.json names some"
     with refused(name, "holds no adapters, .*; leave adapter out, or download it again"):
@@ -257,7 +259,9 @@ def test_weights_that_are_one(tmp_path: Path) -> None:
     weights = load_file(folder / "model.safetensors")
     own = weights["model.embed_tokens.weight"] + np.float32(1)
     save_file(weights | {"lm_head.weight": own}, folder / "model.safetensors")
-    with refused("causal_lm.py: correct it, or save", "tie_word_embeddings = true.; correct it, or"):
+    with refused(
+        "causal_lm.py: correct it, or save", "tie_word_embeddings = true.; correct it, or"
+    ):
         bake(folder)
     change_json(folder / "config.json", tie_word_embeddings=False)
     bake(folder)
@@ -301,7 +305,9 @@ def test_settings_of_model2vec(tmp_path: Path) -> None:
     """They are set as the message says."""
     folder = write_model2vec(tmp_path / "model")
     change_json(folder / "config.json", max_length=0)
-    with refused("model2vec.py: config.json", "found 0; set max_length to a positive number or null"):
+    with refused(
+        "model2vec.py: config.json", "found 0; set max_length to a positive number or null"
+    ):
         bake(folder)
     change_json(folder / "config.json", max_length=9)
     bake(folder)

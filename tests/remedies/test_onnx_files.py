@@ -52,7 +52,11 @@ POOLING = ("Pooling", {"pooling_mode": "mean"})
         ),
         (
             "signature.py: export it with dynamic axes",
-            {"inputs": INPUTS.replace("batch_size", "7"), "outputs": "float[7, length, 6] x", "x": 1},
+            {
+                "inputs": INPUTS.replace("batch_size", "7"),
+                "outputs": "float[7, length, 6] x",
+                "x": 1,
+            },
             r"'input_ids' has the fixed shape \[7,.*; export it with dynamic axes",
         ),
         (
@@ -89,7 +93,9 @@ def test_it_is_exported_again(
 def test_positions_behind_padding(tmp_path: Path) -> None:
     """The export counts them itself."""
     folder = tmp_path / "model"
-    file = write_encoder(folder, encoder(inputs=f"{INPUTS}, int64[batch_size, length] position_ids"))
+    file = write_encoder(
+        folder, encoder(inputs=f"{INPUTS}, int64[batch_size, length] position_ids")
+    )
     write_json(folder / "config.json", {"model_type": "roberta", "pad_token_id": 0})
     with refused("onnx/file.py: position_ids", "as roberta counts them, .*; export it without"):
         bake(file, steps=MEAN)
@@ -126,7 +132,9 @@ def test_what_is_quantized_dynamically(tmp_path: Path) -> None:
     exact, normalize = folder / "exact.onnx", [{"step": "normalize"}]
     bake(folder, steps=MEAN, output="model/exact.onnx")
     file = quantize_dynamic(exact, folder / "quantized.onnx")
-    with refused("onnx/dynamic.py: was quantized dynamically in", "give the float32 .* dequantize = t"):
+    with refused(
+        "onnx/dynamic.py: was quantized dynamically in", "give the float32 .* dequantize = t"
+    ):
         bake(file, steps=normalize)
     bake(file, steps=normalize, dequantize=True)
     bake(exact, steps=normalize)
@@ -147,7 +155,9 @@ def test_steps_that_an_output_went_through(tmp_path: Path) -> None:
     folder = write_sentence_transformers(tmp_path / "model", POOLING, ("Normalize", {}))
     pooled = encoder(outputs=POOLED)
     file = write_encoder(folder, pooled)
-    with refused("remaining_steps.py: which of the folder's steps", r"\(pool, .*; export last.*, or"):
+    with refused(
+        "remaining_steps.py: which of the folder's steps", r"\(pool, .*; export last.*, or"
+    ):
         bake(file)
     own = write_encoder(tmp_path / "own", pooled)
     bake(own, steps=[{"step": "normalize"}])
@@ -186,7 +196,9 @@ def test_a_masked_language_model_of_another_family(tmp_path: Path) -> None:
     """It is exported with its pooling."""
     folder = write_drawn(tmp_path / "model", "t5")
     change_json(folder / "config.json", architectures=["T5ForMaskedLM"])
-    with refused("families.py: {remedy}", 'with its pooling, .* task = "sparse" in .* steps = .. bef'):
+    with refused(
+        "families.py: {remedy}", 'with its pooling, .* task = "sparse" in .* steps = .. bef'
+    ):
         bake(folder, task="sparse")
     outputs = f"float[batch_size, {len(VOCABULARY)}] sentence_embedding"
     file = write_encoder(folder, encoder(outputs=outputs, body=BODY + SPLADE))

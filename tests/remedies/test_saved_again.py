@@ -49,7 +49,9 @@ def test_a_tokenizer_is_written(tmp_path: Path) -> None:
     folder = old(tmp_path / "model", "BertTokenizer", tokenizer_class="SplinterTokenizer")
     with refused("made_tokenizer.py: {beside}", "beside vocab.txt, .*; write it with: python -c "):
         bake(folder, steps=MEAN)
-    code = "from transformers import AutoTokenizer as T; T.from_pretrained('.').save_pretrained('.')"
+    code = (
+        "from transformers import AutoTokenizer as T; T.from_pretrained('.').save_pretrained('.')"
+    )
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
     bake(folder, steps=MEAN)
 
@@ -59,10 +61,15 @@ def test_a_tokenizer_without_its_files(tmp_path: Path) -> None:
     folder = old(tmp_path / "model", "RobertaTokenizer")
     for file in ("vocab.json", "merges.txt"):
         (folder / file).unlink()
-    with refused("made_tokenizer.py: download one or the other", "no vocab.json and merges.txt of which .*download"):
+    with refused(
+        "made_tokenizer.py: download one or the other",
+        "no vocab.json and merges.txt of which .*download",
+    ):
         bake(folder, steps=MEAN)
     save_again(folder)
-    with refused("tokenizer_json.py: no letter", "has no letter and no digit .*; download the whol"):
+    with refused(
+        "tokenizer_json.py: no letter", "has no letter and no digit .*; download the whol"
+    ):
         bake(folder, steps=MEAN)
     (folder / "tokenizer.json").unlink()
     OLD["RobertaTokenizer"].write(folder)
@@ -144,10 +151,14 @@ def test_weights_are_written(tmp_path: Path) -> None:
     state = {name: torch.from_numpy(np.array(one)) for name, one in weights.items()}
     torch.save(state, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
     (folder / "model.safetensors").unlink()
-    message = r"; write it with transformers: AutoModel.from_pretrained\(…\).save_pretrained\(…, safe"
+    message = (
+        r"; write it with transformers: AutoModel.from_pretrained\(…\).save_pretrained\(…, safe"
+    )
     with refused("sources/checkpoint.py: write it with transformers", message):
         bake(folder, steps=MEAN)
-    with refused("torch_file.py: a PyTorch before 1.6", r"torch.load\(…, weights_only=True\), and w"):
+    with refused(
+        "torch_file.py: a PyTorch before 1.6", r"torch.load\(…, weights_only=True\), and w"
+    ):
         bake(folder, steps=MEAN, pickle="tensors")
     written = tmp_path / "written"
     AutoModel.from_pretrained(folder).save_pretrained(written, safe_serialization=True)
@@ -168,9 +179,13 @@ def test_a_module_is_saved(tmp_path: Path) -> None:
     pooling = ("Pooling", {"word_embedding_dimension": 12, "pooling_mode_mean_tokens": True})
     dense = ("Dense", {"in_features": 12, "out_features": 5, "bias": False})
     folder = write_sentence_transformers(tmp_path / "model", pooling, dense)
-    change_json(folder / "2_Dense" / "config.json", activation_function="torch.nn.modules.activation.Tanh")
+    change_json(
+        folder / "2_Dense" / "config.json", activation_function="torch.nn.modules.activation.Tanh"
+    )
     torch.save({"linear.weight": torch.ones(5, 12)}, folder / "2_Dense" / "pytorch_model.bin")
-    with refused("module_weights.py: model.safetensors", "save the model again with sentence-trans"):
+    with refused(
+        "module_weights.py: model.safetensors", "save the model again with sentence-trans"
+    ):
         bake(folder)
     SentenceTransformer(str(folder), device="cpu").save_pretrained(str(tmp_path / "new"))
     bake(tmp_path / "new")

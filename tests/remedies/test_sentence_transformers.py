@@ -270,7 +270,9 @@ def test_queries_of_an_export_and_of_the_left(tmp_path: Path) -> None:
     with refused("token_vectors.py: leave the encoder option out", "before .*; leave the encoder"):
         bake(folder, encoder="torch")
     change_json(folder / "tokenizer_config.json", padding_side="left")
-    with refused("token_vectors.py: padding_side is left", "set it to right in tokenizer_config.json"):
+    with refused(
+        "token_vectors.py: padding_side is left", "set it to right in tokenizer_config.json"
+    ):
         bake(folder)
     change_json(folder / "tokenizer_config.json", padding_side="right")
     bake(folder)
@@ -306,9 +308,7 @@ def test_queries_of_an_export_and_of_the_left(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_template_is_saved(
-    tmp_path: Path, name: str, template: str | None, message: str
-) -> None:
+def test_a_template_is_saved(tmp_path: Path, name: str, template: str | None, message: str) -> None:
     """Another one, under the name that the remedy says."""
     folder = write_messages(tmp_path / "model", template)
     with refused(name, message):
@@ -334,7 +334,12 @@ def test_a_template_is_saved(
             {"web": "a"},
             "'.*1' behind .* '.*2' with another; give all prompts, query and document, too, the",
             "config_sentence_transformers.json",
-            [{"prompts": dict.fromkeys(("query", "document"), "a"), "default_prompt_name": "query"}],
+            [
+                {
+                    "prompts": dict.fromkeys(("query", "document"), "a"),
+                    "default_prompt_name": "query",
+                }
+            ],
         ),
         (
             "messages.py: its chat template reads task",
@@ -342,7 +347,10 @@ def test_a_template_is_saved(
             {},
             "set processing_kwargs.chat_template.task in sentence_bert_config.json to query or",
             "sentence_bert_config.json",
-            [{"processing_kwargs": {"chat_template": {"task": one}}} for one in ("query", "document")],
+            [
+                {"processing_kwargs": {"chat_template": {"task": one}}}
+                for one in ("query", "document")
+            ],
         ),
     ],
 )

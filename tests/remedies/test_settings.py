@@ -271,7 +271,9 @@ def test_a_config_is_too_large(tmp_path: Path) -> None:
 def test_a_folder_s_name_is_no_repository(folder: Path) -> None:
     """Its absolute path is given."""
     renamed = folder.rename(folder.with_name("hub:tiny"))
-    with refused("hub_reference.py: names no repository", "folder of this name is .* absolute path"):
+    with refused(
+        "hub_reference.py: names no repository", "folder of this name is .* absolute path"
+    ):
         bake(Path("hub:tiny"), steps=MEAN)
     bake(renamed, steps=MEAN)
 

@@ -235,6 +235,8 @@ def test_layers_of_a_file_that_gives_no_hidden_states(tmp_path: Path) -> None:
     """The model's folder is baked in place of its export."""
     np.save(tmp_path / "3.npy", np.ones(3, np.float32))
     layers = {"step": "weighted_layer_pooling", "weights": "3.npy", "layer_start": 0}
-    with refused("steps/weighted_layer_pooling.py: needs the hidden states", "use such a model folder"):
+    with refused(
+        "steps/weighted_layer_pooling.py: needs the hidden states", "use such a model folder"
+    ):
         bake(write_encoder(tmp_path / "exported"), steps=[layers, *MEAN])
     bake(write_bert(tmp_path / "model"), steps=[layers, *MEAN])

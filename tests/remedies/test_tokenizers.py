@@ -302,7 +302,12 @@ def test_what_stands_behind_a_text_has_room(tmp_path: Path) -> None:
 def write_words(folder: Path, *words: str, **settings: Any) -> Path:
     """A model of words."""
     folder.mkdir(exist_ok=True)
-    module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.WordEmbeddings"}
+    module = {
+        "idx": 0,
+        "name": "0",
+        "path": "",
+        "type": "sentence_transformers.models.WordEmbeddings",
+    }
     write_json(folder / "modules.json", [module])
     write_json(folder / "wordembedding_config.json", {"tokenizer_class": WHITESPACE})
     given = {"vocab": words, "stop_words": [], **settings}
