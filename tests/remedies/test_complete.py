@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from remedies.refusals import Refusal, files, named, refusals
+from remedies.written import cases
 
 HERE = Path(__file__).parent
 
@@ -20,7 +21,7 @@ REASONS = {
 
 
 def test_every_refusal_is_followed_or_listed() -> None:
-    """A new one needs a case in a file beside this one, or else a line in listed.toml."""
+    """A new one needs a case in the folder ``cases`` or a file beside it, or a line in listed.toml."""
     every = {one for file in files() for one in refusals(file)}
     left = sorted(f"{one.file}: {one.text}" for one in every - _followed() - {*_listed()})
     assert not left, "\n".join(["no test follows these remedies:", *left])
@@ -35,10 +36,11 @@ def test_the_list_has_each_once_and_for_a_reason() -> None:
 
 
 def _followed() -> set[Refusal]:
-    """The refusals that the files of cases name; see `remedies.refusals.named`."""
+    """The refusals that cases name; see `remedies.refusals.named`."""
     trees = [ast.parse(path.read_text("utf-8")) for path in HERE.glob("test_*.py")]
     constants = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.Constant)]
     names = {one.value for one in constants if isinstance(one.value, str)}
+    names |= {case.name for case in cases()}
     return {named(name) for name in names if re.match(r"[\w/]+\.py: ", name)}
 
 

@@ -57,7 +57,7 @@ def test_a_tokenizer_is_written(tmp_path: Path) -> None:
 
 
 def test_a_tokenizer_without_its_files(tmp_path: Path) -> None:
-    """transformers writes one that knows no word; the files are downloaded in its place."""
+    """Transformers writes one that knows no word; the files are downloaded in its place."""
     folder = old(tmp_path / "model", "RobertaTokenizer")
     for file in ("vocab.json", "merges.txt"):
         (folder / file).unlink()
@@ -116,7 +116,7 @@ def test_a_token_that_transformers_drops(tmp_path: Path) -> None:
 
 
 def test_a_token_without_an_id(tmp_path: Path) -> None:
-    """transformers gives it one."""
+    """Transformers gives it one."""
     folder = write_bert(tmp_path / "model")
     change_json(folder / "tokenizer_config.json", additional_special_tokens=["<q>"])
     with refused("added_tokens.py: expected one of", f"has the token '<q>', .*; {AGAIN}"):
@@ -126,7 +126,7 @@ def test_a_token_without_an_id(tmp_path: Path) -> None:
 
 
 def test_pairs(tmp_path: Path) -> None:
-    """transformers writes what joins two texts."""
+    """Transformers writes what joins two texts."""
     from models.files.task_models import write_labelled
 
     folder = write_labelled(tmp_path / "model", "one")
@@ -193,9 +193,10 @@ def test_a_module_is_saved(tmp_path: Path) -> None:
 
 def test_a_chat_template(tmp_path: Path) -> None:
     """What sentence-transformers saves says how texts become messages."""
+    from sentence_transformers import SentenceTransformer
+
     from models.folders.causal import write_language_model
     from models.folders.messages import CHATML
-    from sentence_transformers import SentenceTransformer
 
     folder = write_language_model(tmp_path / "model", architectures=["Qwen3Model"])
     (folder / "chat_template.jinja").write_text(CHATML, encoding="utf-8")
@@ -238,7 +239,7 @@ def test_pytorch_runs_the_class_as_it_is(
 
 
 def test_pytorch_reads_no_pickle(tmp_path: Path) -> None:
-    """polybake does, or transformers writes safetensors."""
+    """Polybake does, or transformers writes safetensors."""
     import torch
     from transformers import AutoModel
 

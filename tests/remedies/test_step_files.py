@@ -8,9 +8,8 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from safetensors.numpy import save_file
 
-from models.folders.tiny_folders import CONFIG, write_bert, write_json
+from models.folders.tiny_folders import CONFIG, write_bert
 from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.cli.main import app
 from remedies.followed import MEAN, bake, refused
@@ -217,18 +216,6 @@ def test_fit_writes_ranges(folder: Path, name: str, wrong: dict[str, str], messa
     polybake("fit", "tiny.onnx", "corpus.txt", "--ranges")
     ranges = {"precision": "int8", "ranges": "fitted/ranges.npy"}
     bake(folder, steps=[*MEAN, {"step": "quantize", **ranges}])
-
-
-def test_a_module_s_source(folder: Path) -> None:
-    """A key beside source is dropped, and a module that has only a source is given it."""
-    (folder / "2_Dense").mkdir()
-    write_json(folder / "2_Dense" / "config.json", {"bias": False})
-    weight = np.ones((5, SIZE), np.float32)
-    save_file({"linear.weight": weight}, folder / "2_Dense" / "model.safetensors")
-    dense = {"step": "dense", "source": "2_Dense"}
-    with refused("recipe/step_files.py: drop one", r"steps\[1\].activation: stands beside"):
-        bake(folder, steps=[*MEAN, dense | {"activation": "relu"}])
-    bake(folder, steps=[*MEAN, dense])
 
 
 def test_layers_of_a_file_that_gives_no_hidden_states(tmp_path: Path) -> None:
