@@ -21,7 +21,7 @@ REASONS = {
 
 
 def test_every_refusal_is_followed_or_listed() -> None:
-    """A new one needs a case in the folder ``cases`` or a file beside it, or a line in listed.toml."""
+    """A new one needs a case, in the folder ``cases`` or beside it, or a line in listed.toml."""
     every = {one for file in files() for one in refusals(file)}
     left = sorted(f"{one.file}: {one.text}" for one in every - _followed() - {*_listed()})
     assert not left, "\n".join(["no test follows these remedies:", *left])

@@ -16,9 +16,6 @@ from remedies.followed import MEAN, bake, refused
 
 SIZE = CONFIG["hidden_size"]
 CUBE = "import numpy as np\n\n\ndef {name}(op, embedding):\n    return {value}\n"
-GOOD = CUBE.format(name="step", value="op.Mul(embedding, embedding)")
-#: References beside the function, each with what it returns.
-REFERENCE = GOOD + "\n\ndef reference(embedding):\n    return {value}\n"
 #: An encoder's graph that is one in every opset.
 TANH = "rows = Gather (table, input_ids)  last_hidden_state = Tanh (rows)"
 
@@ -35,65 +32,6 @@ def polybake(*arguments: str) -> None:
     app([*arguments], standalone_mode=False)
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong", "message", "right"),
-    [
-        (
-            "recipe/step_files.py: raised {reason}; correct it",
-            "import nothing_of_this_name",
-            "step.py raised ModuleNotFoundError: .*; correct it",
-            GOOD,
-        ),
-        (
-            "steps/python_file.py: has no such function",
-            CUBE.format(name="square", value="op.Mul(embedding, embedding)"),
-            "only: square; write def step",
-            GOOD,
-        ),
-        (
-            "steps/python_file.py: returned {found}; return one",
-            CUBE.format(name="step", value="op.Shape(embedding)"),
-            r"step of step.py returned .*; return one float32 \[batch, dimension\]",
-            GOOD,
-        ),
-        (
-            "steps/python_file.py: correct it or its parameters",
-            CUBE.format(name="step", value="op.Mul(embedding, missing)"),
-            "step of step.py raised NameError: .*; correct it or its parameters",
-            GOOD,
-        ),
-        (
-            "steps/python_file.py: rows of several lengths",
-            REFERENCE.format(value="[[1.0], [1.0, 2.0]]"),
-            r"returned rows of several lengths; return \[batch, dimension\]",
-            REFERENCE.format(value="embedding * embedding"),
-        ),
-        (
-            "steps/python_file.py: returned shape",
-            REFERENCE.format(value="embedding[0]"),
-            r"returned shape \[12\] for .*; return \[batch, dimension\]",
-            REFERENCE.format(value="embedding * embedding"),
-        ),
-        (
-            "steps/python_file.py: real numbers",
-            REFERENCE.format(value="embedding.astype(complex)"),
-            "returned an array of complex128; return real numbers, such as float32",
-            REFERENCE.format(value="embedding * embedding"),
-        ),
-    ],
-)
-def test_a_python_file_is_corrected(
-    folder: Path, name: str, wrong: str, message: str, right: str
-) -> None:
-    """The function is written as the remedy says."""
-    steps = [*MEAN, {"step": "python", "file": "step.py"}]
-    Path("step.py").write_text(wrong)
-    with refused(name, message):
-        bake(folder, steps=steps)
-    Path("step.py").write_text(right)
-    bake(folder, steps=steps)
-
-
 def test_a_python_file_is_written(folder: Path) -> None:
     """The command writes a template, which bakes as it is."""
     steps = [*MEAN, {"step": "python", "file": "step.py"}]
@@ -101,16 +39,6 @@ def test_a_python_file_is_written(folder: Path) -> None:
         bake(folder, steps=steps)
     polybake("init", "--step", "step.py")
     bake(folder, steps=steps)
-
-
-def test_a_python_file_leaves_the_model_s_folder(folder: Path) -> None:
-    """What is moved runs."""
-    inside = folder / "step.py"
-    inside.write_text(GOOD)
-    with refused("recipe/step_files.py: no code is run", "move it to a folder of your own"):
-        bake(folder, steps=[*MEAN, {"step": "python", "file": "model/step.py"}])
-    inside.rename("step.py")
-    bake(folder, steps=[*MEAN, {"step": "python", "file": "step.py"}])
 
 
 def test_a_python_file_gets_a_reference(tmp_path: Path) -> None:

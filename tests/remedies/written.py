@@ -1,9 +1,10 @@
 """Cases that are written in the folder ``cases``: what is refused, its message, and what helps.
 
-The blocks of a file are apart by an empty line. A block begins with a model of `remedies.models`
-and the name of a refusal. A line with ``-`` is what is wrong, one with ``?`` the regular expression of
-the message, and each with ``+`` one way that the remedy names. Such a line sets keys of
-polybake.toml, and keys of the model's files, which null removes; the wrong files stay as they are.
+The blocks of a file are apart by an empty line. A block begins with a model of
+`remedies.models` and the name of a refusal. A line with ``-`` is what is wrong, one with ``?`` the
+regular expression of the message, and each with ``+`` one way that the remedy names. Such a line
+sets keys of polybake.toml, or keys of the model's files, of which null removes one; what is wrong
+in a file stays there until a way changes it.
 """
 
 from __future__ import annotations
