@@ -11,9 +11,11 @@ import pytest
 from models.folders.drawn import drawn_weights, write_drawn
 from models.folders.tiny_folders import write_bert
 from polybake.baking.assemble.size import check_fits
+from polybake.baking.bake_config import bake_config
 from polybake.cli.main import app
 from polybake.config import load_config
 from remedies.followed import MEAN, bake, refused
+from remedies.models import pooled
 
 TWO = {"query": [{"step": "pool", "mode": "cls"}], "document": MEAN}
 
@@ -119,3 +121,14 @@ def test_a_folder_s_name_is_no_repository(folder: Path) -> None:
     ):
         bake(Path("hub:tiny"), steps=MEAN)
     bake(renamed, steps=MEAN)
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_unknown_key_is_allowed_by_an_option() -> None:
+    """Init refuses the model, and writes what allows the key."""
+    pooled(Path("own"), voice_id=3)
+    with refused("known_keys.py: or, if vectors are right without", "--allow-unknown KEY for each"):
+        app(["init", "own"], standalone_mode=False)
+    app(["init", "own", "--allow-unknown", "voice_id"], standalone_mode=False)
+    bake_config(load_config(Path("polybake.toml")))
+    app(["bake", "own", "--allow-unknown", "voice_id"], standalone_mode=False)

@@ -16,6 +16,7 @@ from polybake.base.files.model_name import model_name
 from polybake.cli.bake import say_notes
 from polybake.cli.target import (
     AdapterOption,
+    AllowUnknownOption,
     AttentionOption,
     DequantizeOption,
     EncoderOption,
@@ -54,6 +55,7 @@ def init(
     pickle: PickleOption = None,
     attention: AttentionOption = None,
     adapter: AdapterOption = None,
+    allow_unknown: AllowUnknownOption = None,
     language: Annotated[
         list[str] | None,
         typer.Option(help="Have clients in this language; may be given more than once."),
@@ -102,6 +104,7 @@ def init(
             pickle=pickle or "refused",
             attention=attention,
             adapter=adapter,
+            allow_unknown=allow_unknown or (),
         )
         text = settings_text(
             opened,
@@ -170,6 +173,7 @@ def settings_text(
         "pickle": None if opened.folder.pickle == "refused" else opened.folder.pickle,
         "attention": opened.folder.attention,
         "adapter": opened.folder.adapter,
+        "allow_unknown": [*opened.folder.allowed.keys] or None,
         "default_prompt": opened.default_prompt,
     }
     made = task_of(opened, task)
