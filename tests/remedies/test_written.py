@@ -20,14 +20,14 @@ def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
         bake(source, **settings)
     for place, right in enumerate(case.rights):
         source, _ = _wrong(case, tmp_path / str(place))
-        bake(source, **_with_steps(case, done(right, source)))
+        bake(source, **_with_steps(case, done(right, tmp_path / str(place) / "model")))
 
 
 def _wrong(case: Case, folder: Path) -> tuple[Path, dict[str, Any]]:
     """Write the model with its wrong files; return it with the wrong settings."""
     folder.mkdir()
     source = (WITH_STEPS | WITHOUT_STEPS)[case.model](folder / "model")
-    return source, _with_steps(case, done(case.wrong, source))
+    return source, _with_steps(case, done(case.wrong, folder / "model"))
 
 
 def _with_steps(case: Case, settings: dict[str, Any]) -> dict[str, Any]:

@@ -39,11 +39,11 @@ class Answer(Task):
 
     name: ClassVar[str] = "answer"
     output: ClassVar[str] = "spans"
-    by_token: ClassVar[bool] = True
     hub_tag: ClassVar[str] = "question-answering"
     cut: ClassVar[Cut | None] = "only_second"
     seeks: ClassVar[bool] = True
     probabilities: ClassVar[bool] = True
+    by_token: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
         """Return whether the source has a head with a beginning and an end for each token."""

@@ -68,7 +68,6 @@ class Task(abc.ABC):
     Attributes:
         name: Its name in polybake.toml and in the contract.
         output: The name of the graph's first output.
-        by_token: Whether its first output has a row for each token, and not one for each text.
         further_outputs: The names of the others that clients read.
         hub_tag: Its ``pipeline_tag`` on the Hugging Face hub.
         prompted: Whether its clients put prompts before texts.
@@ -76,11 +75,11 @@ class Task(abc.ABC):
         seeks: Whether answers are sought in the second text of a pair.
         labelled: Whether the columns of its output have labels.
         probabilities: Whether its output holds probabilities, of which small ones mean little.
+        by_token: Whether its first output has a row for each token, and not one for each text.
     """
 
     name: ClassVar[str]
     output: ClassVar[str]
-    by_token: ClassVar[bool] = False
     further_outputs: ClassVar[tuple[str, ...]] = ()
     hub_tag: ClassVar[str] = "feature-extraction"
     prompted: ClassVar[bool] = False
@@ -88,6 +87,7 @@ class Task(abc.ABC):
     seeks: ClassVar[bool] = False
     labelled: ClassVar[bool] = False
     probabilities: ClassVar[bool] = False
+    by_token: ClassVar[bool] = False
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:  # noqa: ARG002
         """Return the texts of a golden case's rows, such as pairs, or parts of long texts."""
