@@ -12,7 +12,7 @@ from remedies.models import WITH_STEPS, WITHOUT_STEPS
 from remedies.written import Case, cases, done
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", [*cases()], ids=str)
 def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
     """The model is refused; with each way that the remedy names, it bakes."""
     source, settings = _wrong(case, tmp_path / "refused")
