@@ -25,7 +25,7 @@ from models.onnx.tiny_onnx import write_encoder
 from remedies.followed import MEAN, bake, refused
 from remedies.models import words
 
-CODE = {"auto_map": {"AutoModel": "modeling.OwnModel"}}
+pytestmark = pytest.mark.slow
 
 
 def test_adapters(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from models.onnx.quantized_onnx import quantize_dynamic
 from models.onnx.tiny_onnx import BODY, INPUTS, POOLED, TOKENS, encoder, write_encoder
 from remedies.followed import MEAN, bake, refused
 
+pytestmark = pytest.mark.slow
+
 #: An encoder that reads no mask.
 TANH = "rows = Gather (table, input_ids)  last_hidden_state = Tanh (rows)"
 #: Two numbers of a head.

@@ -20,12 +20,11 @@ from models.folders.torch_saved import write_torch
 from models.onnx.tiny_onnx import write_encoder
 from remedies.followed import MEAN, bake, refused
 
+pytestmark = pytest.mark.slow
+
 POOLING = ("Pooling", {"pooling_mode": "mean"})
 DENSE = ("Dense", {"in_features": 12, "out_features": 5, "bias": False})
 LINEAR = {"linear.weight": np.random.default_rng(2).normal(size=(5, 12)).astype(np.float32)}
-ROUTER = "sentence_transformers.base.modules.router.Router"
-NORMALIZE = "sentence_transformers.base.modules.normalize.Normalize"
-TASK = "{%- if task == 'query' %}{{ 'Q' }}{%- endif %}"
 
 
 def write_dense(folder: Path) -> Path:

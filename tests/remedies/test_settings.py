@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ from polybake.config import load_config
 from remedies.followed import MEAN, bake, refused
 from remedies.models import pooled
 
-TWO = {"query": [{"step": "pool", "mode": "cls"}], "document": MEAN}
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -25,11 +24,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A BERT, and its folder the working folder."""
     monkeypatch.chdir(tmp_path)
     return write_bert(tmp_path / "model")
-
-
-def routed(**prompts: str) -> dict[str, Any]:
-    """Two routes, and those of prompts."""
-    return {"step": "route", "routes": TWO, "default": "document", "prompts": prompts}
 
 
 def test_values_are_listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

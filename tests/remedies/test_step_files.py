@@ -14,6 +14,8 @@ from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.cli.main import app
 from remedies.followed import MEAN, bake, refused
 
+pytestmark = pytest.mark.slow
+
 SIZE = CONFIG["hidden_size"]
 CUBE = "import numpy as np\n\n\ndef {name}(op, embedding):\n    return {value}\n"
 #: An encoder's graph that is one in every opset.

@@ -11,6 +11,8 @@ from remedies.followed import MEAN, bake, refused
 from remedies.models import WITH_STEPS, WITHOUT_STEPS
 from remedies.written import Case, cases, done
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("case", [*cases()], ids=str)
 def test_a_remedy_is_followed(case: Case, tmp_path: Path) -> None:
