@@ -30,11 +30,6 @@ pytestmark = pytest.mark.slow
 
 def test_adapters(tmp_path: Path) -> None:
     """Where the weights have none, none is chosen."""
-    folder = write_bert(tmp_path / "model", ADAPTED, adapted_weights())
-    name = "encoders/xlm_roberta_flash.py: known are"
-    with refused(name, 'has no adapter "other"; known are: .*retrieval.query'):
-        bake(folder, steps=MEAN, adapter="other")
-    bake(folder, steps=MEAN, adapter="retrieval.query")
     plain = {key: one for key, one in adapted_weights().items() if "lora" not in key}
     plain = {
         key.replace(".parametrizations.weight.original", ".weight"): plain[key] for key in plain
