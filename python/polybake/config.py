@@ -223,7 +223,8 @@ def load_config(path: Path) -> Config:
             content = file.read(_LARGEST + 1)
         if len(content) > _LARGEST:
             raise InputError(
-                f"{path}: has more than {_LARGEST} bytes; name files of its own for what is large"
+                f"{path}: has more than {_LARGEST} bytes; leave out what the model's own files "
+                "say, such as its labels or its prompts, or shorten it"
             )
         data = tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:

@@ -13,6 +13,7 @@ from polybake.cli.progress import stages
 from polybake.cli.target import (
     DEFAULT_CONFIG,
     AdapterOption,
+    AllowUnknownOption,
     AttentionOption,
     ConfigOrSource,
     DequantizeOption,
@@ -83,6 +84,7 @@ def bake(
     pickle: PickleOption = None,
     attention: AttentionOption = None,
     adapter: AdapterOption = None,
+    allow_unknown: AllowUnknownOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bake an encoder and its steps into one model file, and prove it.
@@ -98,6 +100,7 @@ def bake(
         pickle=pickle,
         attention=attention,
         adapter=adapter,
+        allow_unknown=allow_unknown,
     )
     model = config.model.model_copy(
         update={

@@ -11,6 +11,7 @@ from polybake.cli.generate import clients_of, written
 from polybake.cli.target import (
     DEFAULT_CONFIG,
     AdapterOption,
+    AllowUnknownOption,
     AttentionOption,
     ConfigOrSource,
     DequantizeOption,
@@ -29,6 +30,7 @@ def build(
     pickle: PickleOption = None,
     attention: AttentionOption = None,
     adapter: AdapterOption = None,
+    allow_unknown: AllowUnknownOption = None,
     clients: Annotated[
         Path | None, typer.Option(help="Put each client in a folder of its language below this.")
     ] = None,
@@ -51,6 +53,7 @@ def build(
         pickle=pickle,
         attention=attention,
         adapter=adapter,
+        allow_unknown=allow_unknown,
     )
     report = baked(config)
     typer.echo(readable(report))

@@ -16,6 +16,7 @@ from polybake.base.files.model_name import model_name
 from polybake.cli.bake import say_notes
 from polybake.cli.target import (
     AdapterOption,
+    AllowUnknownOption,
     AttentionOption,
     DequantizeOption,
     EncoderOption,
@@ -49,6 +50,7 @@ def init(
     pickle: PickleOption = None,
     attention: AttentionOption = None,
     adapter: AdapterOption = None,
+    allow_unknown: AllowUnknownOption = None,
     language: Annotated[
         list[str] | None,
         typer.Option(help="Have clients in this language; may be given more than once."),
@@ -97,6 +99,7 @@ def init(
             pickle=pickle or "refused",
             attention=attention,
             adapter=adapter,
+            allow_unknown=allow_unknown or (),
         )
         text = settings_text(
             opened,
@@ -162,6 +165,7 @@ def settings_text(
         "pickle": None if opened.folder.pickle == "refused" else opened.folder.pickle,
         "attention": opened.folder.attention,
         "adapter": opened.folder.adapter,
+        "allow_unknown": [*opened.folder.allowed.keys] or None,
         "default_prompt": opened.default_prompt,
     }
     made = task_of(opened, task)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -50,6 +51,14 @@ AdapterOption = Annotated[
     str | None,
     typer.Option(help="The adapter to merge into the weights, if the checkpoint holds several."),
 ]
+AllowUnknownOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY",
+        help="An unknown key of the model's files that, as you say, changes no vector. May be "
+        "given again.",
+    ),
+]
 TaskOption = Annotated[
     str | None,
     typer.Option(
@@ -70,6 +79,7 @@ def config_for(
     pickle: Pickle | None = None,
     attention: Attention | None = None,
     adapter: str | None = None,
+    allow_unknown: Sequence[str] | None = None,
 ) -> Config:
     """Return the settings of a polybake.toml, or the defaults for a source.
 
@@ -89,6 +99,7 @@ def config_for(
             "pickle": pickle,
             "attention": attention,
             "adapter": adapter,
+            "allow_unknown": None if allow_unknown is None else tuple(allow_unknown),
         }
         chosen = {key: value for key, value in changes.items() if value is not None}
         usable_name(name or config.model.name)
@@ -108,6 +119,7 @@ def config_for(
         pickle=pickle or "refused",
         attention=attention,
         adapter=adapter,
+        allow_unknown=tuple(allow_unknown or ()),
     )
     return Config(model=model)
 

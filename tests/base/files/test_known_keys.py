@@ -47,7 +47,7 @@ def test_all_unknown_keys_are_named_with_their_values(tmp_path: Path) -> None:
         f'{tmp_path / "config.json"}: unknown keys mask = "{"x" * 39}…, scaling.short = 1, '
         "layers.1.y = [2], which may change vectors; do this; or, if vectors are right without, "
         'say allow_unknown = ["mask", "scaling.short", "layers.1.y"] below [model] in polybake.toml'
-        "; mask: draw it"
+        " (--allow-unknown KEY for each); mask: draw it"
     )
 
 

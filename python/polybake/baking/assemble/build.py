@@ -73,7 +73,14 @@ def build(
         CheckFailed: the graph is not valid ONNX.
     """
     graph = seek(encoder.place()) if task.seeks else encoder.place()
-    folded = fold(steps, graph, prompts.inputs, output=task.output, functions=functions)
+    folded = fold(
+        steps,
+        graph,
+        prompts.inputs,
+        output=task.output,
+        by_token=task.by_token,
+        functions=functions,
+    )
     _check_outputs(task, folded)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))

@@ -37,6 +37,7 @@ def fold(
     inputs: Sequence[Input] = (),
     *,
     output: str = Embed.output,
+    by_token: bool = Embed.by_token,
     functions: bool = False,
 ) -> Folded:
     """Append every step to the graph, and make the last result its output.
@@ -49,11 +50,12 @@ def fold(
         graph: The encoder's graph, still without an output.
         inputs: The values of a prompt that the steps read, int64 ``[1]`` each.
         output: The name of the graph's output.
+        by_token: Whether it has a row for each token, and not one for each text.
         functions: Whether to make each step one node that calls a function with its operators;
             not for steps that also change facts about the tokens, as they have several results.
 
     Raises:
-        InputError: A step does not fit the step before it, or nothing pools the tokens.
+        InputError: A step does not fit the step before it, or the last gives other rows.
     """
     _check_order(steps, graph)
     op, nodes, state = graph.builder.op, graph.model.graph, graph.state
@@ -86,7 +88,8 @@ def fold(
     counts = next((one.counts for one in state.further.values()), None)
     if counts is not None:
         _give(graph, counts, COUNTS, "batch", before=len(further))
-    return Folded(tuple(results), _output(graph, steps, state, output), tuple(further[::-1]))
+    given = _output(graph, steps, state, output, by_token=by_token)
+    return Folded(tuple(results), given, tuple(further[::-1]))
 
 
 def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
@@ -103,10 +106,22 @@ def _check_order(steps: Sequence[Step], graph: EncoderGraph) -> None:
         )
 
 
-def _output(graph: EncoderGraph, steps: Sequence[Step], state: Values, name: str) -> Output:
+def _output(
+    graph: EncoderGraph, steps: Sequence[Step], state: Values, name: str, *, by_token: bool
+) -> Output:
     """Make the last result the first output of the graph."""
     x = state.x
     dimension = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
+    if by_token and (state.counts is None or not isinstance(dimension, int)):
+        raise InputError(
+            f"steps: they end in {x.shape}, expected [rows, dimension] of tokens; leave the "
+            '[[steps]] out, for those of the task, or let them end in: step = "unpad"'
+        )
+    if state.counts is not None and not by_token:
+        raise InputError(
+            f"steps: they end in {x.shape} of tokens, expected [batch, dimension]; put a step "
+            'that pools in the place of unpad, such as: step = "pool", mode = "mean"'
+        )
     if not isinstance(dimension, int):
         raise InputError(
             f"steps: they end in {x.shape}, expected [batch, dimension]; "

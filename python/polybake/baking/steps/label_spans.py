@@ -59,8 +59,8 @@ class LabelSpans(Step):
         check_tokens(state.x, self.name)
         if state.sought is None:
             raise InputError(
-                f"{self.name}: rows are single texts; expected labels and words; leave out "
-                "task, so that it is the one of the model's head"
+                f"{self.name}: rows are single texts; expected labels and words; "
+                "leave [[steps]] and task out, as the model's head brings both"
             )
         named = op.Cast(op.Equal(state.input_ids, self.label), to=ir.DataType.INT64)
         labels = _chosen(op, state, op.Mul(named, state.attention_mask))

@@ -44,6 +44,7 @@ class Answer(Task):
     cut: ClassVar[Cut | None] = "only_second"
     seeks: ClassVar[bool] = True
     probabilities: ClassVar[bool] = True
+    by_token: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
         """Return whether the source has a head with a beginning and an end for each token."""

@@ -20,6 +20,7 @@ class MultiVector(Task):
 
     name: ClassVar[str] = "multi-vector"
     output: ClassVar[str] = "token_embeddings"
+    by_token: ClassVar[bool] = True
     prompted: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:

@@ -97,4 +97,4 @@ class Rerank(Task):
 
 def _query(texts: tuple[str, ...], known: Known) -> str:
     """The first text, unless it is not cut and leaves no room for a document."""
-    return texts[0] if known.room(texts[0]) > 0 else _QUERY
+    return next((text for text in (texts[0], _QUERY) if known.room(text) > 0), "")

@@ -32,6 +32,7 @@ class Tag(Task):
     hub_tag: ClassVar[str] = "token-classification"
     labelled: ClassVar[bool] = True
     probabilities: ClassVar[bool] = True
+    by_token: ClassVar[bool] = True
 
     def fits(self, source: Source) -> bool:
         """Return whether the source has a head with a number per label for each token."""

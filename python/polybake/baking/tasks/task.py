@@ -76,6 +76,7 @@ class Task(abc.ABC):
         seeks: Whether answers are sought in the second text of a pair.
         labelled: Whether the columns of its output have labels.
         probabilities: Whether its output holds probabilities, of which small ones mean little.
+        by_token: Whether its first output has a row for each token, and not one for each text.
     """
 
     name: ClassVar[str]
@@ -88,6 +89,7 @@ class Task(abc.ABC):
     seeks: ClassVar[bool] = False
     labelled: ClassVar[bool] = False
     probabilities: ClassVar[bool] = False
+    by_token: ClassVar[bool] = False
 
     def texts(self, texts: tuple[str, ...], known: Known) -> tuple[Text, ...]:  # noqa: ARG002
         """Return the texts of a golden case's rows, such as pairs, or parts of long texts."""

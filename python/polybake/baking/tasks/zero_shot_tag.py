@@ -57,6 +57,7 @@ class ZeroShotTag(Task):
 
     name: ClassVar[str] = "zero-shot-tag"
     output: ClassVar[str] = "span_scores"
+    by_token: ClassVar[bool] = True
     hub_tag: ClassVar[str] = "token-classification"
     cut: ClassVar[Cut | None] = "only_second"
     seeks: ClassVar[bool] = True

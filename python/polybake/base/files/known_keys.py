@@ -71,7 +71,7 @@ class Allowed:
             raise InputError(
                 f"{path}: unknown {keys} {listed}, which may change vectors; {remedy}; or, if "
                 f"vectors are right without, say allow_unknown = {json.dumps([*refused])} below "
-                f"[model] in polybake.toml{hinted}"
+                f"[model] in polybake.toml (--allow-unknown KEY for each){hinted}"
             )
 
     def check_all_met(self) -> None:

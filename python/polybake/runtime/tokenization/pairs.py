@@ -66,7 +66,8 @@ def pair_of(tokenizer: Tokenizer, side: Literal["right", "left"]) -> Pair:
             return Pair(pieces=tuple(pieces), truncation_side=side)
     raise InputError(
         "the tokenizer does not join two texts, expected a post-processor for pairs in "
-        "tokenizer.json; save the tokenizer again with transformers"
+        "tokenizer.json; name the class of the model's tokenizer as tokenizer_class in "
+        "tokenizer_config.json, and save the tokenizer again with transformers"
     )
 
 

@@ -80,7 +80,8 @@ class TokenizerJson(JsonModel, extra="allow"):
             The tokenizer's JSON, ASCII only, and the tokenizer.
 
         Raises:
-            InputError: tokenizers cannot read the file, or it drops merges at random.
+            InputError: tokenizers cannot read the file, it drops merges at random, or it knows
+                nothing of a text.
         """
         path, dropout = folder.path / "tokenizer.json", self.model.get("dropout")
         if dropout:
@@ -98,18 +99,25 @@ class TokenizerJson(JsonModel, extra="allow"):
         described = self.model_dump(exclude_unset=True)
         text = json.dumps(described, ensure_ascii=True, separators=(",", ":"))
         try:
-            return text, Tokenizer.from_str(text)
+            tokenizer = Tokenizer.from_str(text)
         except Exception as error:  # tokenizers raises bare Exception
             raise InputError(
                 f"{path}: cannot be read by tokenizers ({error}); download it again"
             ) from error
+        if not self._knows_texts():
+            raise InputError(
+                f"{path}: its vocabulary has no letter and no digit beside added tokens, as "
+                "transformers writes it where the vocabulary's own files are missing; download "
+                "the whole model again"
+            )
+        return text, tokenizer
 
-
-#: The remedy, in messages, for a folder without a tokenizer.json.
-WRITE_IT = (
-    'write it with: python -c "from transformers import AutoTokenizer as T; '
-    "T.from_pretrained('.').save_pretrained('.')\" (run there)"
-)
+    def _knows_texts(self) -> bool:
+        """Whether a token that is not added has a letter or a digit."""
+        added = {token.get("content") for token in self.added_tokens}
+        listed = self.model.get("vocab", ())
+        tokens = listed if isinstance(listed, dict) else (token for token, _ in listed)
+        return any(any(map(str.isalnum, token)) for token in tokens if token not in added)
 
 
 def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
@@ -118,7 +126,7 @@ def read_tokenizer(folder: ModelFolder) -> TokenizerJson:
     Raises:
         InputError: The file is missing, is no tokenizer, or a pattern takes forever.
     """
-    path = folder.needed_file("tokenizer.json", WRITE_IT)
+    path = folder.needed_file("tokenizer.json")
     tokenizer = folder.read("tokenizer.json", TokenizerJson)
     parts = [*tokenizer.parts("normalizer"), *tokenizer.parts("pre_tokenizer")]
     patterns = [part.pattern["Regex"] for part in parts if "Regex" in part.pattern]

@@ -264,7 +264,9 @@ def test_needs_a_tokenizer(tmp_path: Path) -> None:
     """Without tokenizer.json and older files the error says how to write one."""
     path = write_encoder(tmp_path / "m")
     (tmp_path / "m" / "tokenizer.json").unlink()
-    with pytest.raises(InputError, match=r"no tokenizer\.json, and no vocab\.txt .* write it with"):
+    with pytest.raises(
+        InputError, match=r"no tokenizer\.json, and no vocab\.txt .*; download one or"
+    ):
         open_source(path)
 
 

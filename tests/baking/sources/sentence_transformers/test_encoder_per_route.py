@@ -177,7 +177,7 @@ def test_refuses_an_export(tmp_path: Path) -> None:
 def test_refuses_a_chat_template_in_a_route(tmp_path: Path) -> None:
     """What is refused of a model is refused of each of its encoders; so is a limit of queries."""
     folder = write_two_encoders(tmp_path / "model", query_length=8)
-    with pytest.raises(InputError, match=r"q_bert: has query_length .* set max_seq_length in each"):
+    with pytest.raises(InputError, match=r"q_bert: has query_length .* set max_seq_length in its"):
         open_source(folder)
     change_json(folder / "q_bert" / "sentence_bert_config.json", query_length=None)
     modalities = {"message": {"method": "forward", "method_output_name": "last_hidden_state"}}

@@ -52,7 +52,7 @@ def causal_lm(folder: ModelFolder, true: int, false: int | None, relevance: str)
     if name not in _TIED:
         raise InputError(
             f"{folder.path / 'config.json'}: the language model's head of {name!r} is not known; "
-            f"known are: {', '.join(_TIED)}; export the whole model to ONNX and give the .onnx file"
+            f"known are: {', '.join(_TIED)}; choose a model of one of these"
         )
     config = folder.read("config.json", _Config)
     tied = _TIED[name] if config.tie_word_embeddings is None else config.tie_word_embeddings

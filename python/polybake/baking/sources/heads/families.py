@@ -19,8 +19,16 @@ Config = TypeVar("Config", bound=JsonModel)
 Families = Mapping[str, Callable[[Config, Layers], list[Step]]]
 
 
+#: The remedy for a head that is not known.
+_WHOLE = "export the whole model to ONNX and give the .onnx file"
+
+
 def head_steps(
-    folder: ModelFolder, what: str, families: Families[Config], config: type[Config]
+    folder: ModelFolder,
+    what: str,
+    families: Families[Config],
+    config: type[Config],
+    remedy: str = _WHOLE,
 ) -> list[Step]:
     """Read the steps of a checkpoint's head.
 
@@ -29,6 +37,7 @@ def head_steps(
         what: The name of the head in messages.
         families: The known families.
         config: The keys of config.json that decide what the head computes.
+        remedy: What helps where no head is known.
 
     Raises:
         InputError: No head is known for the architecture, or one of its settings or weights is
@@ -38,7 +47,7 @@ def head_steps(
     if name is None or name not in families:
         raise InputError(
             f"{folder.path / 'config.json'}: the {what} of {name!r} is not known; known are: "
-            f"{', '.join(families)}; export the whole model to ONNX and give the .onnx file"
+            f"{', '.join(families)}; {remedy}"
         )
     layers = Layers(checkpoint_files(folder), ENCODERS[name].prefix)
     try:

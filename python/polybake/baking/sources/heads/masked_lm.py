@@ -27,9 +27,17 @@ class MaskedLMConfig(JsonModel):
     norm_eps: Epsilon = 1e-5
 
 
+#: Logits alone are no weights of tokens.
+_POOLED = (
+    "export it to ONNX with its pooling, as float32 sentence_embedding [batch, vocabulary], give "
+    'the .onnx file, and say task = "sparse" in [model] and steps = [] before it'
+)
+
+
 def masked_lm(folder: ModelFolder) -> TaskHead:
     """The head of a folder that transformers saved as ``ForMaskedLM``; nothing is read yet."""
-    steps = partial(head_steps, folder, "masked language model", _FAMILIES, MaskedLMConfig)
+    what = "masked language model"
+    steps = partial(head_steps, folder, what, _FAMILIES, MaskedLMConfig, _POOLED)
     return TaskHead("ForMaskedLM", steps)
 
 

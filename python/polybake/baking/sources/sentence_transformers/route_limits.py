@@ -25,7 +25,7 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 
 NOT_IN_ROUTERS = (
     "has query_length or document_length, and the model a Router with routes of its own; set "
-    "max_seq_length in each route's sentence_bert_config.json in their place"
+    "max_seq_length in its sentence_bert_config.json in their place"
 )
 #: The route of a text that is neither a query nor a document.
 _TEXT = "text"

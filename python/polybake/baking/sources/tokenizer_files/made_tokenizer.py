@@ -16,11 +16,16 @@ from polybake.errors import InputError
 from polybake.runtime.tokenization.known_classes import class_of
 from polybake.runtime.tokenization.model_config import ModelConfig
 from polybake.runtime.tokenization.tokenizer_config import TokenizerConfig
-from polybake.runtime.tokenization.tokenizer_json import WRITE_IT, TokenizerJson
+from polybake.runtime.tokenization.tokenizer_json import TokenizerJson
 
 _CONFIG = "tokenizer_config.json"
 #: A file that transformers would take in place of a class's own.
 _TAKEN_FIRST = "tokenizer.model"
+#: The remedy for files of which only transformers makes a tokenizer.
+_WRITE_IT = (
+    'write it with: python -c "from transformers import AutoTokenizer as T; '
+    "T.from_pretrained('.').save_pretrained('.')\" (run there)"
+)
 
 
 class _Declared(JsonModel):
@@ -65,11 +70,11 @@ def make_tokenizer(folder: ModelFolder) -> MadeTokenizer:
     if kind is None:
         beside = f" beside {', '.join(found)}" if found else ""
         known = f", and how {name} makes one of files is not known" if found else ""
-        raise InputError(f"{folder.path}: has no tokenizer.json{beside}{known}; {WRITE_IT}")
+        raise InputError(f"{folder.path}: has no tokenizer.json{beside}{known}; {_WRITE_IT}")
     if missing := [file for file in kind.files if file not in found]:
         raise InputError(
             f"{folder.path}: has no tokenizer.json, and no {' and '.join(missing)} of which "
-            f"{name} makes one; {WRITE_IT}"
+            f"{name} makes one; download one or the other, too"
         )
     if _TAKEN_FIRST in found and _TAKEN_FIRST not in kind.files:
         raise InputError(

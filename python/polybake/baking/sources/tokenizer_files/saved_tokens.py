@@ -4,7 +4,7 @@ from pydantic import ConfigDict, RootModel
 
 from polybake.base.files.model_folder import ModelFolder
 from polybake.errors import InputError
-from polybake.runtime.tokenization.tokenizer_config import SAVE_AGAIN, AddedToken, TokenizerConfig
+from polybake.runtime.tokenization.tokenizer_config import AddedToken, TokenizerConfig
 
 _CONFIG, _MAP, _ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 #: The keys of lists; the second is an older name.
@@ -73,6 +73,6 @@ def tokens_by_id(folder: ModelFolder, special: set[str]) -> dict[int, AddedToken
     }
     if len(tokens) < len(ids):
         raise InputError(
-            f"{folder.path / _ADDED}: two tokens have one id, expected one each; {SAVE_AGAIN}"
+            f"{folder.path / _ADDED}: two tokens have one id, expected one each; download it again"
         )
     return tokens

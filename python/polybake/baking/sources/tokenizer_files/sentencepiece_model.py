@@ -101,7 +101,7 @@ def _read(
     if found != algorithm:
         raise InputError(
             f"{path}: was trained as {found}, expected {algorithm}, which the tokenizer's class "
-            "takes; name its class as tokenizer_class in tokenizer_config.json"
+            "takes; download the whole model again"
         )
     ids = {piece.text: number for number, piece in enumerate(pieces)}
     if len(ids) < len(pieces):
