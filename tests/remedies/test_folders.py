@@ -157,3 +157,13 @@ def test_words_in_capital_letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         bake(folder, steps=MEAN)
     change_json(tokenizer, vocab=["river", "boat"], do_lower_case=True)
     bake(folder, steps=MEAN)
+
+
+def test_a_published_model_without_its_layer(tmp_path: Path) -> None:
+    """Its steps are listed, with the layer's weights."""
+    name = "models--sentence-transformers--distiluse-base-multilingual-cased-v2"
+    folder = write_bert(tmp_path / name / "snapshots" / ("a" * 40))
+    with refused("tasks/embed.py: are not here", "weights of dense are not here; .*, or list the"):
+        bake(folder)
+    np.save(folder.parent / "weight.npy", np.ones((5, CONFIG["hidden_size"]), np.float32))
+    bake(folder, steps=[*MEAN, {"step": "dense", "weight": "weight.npy"}])

@@ -205,3 +205,26 @@ def test_a_masked_language_model_of_another_family(tmp_path: Path) -> None:
     outputs = f"float[batch_size, {len(VOCABULARY)}] sentence_embedding"
     file = write_encoder(folder, encoder(outputs=outputs, body=BODY + SPLADE))
     bake(file, task="sparse", steps=[])
+
+
+def test_numbers_that_no_file_explains(tmp_path: Path) -> None:
+    """The task is said, or the architecture."""
+    outputs = "float[batch_size, 2] logits"
+    file = write_encoder(tmp_path / "model", encoder(outputs=outputs, body=BODY + HEAD))
+    with refused("tasks/__init__.py: {head.unsaid}", '; name it .* task = .*"classify"'):
+        bake(file)
+    bake(file, task="classify", labels=["no", "yes"])
+    head = {"architectures": ["OwnForSequenceClassification"], "id2label": {"0": "no", "1": "yes"}}
+    write_json(file.parent / "config.json", head)
+    bake(file)
+
+
+def test_a_cross_encoder_of_more_modules(tmp_path: Path) -> None:
+    """All of it is exported."""
+    folder = write_sentence_transformers(tmp_path / "model", POOLING)
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
+    with refused("cross_encoder.py: is not baked", "of Transformer, Pooling .*; export"):
+        bake(folder)
+    outputs = "float[batch_size, 2] logits"
+    whole = write_encoder(tmp_path / "own", encoder(outputs=outputs, body=BODY + HEAD))
+    bake(whole, task="classify-pairs", labels=["no", "yes"])

@@ -130,7 +130,9 @@ def test_pairs(tmp_path: Path) -> None:
     from models.files.task_models import write_labelled
 
     folder = write_labelled(tmp_path / "model", "one")
-    change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
+    names = ["input_ids", "token_type_ids", "attention_mask"]
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": names}
+    change_json(folder / "tokenizer_config.json", **settings)
     data = json.loads((folder / "tokenizer.json").read_text("utf-8"))
     data["post_processor"]["pair"] = [{"Sequence": {"id": one, "type_id": 0}} for one in "BA"]
     write_json(folder / "tokenizer.json", data)

@@ -37,6 +37,6 @@ def remaining_steps(recipe: Recipe, outputs: EmbeddingOutputs, path: Path) -> Re
     steps = ", ".join(str(step["step"]) for step in recipe) or "none"
     raise InputError(
         f"{path}: which of the folder's steps ({steps}) output {outputs.first!r} went through is "
-        "not known; export last_hidden_state, or put the file and its tokenizer.json into a "
-        "folder of their own and list the steps in polybake.toml"
+        "not known; export last_hidden_state, or put the file, tokenizer.json and "
+        "tokenizer_config.json into a folder of their own and list the steps in polybake.toml"
     )
