@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from models.files.task_models import masked_lm_weights
-from models.folders.tiny_folders import CONFIG, write_bert, write_json, write_sentence_transformers
+from models.folders.tiny_folders import (
+    CONFIG,
+    bert_weights,
+    write_bert,
+    write_json,
+    write_sentence_transformers,
+)
+from models.onnx.quantized_onnx import quantize_dynamic
 from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
@@ -161,3 +169,38 @@ def test_languages_are_tables_of_clients(tmp_path: Path) -> None:
     assert list(load_config(tmp_path / "polybake.toml").clients) == ["ruby", "node"]
     refused = polybake("init", "none", "--language", "rust-lang", cwd=tmp_path, code=2)
     assert "language 'rust-lang': choose one of: python, node" in refused
+
+
+def quantized(folder: Path) -> Path:
+    """An export whose ranges are found as it runs."""
+    encoder = open_source(write_bert(folder)).encoder
+    return quantize_dynamic(encoder.reference(folder).path, folder / "quantized.onnx")
+
+
+def without_a_weight(folder: Path) -> Path:
+    """A folder from which a weight of the first layer was lost."""
+    weights = bert_weights()
+    del weights["encoder.layer.0.output.dense.weight"]
+    return write_bert(folder, CONFIG, weights)
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (quantized, "dequantize = true"),
+        (without_a_weight, "encoder.layer.0.output.dense.weight"),
+    ],
+)
+def test_what_bake_would_refuse_is_refused(
+    write: Callable[[Path], Path], said: str, tmp_path: Path
+) -> None:
+    """The graph is made as a bake makes it, and no polybake.toml is left behind."""
+    source = write(tmp_path / "tiny-model")
+    steps = tmp_path / "steps.toml"
+    table = f'name = "tiny"\nsource = "{source}"\noutput = "tiny.onnx"'
+    steps.write_text(f'[model]\n{table}\n[[steps]]\nstep = "pool"\nmode = "mean"\n')
+    baked = polybake("bake", steps, cwd=tmp_path, code=2)
+    initialised = polybake("init", source, cwd=tmp_path, code=2)
+    assert said in baked
+    assert initialised == baked
+    assert not (tmp_path / "polybake.toml").exists()

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from polybake.baking.assemble.build import encoder_for, place
 from polybake.baking.assemble.lower import Lowering
 from polybake.baking.assemble.notes import notes
+from polybake.baking.assemble.prompts import bake_prompts
 from polybake.baking.bake import EMBED, BakeReport, Progress, bake, quiet
 from polybake.baking.golden.texts import read_texts, user_cases
 from polybake.baking.recipe.resolve import resolve
@@ -64,6 +66,21 @@ def opened(
     resolved = resolve(listed, base=config.folder, source=source)
     source.folder.allowed.check_all_met()
     return source, task, resolved
+
+
+def check_recipe(source: Source, task: Task) -> None:
+    """Check that the encoder and the steps that its source names make a graph, as a bake does.
+
+    What only the user can say, such as labels, is not asked for.
+
+    Raises:
+        InputError: They make none, whatever polybake.toml says besides.
+    """
+    recipe = task.recipe(source) or source.assumed
+    if recipe or source.pooled is not None:
+        steps = resolve(recipe, base=source.folder.path, source=source)
+        used = bake_prompts(source, steps, None, None)
+        place(encoder_for(source, steps, task), steps, used, task)
 
 
 def bake_config(

@@ -88,6 +88,7 @@ def init(
         )
     if source is not None:
         from polybake.baking.assemble.notes import notes
+        from polybake.baking.bake_config import check_recipe
         from polybake.baking.sources import open_source
         from polybake.baking.tasks import task_of
 
@@ -111,8 +112,11 @@ def init(
             dequantize=dequantize,
             languages=language or (),
         )
+        made = task_of(opened, task)
+        if encoder == "native":  # PyTorch takes minutes to export one
+            check_recipe(opened, made)
         _write(output, text)
-        say_notes(notes(opened, task_of(opened, task), None, asked=task is not None))
+        say_notes(notes(opened, made, None, asked=task is not None))
         typer.echo(f"wrote {output}; next: polybake build {output}")
 
 

@@ -14,7 +14,7 @@ from polybake.baking.assemble.vocabulary import added_tokens, fitted, table_rows
 from polybake.baking.graph.check import check_graph
 from polybake.baking.graph.pooled_rows import compute_pooled_rows
 from polybake.baking.graph.slow_fusions import avoid_slow_fusions, rounds
-from polybake.baking.sources.source import Encoder, Source
+from polybake.baking.sources.source import Encoder, EncoderGraph, Source
 from polybake.baking.steps import Step
 from polybake.baking.tasks import Task
 from polybake.base.modelfile.manifest import Contract
@@ -55,6 +55,33 @@ def encoder_for(source: Source, steps: Sequence[Step], task: Task) -> Encoder:
     return encoder.for_pairs(partial(gives_types, source.folder))
 
 
+def place(
+    encoder: Encoder,
+    steps: Sequence[Step],
+    prompts: Prompts,
+    task: Task,
+    *,
+    functions: bool = False,
+) -> tuple[EncoderGraph, Folded]:
+    """Place an encoder in a graph, and fold the steps over it.
+
+    Raises:
+        InputError: the encoder cannot be built, a step does not fit, or the steps give other
+            outputs than the task has.
+    """
+    graph = seek(encoder.place()) if task.seeks else encoder.place()
+    folded = fold(
+        steps,
+        graph,
+        prompts.inputs,
+        output=task.output,
+        by_token=task.by_token,
+        functions=functions,
+    )
+    _check_outputs(task, folded)
+    return graph, folded
+
+
 def build(
     source: Source,
     encoder: Encoder,
@@ -72,16 +99,7 @@ def build(
             exposed name is unknown.
         CheckFailed: the graph is not valid ONNX.
     """
-    graph = seek(encoder.place()) if task.seeks else encoder.place()
-    folded = fold(
-        steps,
-        graph,
-        prompts.inputs,
-        output=task.output,
-        by_token=task.by_token,
-        functions=functions,
-    )
-    _check_outputs(task, folded)
+    graph, folded = place(encoder, steps, prompts, task, functions=functions)
     expose_values(expose, graph, steps, folded.results)
     tokenizer, vocab_size = fitted(source.tokenizer, table_rows(graph.state.input_ids))
     dropped = added_tokens(source.tokenizer) - added_tokens(tokenizer)
