@@ -17,7 +17,9 @@ from models.folders.saved import (
     save,
     wordpiece_vocabulary,
 )
+from models.folders.tiny_folders import change_json
 from polybake.base.modelfile.compare import LIMIT
+from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import (
     agreement_with_cross_encoder,
     agreement_with_source,
@@ -249,6 +251,23 @@ def test_a_reranker_of_modules(said: str, activation: str, tmp_path: Path) -> No
         shutil.copy(tmp_path / "library" / name, path.parent)
     task = "rerank" if said == "task" else None
     found = agreement_with_cross_encoder(path, tmp_path / "m.onnx", tmp_path / "library", task)
+    assert found.difference <= LIMIT
+
+
+def test_an_input_of_types_without_types(tmp_path: Path) -> None:
+    """A class that gives none has the input fed zeros."""
+    save(tmp_path / "base", *bert())
+    base, library = tmp_path / "base" / "body", tmp_path / "library"
+    change_json(base / "tokenizer_config.json", tokenizer_class="TokenizersBackend")
+    model = reranker(base, "Sigmoid")
+    model.save_pretrained(str(library))
+    path = export_reranker(model, tmp_path / "export")
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(library / name, path.parent)
+    found = agreement_with_cross_encoder(path, tmp_path / "m.onnx", library, "rerank")
+    pair = read_head(tmp_path / "m.onnx").manifest.contract.pair
+    assert pair is not None
+    assert {piece.type_id for piece in pair.pieces} == {0}
     assert found.difference <= LIMIT
 
 
