@@ -16,10 +16,10 @@ from models.folders.tiny_folders import change_json, write_json
 from polybake.baking.golden.texts import builtin_cases
 from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
+from polybake.base.modelfile.compare import LIMIT
 from polybake.errors import InputError
 from polybake.runtime.tokenization.known_classes import CLASSES, gave_types, gives_types
 from support.oracle.agreement import agreement_with_cross_encoder
-from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
 transformers = pytest.importorskip("transformers")
@@ -129,7 +129,7 @@ SAVED = [
 
 @pytest.mark.parametrize(("name", "keys", "asks"), SAVED)
 def test_scores_of_pairs(
-    name: str | None, keys: list[str] | None, asks: bool, tmp_path: Path, proven: Proven
+    name: str | None, keys: list[str] | None, asks: bool, tmp_path: Path
 ) -> None:
     """A BERT reranker of every saved class: the same types and scores, or the key is asked for."""
     folder = saved_bert(tmp_path / "model", "bert", ("LABEL_0",))
@@ -140,5 +140,4 @@ def test_scores_of_pairs(
         with pytest.raises(InputError, match=r"set model_input_names to what the model was train"):
             polybake.bake(folder, tmp_path / "tiny.onnx", name="tiny")
         write_json(path, settings | {"model_input_names": TYPES})
-    found = agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx")
-    proven(f"bert reranker, {name}", found, source="Hugging Face folder", kept=False)
+    assert agreement_with_cross_encoder(folder, tmp_path / "tiny.onnx").difference <= LIMIT
