@@ -10,10 +10,10 @@ from typing import Any
 import onnx
 import pytest
 
+from models.folders.heads import reranker_of_modules
 from models.folders.saved import (
     MERGES,
     byte_vocabulary,
-    randomise,
     save,
     wordpiece_vocabulary,
 )
@@ -241,7 +241,7 @@ def test_half_precision(tmp_path: Path) -> None:
 def test_a_reranker_of_modules(said: str, activation: str, tmp_path: Path) -> None:
     """Its config.json names no head: the task does, or the CrossEncoder's own settings."""
     save(tmp_path / "base", *bert())
-    library = reranker(tmp_path / "base" / "body", activation)
+    library = reranker_of_modules(tmp_path / "base" / "body", activation)
     library.save_pretrained(str(tmp_path / "library"))
     path = export_reranker(library, tmp_path / "export")
     kept = ["config.json", "tokenizer.json", "tokenizer_config.json"]
@@ -259,7 +259,7 @@ def test_an_input_of_types_without_types(tmp_path: Path) -> None:
     save(tmp_path / "base", *bert())
     base, library = tmp_path / "base" / "body", tmp_path / "library"
     change_json(base / "tokenizer_config.json", tokenizer_class="TokenizersBackend")
-    model = reranker(base, "Sigmoid")
+    model = reranker_of_modules(base, "Sigmoid")
     model.save_pretrained(str(library))
     path = export_reranker(model, tmp_path / "export")
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
@@ -269,25 +269,6 @@ def test_an_input_of_types_without_types(tmp_path: Path) -> None:
     assert pair is not None
     assert {piece.type_id for piece in pair.pieces} == {0}
     assert found.difference <= LIMIT
-
-
-def reranker(base: Path, activation: str) -> Any:
-    """A CrossEncoder whose head is modules, as the Ettin rerankers have it."""
-    from sentence_transformers import CrossEncoder
-    from sentence_transformers.base.modules import Dense, Transformer
-    from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
-
-    size = SIZES["hidden_size"]
-    head = [
-        Dense(size, size, bias=False, activation_function=torch.nn.GELU()),
-        LayerNorm(size),
-        Dense(size, 1, activation_function=torch.nn.Identity(), module_output_name="scores"),
-    ]
-    for module in head:
-        randomise(module)
-    modules = [Transformer(str(base)), Pooling(size, pooling_mode="cls"), *head]
-    function = getattr(torch.nn, activation)()
-    return CrossEncoder(modules=modules, activation_fn=function, device="cpu").eval()
 
 
 def export_reranker(model: Any, folder: Path) -> Path:

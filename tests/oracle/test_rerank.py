@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from models.folders.heads import BERT, DECODERS, GTE, MODERN, saved_bert, saved_rotary
+from models.folders.bert import KINDS
+from models.folders.heads import (
+    BERT,
+    DECODERS,
+    GTE,
+    MODERN,
+    reranker_of_modules,
+    saved_bert,
+    saved_rotary,
+)
+from models.folders.rotary import KINDS as ROTARY
+from models.folders.rotary import save_kind
+from models.folders.saved import save as saved_models
 from models.folders.tiny_folders import change_json
 from support.oracle.agreement import agreement_with_cross_encoder
 from support.oracle.proven import FOLDER, Proven
@@ -54,6 +66,25 @@ def test_folders_of_the_library(activation: str, tmp_path: Path, proven: Proven)
     CrossEncoder(str(plain), activation_fn=made).save_pretrained(str(tmp_path / "model"))
     found = agreement_with_cross_encoder(tmp_path / "model", tmp_path / "tiny.onnx")
     proven(f"bert reranker, {activation}", found, source=FOLDER, kept=False)
+
+
+@pytest.mark.parametrize("activation", ["Sigmoid", "Identity"])
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("kind", ["bert", "modernbert"])
+def test_a_head_of_modules(
+    kind: str, pooling: str, activation: str, tmp_path: Path, proven: Proven
+) -> None:
+    """As the Ettin rerankers have it; the types of a BERT's tokens count."""
+    if kind == "bert":
+        saved_models(tmp_path / "saved", *KINDS[kind]())
+        base = tmp_path / "saved" / "body"
+    else:
+        save_kind(ROTARY[kind], tmp_path / "saved")
+        base = tmp_path / "body"
+    library = reranker_of_modules(base, activation, pooling)
+    library.save_pretrained(str(tmp_path / "model"))
+    found = agreement_with_cross_encoder(tmp_path / "model", tmp_path / "tiny.onnx")
+    proven(f"{kind} reranker, modules", found, source=FOLDER, kept=False)
 
 
 @pytest.mark.parametrize(

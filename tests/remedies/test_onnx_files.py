@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
+from safetensors.numpy import save_file
 
 from models.folders.drawn import write_drawn
 from models.folders.tiny_folders import (
+    CONFIG,
     VOCABULARY,
     change_json,
     write_bert,
@@ -223,7 +226,23 @@ def test_a_cross_encoder_of_more_modules(tmp_path: Path) -> None:
     """All of it is exported."""
     folder = write_sentence_transformers(tmp_path / "model", POOLING)
     write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
-    with refused("cross_encoder.py: is not baked", "of Transformer, Pooling .*; export"):
+    with refused("cross_encoder.py: is not baked", 'of Transformer, Pooling .*; export .*"rerank"'):
+        bake(folder)
+    outputs = "float[batch_size, 2] logits"
+    whole = write_encoder(tmp_path / "own", encoder(outputs=outputs, body=BODY + HEAD))
+    bake(whole, task="rerank", steps=[{"step": "head"}, {"step": "select", "places": [1]}])
+
+
+def test_a_cross_encoder_of_several_numbers(tmp_path: Path) -> None:
+    """All of it is exported, and the numbers are named."""
+    size = CONFIG["hidden_size"]
+    dense = {"in_features": size, "out_features": 2, "module_output_name": "scores"}
+    folder = write_sentence_transformers(tmp_path / "model", POOLING, ("Dense", dense))
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
+    arrays = {"linear.weight": np.ones((2, size)), "linear.bias": np.ones(2)}
+    file = folder / "2_Dense" / "model.safetensors"
+    save_file({name: one.astype(np.float32) for name, one in arrays.items()}, file)
+    with refused("cross_encoder.py: numbers of a pair", 'gives 2 .* "classify-pairs" and labels'):
         bake(folder)
     outputs = "float[batch_size, 2] logits"
     whole = write_encoder(tmp_path / "own", encoder(outputs=outputs, body=BODY + HEAD))

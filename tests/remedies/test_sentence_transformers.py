@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from models.files.task_models import write_labelled
 from models.folders.tiny_folders import (
     change_json,
     write_json,
@@ -64,7 +65,7 @@ def list_modules(folder: Path, *kinds: str) -> None:
             "Transformer stands after the first module; expected",
         ),
         (
-            "sentence_transformers/module_recipe.py: expected {expected} there",
+            "sentence_transformers/module_recipe.py: expected {shown} there",
             [],
             {"module_input_name": "token_scores"},
             "module_input_name is 'token_scores' .*; expected|, expected .* there",
@@ -100,6 +101,23 @@ def test_the_steps_are_listed(
     for file in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(folder / file, own)
     bake(own / "model.onnx", steps=[*MEAN, {"step": "normalize"}])
+
+
+def test_a_prompt_of_a_cross_encoder(tmp_path: Path) -> None:
+    """The scores without it."""
+    folder = write_labelled(tmp_path / "model", "LABEL_0")
+    kind = "sentence_transformers.base.modules.transformer.Transformer"
+    write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
+    head = {"text": {"method": "forward", "method_output_name": "logits"}}
+    module = {"transformer_task": "sequence-classification", "module_output_name": "scores"}
+    write_json(folder / "sentence_bert_config.json", module | {"modality_config": head})
+    settings = folder / "config_sentence_transformers.json"
+    prompts = {"prompts": {"query": "q: "}, "default_prompt_name": "query"}
+    write_json(settings, {"model_type": "CrossEncoder", **prompts})
+    with refused("cross_encoder.py: default_prompt_name is", "'q: ', .*; set default_prompt_name"):
+        bake(folder)
+    change_json(settings, default_prompt_name=None)
+    bake(folder)
 
 
 def test_an_activation_of_another_class(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_unknown_architecture_lists_the_known(tmp_path: Path) -> None:
 def test_an_adapter_is_refused(tmp_path: Path) -> None:
     """Where PEFT is installed, transformers would load it over the weights."""
     folder = write_bert(tmp_path / "model")
-    (folder / "adapter_config.json").write_text("{}")
+    (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
     with pytest.raises(InputError, match=r"adapter_config.json: an adapter is not applied; merge"):
         open_source(folder)
 

@@ -40,6 +40,26 @@ def test_what_is_no_model_of_ours(tmp_path: Path) -> None:
         kind_of(_folder(tmp_path, {}))
 
 
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"adapter_config.json": {"peft_type": "LORA"}}, "merge it into the weights with PEFT's"),
+        (
+            {"modules.json": [], "adapter_config.json": {"peft_type": "LORA"}},
+            "merge it into the weights with PEFT's",
+        ),
+        ({"adapter_config.json": {"model_type": "bert"}}, "export the model with it to ONNX"),
+        ({"config.json": {"model_type": "extractor"}}, "'extractor' is GLiNER2, which is not bak"),
+    ],
+)
+def test_what_is_known_and_not_baked(
+    files: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    """Is named, with what helps."""
+    with pytest.raises(InputError, match=message):
+        kind_of(_folder(tmp_path, files))
+
+
 def _folder(path: Path, files: dict[str, object]) -> ModelFolder:
     for name, content in files.items():
         (path / name).write_text(json.dumps(content), encoding="utf-8")

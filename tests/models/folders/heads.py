@@ -61,3 +61,24 @@ def save(folder: Path, config: Any, labels: tuple[str, ...], head: str, **settin
         setattr(config, name, value)
     made = getattr(transformers, f"AutoModelFor{head}").from_config(config)
     randomise(made).save_pretrained(folder)
+
+
+def reranker_of_modules(base: Path, activation: str = "Sigmoid", pooling: str = "cls") -> Any:
+    """A CrossEncoder whose head is modules, as the Ettin rerankers have it."""
+    import torch
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.base.modules import Dense, Transformer
+    from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
+
+    body = Transformer(str(base))
+    size = body.get_embedding_dimension()
+    head = [
+        Dense(size, size, bias=False, activation_function=torch.nn.GELU()),
+        LayerNorm(size),
+        Dense(size, 1, activation_function=torch.nn.Identity(), module_output_name="scores"),
+    ]
+    for module in head:
+        randomise(module)
+    modules = [body, Pooling(size, pooling_mode=pooling), *head]
+    function = getattr(torch.nn, activation)()
+    return CrossEncoder(modules=modules, activation_fn=function, device="cpu").eval()

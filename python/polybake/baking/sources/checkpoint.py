@@ -114,6 +114,7 @@ def open_checkpoint(
         InputError: an unknown architecture, a configuration that is not supported, or no
             weights that may be read.
     """
+    refuse_adapter(folder)
     name = architecture_name(folder)
     if name not in ENCODERS:
         raise InputError(
@@ -204,11 +205,7 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
     Raises:
         InputError: There is no file, a listed file is missing, or there is an adapter.
     """
-    if folder.file("adapter_config.json") is not None:
-        raise InputError(
-            f"{folder.path / 'adapter_config.json'}: an adapter is not applied; merge it into the "
-            "weights with PEFT's merge_and_unload, and save the model without it"
-        )
+    refuse_adapter(folder)
     single = folder.file("model.safetensors")
     if single is not None:
         return (single,)
@@ -229,6 +226,31 @@ def checkpoint_files(folder: ModelFolder) -> tuple[Path, ...]:
         f"{_saver(folder)}.from_pretrained(…).save_pretrained(…, safe_serialization=True)"
         f"{or_read_it(folder)}"
     )
+
+
+_ADAPTER = "adapter_config.json"
+
+
+class _Adapter(JsonModel):
+    """The key of adapter_config.json that PEFT writes, and no other library."""
+
+    peft_type: object = None
+
+
+def refuse_adapter(folder: ModelFolder) -> None:
+    """Refuse an adapter that lies in a folder, with or without the model that it was made for.
+
+    Raises:
+        InputError: There is one.
+    """
+    file = folder.file(_ADAPTER)
+    if file is not None:
+        merged = (
+            "merge it into the weights with PEFT's merge_and_unload, and save the model without it"
+        )
+        exported = "export the model with it to ONNX and give the .onnx file"
+        peft = folder.read(_ADAPTER, _Adapter).peft_type is not None
+        raise InputError(f"{file}: an adapter is not applied; {merged if peft else exported}")
 
 
 def _listed(folder: ModelFolder, weight_map: Mapping[str, str]) -> tuple[Path, ...]:

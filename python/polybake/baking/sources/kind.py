@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from polybake.baking.sources.checkpoint import STANFORD_COLBERT
+from polybake.baking.sources.checkpoint import STANFORD_COLBERT, refuse_adapter
 from polybake.baking.sources.gliner import SETTINGS as GLINER_SETTINGS
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.files.validation import JsonModel
@@ -21,6 +21,8 @@ Kind = Literal[
 
 #: The settings of a whole folder of sentence-transformers or PyLate.
 SETTINGS = "config_sentence_transformers.json"
+#: The model_type of GLiNER2, whose folder has no gliner_config.json.
+_GLINER2 = "extractor"
 #: The class of a folder whose texts have a vector for each token.
 SAVED_AS = "MultiVectorEncoder"
 
@@ -46,6 +48,7 @@ def kind_of(folder: ModelFolder) -> Kind:
     """
     if folder.file(GLINER_SETTINGS) is not None:
         return "gliner"
+    refuse_adapter(folder)
     if folder.file("modules.json") is not None:
         saved = folder.read(SETTINGS, SavedBy)
         if saved.model_type == "CrossEncoder":
@@ -58,6 +61,11 @@ def kind_of(folder: ModelFolder) -> Kind:
             "sentence-transformers or transformers saved, or an .onnx file"
         )
     config = folder.read("config.json", ModelConfig)
+    if config.model_type == _GLINER2:
+        raise InputError(
+            f"{folder.path / 'config.json'}: model_type {_GLINER2!r} is GLiNER2, which is not "
+            "baked; run it with gliner2, or choose a GLiNER model of DeBERTa-v3"
+        )
     if config.model_type == "model2vec" or config.embedding_dtype is not None:
         return "model2vec"
     if (config.architectures or ("",))[0] == STANFORD_COLBERT:

@@ -26,6 +26,7 @@ def module_recipe(
     begins: bool = False,
     pooled: bool = False,
     unnamed: str = "sentence_embedding",
+    output: str | None = None,
     special_tokens: tuple[int, int] = (0, 0),
 ) -> Recipe:
     """Convert modules to steps of polybake.toml.
@@ -36,6 +37,7 @@ def module_recipe(
         begins: Whether the first module is the encoder, or routes that each begin with one.
         pooled: Whether there is one vector per text already.
         unnamed: The input of a module that does not name its input.
+        output: The output of the last module; None where it is what the module takes.
         special_tokens: How many stand before a text and behind it in routes.
 
     Raises:
@@ -73,7 +75,8 @@ def module_recipe(
         if known.named:
             names = inner.read(known.file, _Names, needed=known.needed)
             expected = "sentence_embedding" if pooled else "token_embeddings"
-            _check_names(inner, names, expected, unnamed)
+            last = output is not None and place == len(modules) - 1
+            _check_names(inner, names, unnamed, (expected, output if last else expected))
         given = known.parameters(inner) if known.inline else {"source": module.path}
         recipe.append({"step": known.step.name, **given})
         pooled = pooled or _pools(recipe)
@@ -84,11 +87,14 @@ def _pools(recipe: Sequence[dict[str, object]]) -> bool:
     return any(one["step"] in ("pool", "splade") for one in recipe)
 
 
-def _check_names(folder: ModelFolder, names: _Names, expected: str, unnamed: str) -> None:
+def _check_names(
+    folder: ModelFolder, names: _Names, unnamed: str, expected: tuple[str, str | None]
+) -> None:
     taken = names.module_input_name or unnamed
     given = names.module_output_name or taken
-    if (taken, given) != (expected, expected):
+    if (taken, given) != expected:
+        shown = " and ".join(map(repr, dict.fromkeys(expected)))
         raise InputError(
             f"{folder.path}: module_input_name is {taken!r} and module_output_name {given!r}, "
-            f"expected {expected!r} there; {OWN_STEPS}"
+            f"expected {shown} there; {OWN_STEPS}"
         )

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, ValidationError
 
 from polybake.baking import steps
 from polybake.baking.sources.module_weights import exact_tensors
@@ -25,6 +25,7 @@ from polybake.baking.sources.sentence_transformers.saved_token_modules import (
 )
 from polybake.baking.sources.torch_classes import activation_of
 from polybake.base.files.model_folder import ModelFolder
+from polybake.base.files.validation import first_fault
 from polybake.errors import InputError
 
 
@@ -165,6 +166,19 @@ class FollowingModule:
         """
         read = folder.read(self.file, self.saved, needed=self.needed, remedy=OWN_STEPS)
         return read.parameters(folder)
+
+    def made(self, folder: ModelFolder) -> steps.Step:
+        """Make the step of the module's folder.
+
+        Raises:
+            InputError: As in `parameters`, or the arrays do not fit each other.
+        """
+        try:
+            return self.step(**self.parameters(folder))
+        except ValidationError as error:
+            raise InputError(
+                f"{folder.path}: {first_fault(error)}; download the module again"
+            ) from error
 
 
 FOLLOWING = {
