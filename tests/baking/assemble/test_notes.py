@@ -19,6 +19,8 @@ from polybake.baking.tasks import task_of
 from support.processes.commandline import polybake
 
 POOLING = ("Pooling", {"pooling_mode": "mean"})
+NFKC = {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}
+TYPES = ["input_ids", "token_type_ids", "attention_mask"]
 
 
 def said(
@@ -100,6 +102,44 @@ def test_steps_that_are_assumed(tmp_path: Path) -> None:
     named = f"config.json names BAAI/bge-m3, whose steps are {BGE}"
     assert line.endswith(f"{named}: if yours was made from it, list them")
     assert said(folder, listed=True) == []
+
+
+def test_other_ids_of_transformers_5(tmp_path: Path) -> None:
+    """The part is named; the remedy keeps the types of pairs, and leaves nothing to say."""
+    folder = write_labelled(tmp_path / "reranker", "LABEL_0")
+    change_json(folder / "tokenizer.json", normalizer=NFKC)
+    (line,) = said(folder)
+    assert line == (
+        f"{folder}: token ids are those of tokenizer.json, as in transformers 4; BertTokenizer of "
+        "transformers 5 makes its own normalizer and gives other ids; to have it keep the file, "
+        'too, set tokenizer_class = "TokenizersBackend" and model_input_names = ["input_ids", '
+        '"token_type_ids", "attention_mask"] in tokenizer_config.json'
+    )
+    (single,) = said(folder, "classify")
+    assert single.endswith('"TokenizersBackend" in tokenizer_config.json')
+    settings = {"tokenizer_class": "TokenizersBackend", "model_input_names": TYPES}
+    change_json(folder / "tokenizer_config.json", **settings)
+    assert said(folder) == []
+
+
+def test_a_class_that_is_not_known(tmp_path: Path) -> None:
+    """Nobody can say whether its ids are equal."""
+    folder = write_bert(tmp_path / "model")
+    change_json(folder / "tokenizer_config.json", tokenizer_class="FooTokenizer")
+    (line,) = said(folder, listed=True)
+    assert "; whether FooTokenizer of transformers 5 gives the same ids is not known; to" in line
+
+
+def test_albert_s_pairs(tmp_path: Path) -> None:
+    """Their tokens had types in transformers 4; the key decides it."""
+    folder = write_labelled(tmp_path / "reranker", "LABEL_0")
+    settings = folder / "tokenizer_config.json"
+    change_json(settings, tokenizer_class="AlbertTokenizer", unk_token="[UNK]")
+    lines = [line for line in said(folder) if "the tokens of a pair have no types" in line]
+    assert len(lines) == 1
+    assert said(folder, "classify") == [one for one in said(folder) if one not in lines]
+    change_json(settings, model_input_names=["input_ids", "attention_mask"])
+    assert not any("the tokens of a pair have no types" in line for line in said(folder))
 
 
 @pytest.mark.slow

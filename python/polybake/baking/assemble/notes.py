@@ -8,7 +8,7 @@ from polybake.baking.sources.source import Source
 from polybake.baking.tasks import Embed, Rerank, Task
 from polybake.base.files.published_models import Published, published_model
 from polybake.base.modelfile.manifest import TokenizerDifference
-from polybake.runtime.tokenization.known_classes import gave_types
+from polybake.runtime.tokenization.known_classes import gave_types, gives_types
 
 _ASSUMED = (
     "the source names no steps, and the mean of a text's tokens was assumed, which "
@@ -44,7 +44,7 @@ def notes(
     if source.tokenizer.note:
         yield source.tokenizer.note
     if source.tokenizer.differs is not None:
-        yield _other_ids(source, source.tokenizer.differs)
+        yield _other_ids(source, task, source.tokenizer.differs)
     if task.cut is not None and source.pair_prompt is None and gave_types(source.folder):
         yield (
             f"{source.folder.path}: the tokens of a pair have no types, as in transformers 5; if "
@@ -115,7 +115,7 @@ def unsaid_prompts(source: Source, task: Task) -> Published | None:
     return found if found is not None and found.prompts else None
 
 
-def _other_ids(source: Source, found: TokenizerDifference) -> str:
+def _other_ids(source: Source, task: Task, found: TokenizerDifference) -> str:
     """Say why sentence-transformers of today gives, or may give, other token ids."""
     name, parts = found.tokenizer_class, found.parts
     theirs = (
@@ -123,10 +123,13 @@ def _other_ids(source: Source, found: TokenizerDifference) -> str:
         if parts
         else f"whether {name} of transformers 5 gives the same ids is not known"
     )
+    # The class that keeps the file gives no types unless it is told to.
+    typed = bool(parts) and task.cut is not None and gives_types(source.folder)
+    types = ' and model_input_names = ["input_ids", "token_type_ids", "attention_mask"]'
     return (
         f"{source.folder.path}: token ids are those of tokenizer.json, as in transformers 4; "
-        f'{theirs}; to have it keep the file, too, set tokenizer_class = "TokenizersBackend" in '
-        "tokenizer_config.json"
+        f'{theirs}; to have it keep the file, too, set tokenizer_class = "TokenizersBackend"'
+        f"{types if typed else ''} in tokenizer_config.json"
     )
 
 
