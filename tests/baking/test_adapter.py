@@ -67,7 +67,7 @@ def test_a_note_says_that_none_is_applied(tmp_path: Path) -> None:
     folder = write(tmp_path / "m")
     for adapter in (None, "separation"):
         source = open_source(folder, adapter=adapter)
-        said = [*notes(source, task_of(source, None), None, asked=False)]
+        said = [*notes(source, task_of(source, None), None, asked=False, listed=True)]
         assert bool(said) == (adapter is None)
         for line in said:
             assert line.startswith(f"{folder} holds adapters, and none is applied")
