@@ -18,7 +18,7 @@ from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.compare import LIMIT
 from polybake.errors import InputError
-from polybake.runtime.tokenization.known_classes import CLASSES, gave_types, gives_types
+from polybake.runtime.tokenization.known_classes import CLASSES, KEEPING, gave_types, gives_types
 from support.oracle.agreement import agreement_with_cross_encoder
 
 pytestmark = pytest.mark.oracle
@@ -96,6 +96,12 @@ def test_ids_are_the_library_s_or_the_part_is_named(name: str, part: str, tmp_pa
     kept = open_tokenizer(ModelFolder.at(folder))
     assert kept.differs is None
     assert library_ids(folder, texts) == kept.encode(texts) == ours.encode(texts)
+
+
+@pytest.mark.parametrize("name", KEEPING[2:])
+def test_a_class_without_code_keeps_the_file(name: str) -> None:
+    """Source: transformers ``TokenizersBackend.convert_to_native_format``."""
+    assert "__init__" not in vars(getattr(transformers, name))
 
 
 @pytest.mark.parametrize("keys", [None, TYPES, NO_TYPES], ids=["no key", "types", "no types"])
