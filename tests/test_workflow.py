@@ -1,23 +1,39 @@
-"""The project's own workflow: it calls .ci/run and nox, and nox has what it calls."""
+"""The project's own workflows: every session that they call is there, and every one is called."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from ci import read_sessions
 
-def test_it_calls_what_is_there(repository: Path) -> None:
+
+def jobs(repository: Path, name: str) -> dict[str, Any]:
+    text = (repository / ".github" / "workflows" / name).read_text(encoding="utf-8")
+    return dict(yaml.safe_load(text)["jobs"])
+
+
+def test_every_session_has_a_job(repository: Path) -> None:
+    """A session that no job calls would be left out in silence."""
+    found = jobs(repository, "ci.yml")
+    shards = found["sessions"]["strategy"]["matrix"]["sessions"]
+    pages = next(one["run"] for one in found["pages"]["steps"] if ".ci/run" in one.get("run", ""))
+    called = [*pages.split()[1:], *" ".join(shards).split()]
+    assert sorted(called) == sorted(one.name for one in read_sessions(repository))
+
+
+def test_what_nox_is_told_is_a_session(repository: Path) -> None:
     """A session that is renamed would fail on every platform at once."""
-    workflow = yaml.safe_load((repository / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
-    job = workflow["jobs"]["check"]
-    matrix = job["strategy"]["matrix"]
-    called = {*matrix["command"], *(each["command"] for each in matrix["include"])}
-    assert (repository / ".ci/run").is_file()
     noxfile = (repository / "noxfile.py").read_text(encoding="utf-8")
-    there = re.findall(r"^def (\w+)\(session", noxfile, re.MULTILINE)
-    assert called <= {".ci/run", *(f"nox --session {session}" for session in there)}
-    assert ".ci/run" in called
-    runs = [step["run"] for step in job["steps"] if "run" in step]
-    assert runs == ["python -m pip install nox uv", "${{ matrix.command }}"]
+    platforms = jobs(repository, "ci.yml")["platforms"]["strategy"]["matrix"]["session"]
+    for session in (*platforms, "base", "wheel"):
+        assert f"\ndef {session}(session: nox.Session)" in noxfile
+
+
+def test_a_release_waits_for_all_of_it(repository: Path) -> None:
+    """Nothing is built or published before every session has passed."""
+    found = jobs(repository, "release.yml")
+    assert found["check"]["uses"] == "./.github/workflows/ci.yml"
+    assert (found["build"]["needs"], found["publish"]["needs"]) == ("check", "build")
