@@ -35,5 +35,5 @@ def test_what_nox_is_told_is_a_session(repository: Path) -> None:
 def test_a_release_waits_for_all_of_it(repository: Path) -> None:
     """Nothing is built or published before every session has passed."""
     found = jobs(repository, "release.yml")
-    assert found["check"]["uses"] == "./.github/workflows/ci.yml"
+    assert found["check"]["uses"] == "$/.github/workflows/ci.yml"
     assert (found["build"]["needs"], found["publish"]["needs"]) == ("check", "build")
