@@ -67,12 +67,6 @@ def test_names_weights_that_do_not_fit(run_step, weights: dict, shown: str) -> N
         run_step(STEP.model_copy(update={"weights": WEIGHTS | weights}), X, MASK)
 
 
-def test_stands_before_the_pooling(run_step) -> None:
-    """A pooled text has no tokens left to convolve."""
-    with pytest.raises(InputError, match="put it before the step that pools"):
-        run_step(STEP, X[:, 0], MASK)
-
-
 @pytest.mark.parametrize("size", [0, 2, -3])
 def test_refuses_kernels_without_a_middle(size: int) -> None:
     """An even kernel would move tokens between places."""

@@ -50,12 +50,6 @@ def test_names_weights_that_do_not_fit(run_step) -> None:
         run_step(step(layers=1, weights=step().weights), X, MASK)
 
 
-def test_stands_before_the_pooling(run_step) -> None:
-    """A pooled text has no tokens left to run over."""
-    with pytest.raises(InputError, match="put it before the step that pools"):
-        run_step(step(), X[:, 0], MASK)
-
-
 @pytest.mark.parametrize("changes", [{"hidden": None}, {"layers": 10**9}, {"bidirectional": 7}])
 def test_refuses_wrong_settings(changes: dict[str, object]) -> None:
     """Settings that no module has are refused before anything is built."""

@@ -9,7 +9,6 @@ import pytest
 from pydantic import ValidationError
 
 from models.parts.tiny_state import state
-from polybake.errors import InputError
 from polybake.steps import Pool
 
 X = np.random.default_rng(3).normal(size=(4, 5, 7)).astype(np.float32) - 2
@@ -93,12 +92,6 @@ def test_no_prompt_leaves_out_nothing(run_step, mode: str) -> None:
     assert found == pytest.approx(expected(mode), abs=1e-6)
 
 
-def test_refuses_a_pooled_vector(run_step) -> None:
-    """Pooling twice is an error that says what was found."""
-    with pytest.raises(InputError, match=r"one vector a text already; drop the pool step"):
-        run_step(Pool(mode="mean"), X[:, 0], MASK)
-
-
 @pytest.mark.parametrize(
     ("mode", "shown"),
     [
@@ -113,10 +106,3 @@ def test_refuses_unknown_modes(mode: object, shown: str) -> None:
     """A mode that is not there names the choices."""
     with pytest.raises(ValidationError, match=shown):
         Pool(mode=mode)
-
-
-def test_reads_as_in_the_manifest() -> None:
-    """The step shows itself with its modes, in their order."""
-    assert str(Pool(mode="mean")) == "pool(mode=mean)"
-    assert str(Pool(mode=["mean", "cls"])) == "pool(mode=mean+cls)"
-    assert str(Pool(mode="max", include_prompt=False)) == "pool(mode=max, include_prompt=False)"
