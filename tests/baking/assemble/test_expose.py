@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from models.folders.tiny_folders import write_bert
-from models.onnx.tiny_onnx import POOLED, encoder, write_encoder
+from models.onnx.tiny_onnx import encoder, write_encoder
 from polybake.baking.bake import BakeReport, bake
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
@@ -113,10 +113,3 @@ def test_of_an_onnx_file(tmp_path: Path) -> None:
     bake(open_source(path), steps, out, name="tiny", expose=["encoder.rows", "token_embeddings"])
     found = [value.type.tensor_type for value in onnx.load(out).graph.output]
     assert [(kind.elem_type, len(kind.shape.dim)) for kind in found] == [(1, 2), (1, 3), (1, 3)]
-
-
-def test_a_source_that_pools_has_no_token_embeddings(tmp_path: Path) -> None:
-    """The vectors of such a source are never given out as token embeddings."""
-    path = write_encoder(tmp_path / "model", encoder(outputs=POOLED))
-    with pytest.raises(InputError, match="no value is called 'token_embeddings'"):
-        bake(open_source(path), [], tmp_path / "o.onnx", name="t", expose=["token_embeddings"])

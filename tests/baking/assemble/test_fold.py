@@ -31,13 +31,6 @@ def test_names_the_output(tmp_path: Path) -> None:
     assert [value.name for value in graph.model.graph.outputs] == ["sentence_embedding"]
 
 
-def test_refuses_token_embeddings(tmp_path: Path) -> None:
-    """A model without a pooling gives no embedding of a text."""
-    graph = open_source(write_bert(tmp_path)).encoder.place()
-    with pytest.raises(InputError, match=r"they end in \[batch,sequence,12\].*add a step that"):
-        fold([], graph)
-
-
 def test_quantize_stands_last(tmp_path: Path) -> None:
     """The floats before quantization are a second output, and no step follows it."""
     graph = open_source(write_bert(tmp_path)).encoder.place()

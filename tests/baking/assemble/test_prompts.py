@@ -100,29 +100,6 @@ def test_default_prompt_takes_the_default_route(tmp_path: Path) -> None:
         bake_prompts(source, [ROUTE], {"query": ""}, "query")
 
 
-def test_refuses_two_route_steps(tmp_path: Path) -> None:
-    """A prompt has one number, which cannot choose in two route steps."""
-    source = open_source(write_bert(tmp_path))
-    with pytest.raises(InputError, match="steps: 2 are route steps; put their routes into one"):
-        bake_prompts(source, [ROUTE, Normalize(), ROUTE], {}, None)
-
-
-@pytest.mark.parametrize(
-    ("texts", "default", "shown"),
-    [
-        ({"": "a"}, None, "'a' has the empty name, which no call can ask for; name it"),
-        ({"query": "a"}, "title", "default prompt 'title' is unknown; choose one of: query"),
-        ({}, "title", "default prompt 'title' is unknown; choose one of: none"),
-    ],
-)
-def test_refuses_prompts_that_no_call_can_use(
-    tmp_path: Path, texts: dict[str, str], default: str | None, shown: str
-) -> None:
-    """The message names the value and the choices."""
-    with pytest.raises(InputError, match=shown):
-        bake_prompts(open_source(write_bert(tmp_path)), [], texts, default)
-
-
 def test_bake_takes_the_prompt_length(tmp_path: Path) -> None:
     """A bake adds the input, proves it with every prompt, and its file reproduces its cases."""
     source = open_source(write_bert(tmp_path / "model"))

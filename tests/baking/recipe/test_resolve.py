@@ -129,11 +129,3 @@ def test_resolves_the_steps_of_each_route(source: Source, tmp_path: Path) -> Non
     routes["document"] = [{"step": "normalise"}]
     with pytest.raises(InputError, match=r"^steps\[0\]\.routes\.document\[0\]\.step: unknown step"):
         resolve([spec], base=tmp_path, source=source)
-
-
-@pytest.mark.parametrize("routes", [None, ["query"], {"query": "pool"}, {"query": ["pool"]}])
-def test_routes_are_lists_of_steps(routes: object, source: Source, tmp_path: Path) -> None:
-    """Anything else is shown as it was found."""
-    spec = {"step": "route", "default": "query", "routes": routes}
-    with pytest.raises(InputError, match=r"steps\[0\]\.routes: expected a list of steps for each"):
-        resolve([spec], base=tmp_path, source=source)

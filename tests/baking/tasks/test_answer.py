@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from models.files.task_models import write_answerer, write_spans
-from models.folders.tiny_folders import write_bert
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import task_of
@@ -16,7 +14,6 @@ from polybake.baking.tasks.answer import Span, best_spans
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.config import Config
-from polybake.errors import InputError
 from polybake.runtime.tokenization.words import Chunk, Word
 
 
@@ -92,12 +89,3 @@ def test_the_longest_answer_is_the_users(tmp_path: Path) -> None:
     steps = [{"step": "head"}, {"step": "spans", "most": 4}, {"step": "unpad"}]
     out = baked(write_spans(tmp_path / "m"), tmp_path / "tiny.onnx", steps=steps)
     assert read_head(out).manifest.contract.output.dimension == 4
-
-
-def test_what_is_refused(tmp_path: Path) -> None:
-    """A model with another head is refused."""
-    with pytest.raises(
-        InputError, match=r"not trained to answer questions; .*ForQuestionAnswering"
-    ):
-        baked(write_bert(tmp_path / "m"), tmp_path / "a.onnx")
-    assert not (tmp_path / "a.onnx").exists()

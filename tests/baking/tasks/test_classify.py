@@ -12,7 +12,6 @@ from models.files.task_models import LABELS, write_labelled
 from models.folders.tiny_folders import CONFIG, change_json, write_bert
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import Classify, Found, Known, task_of
-from polybake.base.files.model_folder import ModelFolder
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.errors import InputError
@@ -61,38 +60,6 @@ def test_steps_of_ones_own_make_embeddings(folder: Path, tmp_path: Path) -> None
     assert read_head(tmp_path / "m.onnx").manifest.contract.task == "embed"
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"id2label": {"0": "a", "1": "b"}},
-            r"id2label of config.json names 2 labels, and the steps give 4 numbers",
-        ),
-        (
-            {"id2label": dict(zip("0123", "abca", strict=True))},
-            r"the label 'a' stands twice in id2label of config.json; give each number a name",
-        ),
-        (
-            {"id2label": dict(zip("0123", ["a", "b", "", "c"], strict=True))},
-            r"the label of number 2 in id2label of config.json is empty; give it a name",
-        ),
-        (
-            {"id2label": {"0": "LABEL_0", "1": "LABEL_1"}},
-            r"has LABEL_0, LABEL_1, which say nothing; name the 4 there or in \[model\], such as",
-        ),
-        ({"id2label": {"1": "a", "2": "b"}}, r"id2label: expected the keys 0 to 1, found 1, 2"),
-    ],
-)
-def test_wrong_labels_are_refused(
-    folder: Path, tmp_path: Path, changes: dict[str, object], message: str
-) -> None:
-    """Labels that are missing, repeated or empty are named with the remedy; nothing is written."""
-    change_json(folder / "config.json", **changes)
-    with pytest.raises(InputError, match=message):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m")
-    assert not (tmp_path / "m.onnx").exists()
-
-
 #: A head that was trained behind an embedding, as SetFit's is.
 HEAD = [
     {"step": "pool", "mode": "mean"},
@@ -122,34 +89,3 @@ def test_a_head_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         polybake.bake(source, "m.onnx", name="m", task="classify", labels=["a", "b"], steps=HEAD)
     with pytest.raises(InputError, match=r"model\.labels: a model of the task 'embed' has none"):
         polybake.bake(source, "m.onnx", name="m", labels=["a", "b", "c"], steps=HEAD)
-
-
-def test_what_was_not_trained_for_it_is_refused(tmp_path: Path) -> None:
-    """An encoder alone has no labels."""
-    with pytest.raises(InputError, match="was not trained to classify texts; expected a model"):
-        polybake.bake(
-            write_bert(tmp_path / "model"), tmp_path / "m.onnx", name="m", task="classify"
-        )
-
-
-def test_prompts_are_refused(folder: Path, tmp_path: Path) -> None:
-    """Clients of this task put nothing before a text."""
-    with pytest.raises(InputError, match="prompts: query: a model of the task 'classify' has none"):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m", prompts={"query": "q: "})
-
-
-def test_an_unknown_task_is_refused(folder: Path, tmp_path: Path) -> None:
-    """The message lists the tasks that exist."""
-    with pytest.raises(
-        InputError,
-        match="unknown task 'label'; choose one of: rerank, zero-shot, classify-pairs, classify, ",
-    ):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m", task="label")
-
-
-def test_the_folder_is_named(folder: Path) -> None:
-    """A message about labels says whose they are."""
-    source = open_source(folder)
-    assert isinstance(source.folder, ModelFolder)
-    with pytest.raises(InputError, match=rf"{folder}: id2label of config.json names 4 labels"):
-        Classify().settings(source, 3)

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-import polybake
 from models.files.task_models import LABELS, write_labelled, write_pair_classifier
-from models.folders.tiny_folders import change_json, write_bert
+from models.folders.tiny_folders import change_json
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import ClassifyPairs, Known, task_of
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from polybake.errors import InputError
 
 
 def test_a_cross_encoder_of_several_labels_is_found(tmp_path: Path) -> None:
@@ -50,10 +48,3 @@ def test_pairs_of_a_case_differ() -> None:
     assert [first for first, _ in pairs] == ["a", "b", "c"]
     assert [second for _, second in pairs][:2] == ["b", "c"]
     assert len({*pairs}) == 3
-
-
-def test_what_was_not_trained_for_it_is_refused(tmp_path: Path) -> None:
-    """An encoder alone has no labels."""
-    folder = write_bert(tmp_path / "model")
-    with pytest.raises(InputError, match="was not trained to classify pairs of texts; expected"):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m", task="classify-pairs")

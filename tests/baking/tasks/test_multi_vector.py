@@ -9,7 +9,6 @@ import pytest
 
 import polybake
 from models.files.task_models import write_colbert
-from models.folders.tiny_folders import write_bert
 from polybake.baking.bake_config import bake_config
 from polybake.baking.tasks import Found, MultiVector
 from polybake.baking.tasks.multi_vector import max_sim
@@ -62,13 +61,6 @@ def test_other_precisions(precision: str, tmp_path: Path) -> None:
     deviation = read_head(tmp_path / "tiny.onnx").manifest.deviation
     assert deviation is not None
     assert deviation.min_cosine > 0.99
-
-
-def test_another_model_is_refused(tmp_path: Path) -> None:
-    """A model without the projection is refused."""
-    table = {"name": "tiny", "source": write_bert(tmp_path / "m"), "output": tmp_path / "tiny.onnx"}
-    with pytest.raises(InputError, match="gives no vector for each token"):
-        bake_config(Config.model_validate({"model": {**table, "task": "multi-vector"}}))
 
 
 def test_relevance_is_the_sum_of_the_largest_products() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from models.files.task_models import masked_lm_weights, write_splade
 from models.folders.tiny_folders import CONFIG, VOCABULARY, write_bert
@@ -15,7 +14,6 @@ from polybake.baking.tasks import Found, Sparse, task_of
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.config import Config
-from polybake.errors import InputError
 
 
 def baked(source: Path, out: Path, task: str | None = None) -> Path:
@@ -51,12 +49,6 @@ def test_a_masked_language_model(tmp_path: Path) -> None:
     assert task_of(open_source(source)).name == "embed"
     assert sparse.manifest.steps == library.manifest.steps
     assert sparse.fixture.cases == library.fixture.cases
-
-
-def test_a_model_without_the_head_is_refused(tmp_path: Path) -> None:
-    """The message says which head a sparse model needs."""
-    with pytest.raises(InputError, match=r"not trained to weigh tokens; .* ends in ForMaskedLM"):
-        baked(write_bert(tmp_path / "m"), tmp_path / "tiny.onnx", task="sparse")
 
 
 def test_fewer_elements_may_be_kept(tmp_path: Path) -> None:

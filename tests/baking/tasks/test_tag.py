@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from models.files.task_models import TAGS, write_labelled_tokens, write_tagger
-from models.folders.tiny_folders import write_bert
 from polybake.baking.bake_config import bake_config
 from polybake.baking.sources import open_source
 from polybake.baking.tasks import Found, Known, Tag, task_of
@@ -16,7 +15,6 @@ from polybake.baking.tasks.spans import mark_of
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
 from polybake.config import Config
-from polybake.errors import InputError
 from polybake.runtime.tokenization.words import Chunk, Word
 
 
@@ -109,18 +107,3 @@ def test_pieces_share_their_words() -> None:
         ("second", "fg"),
         ("third", "h"),
     ]
-
-
-def test_what_is_refused(tmp_path: Path) -> None:
-    """Another head, a label that stands twice and labels that say nothing are refused."""
-    with pytest.raises(InputError, match=r"not trained to tag words; .*ForTokenClassification"):
-        baked(write_bert(tmp_path / "m"), tmp_path / "a.onnx", task="tag")
-    twice = write_labelled_tokens(tmp_path / "o", ("O", "A", "A"))
-    with pytest.raises(InputError, match="the label 'A' stands twice in id2label"):
-        baked(twice, tmp_path / "a.onnx")
-    numbered = write_labelled_tokens(tmp_path / "p", ("LABEL_0", "LABEL_1"))
-    with pytest.raises(InputError, match=r"has LABEL_0, LABEL_1, which say nothing; name the 2 th"):
-        baked(numbered, tmp_path / "a.onnx")
-    assert not (tmp_path / "a.onnx").exists()
-    named = baked(numbered, tmp_path / "a.onnx", labels=["O", "B-SHIP"])
-    assert read_head(named).manifest.contract.settings["labels"] == ["O", "B-SHIP"]

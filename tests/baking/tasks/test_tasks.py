@@ -1,4 +1,4 @@
-"""Each task is known only in the places that docs/adding-a-task.md lists."""
+"""Each task: the places that know it, and the models that were trained for another."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+
+import polybake
+from models.folders.tiny_folders import write_bert
+from polybake.errors import InputError
 
 ROOT = Path(__file__).parents[3]
 TASKS = "python/polybake/baking/tasks"
@@ -30,3 +34,24 @@ def test_a_task_is_one_file_and_a_folder_a_language(task: str, names: bytes) -> 
     assert naming >= core
     folders = {place.split("/")[2] for place in naming - core}
     assert folders == {task}
+
+
+@pytest.mark.parametrize(
+    ("task", "named"),
+    [
+        ("answer", "was not trained to answer questions; .*ForQuestionAnswering"),
+        ("classify", "was not trained to classify texts; .*ForSequenceClassification"),
+        ("classify-pairs", "was not trained to classify pairs of texts"),
+        ("multi-vector", "gives no vector for each token"),
+        ("rerank", "was not trained to "),
+        ("sparse", "was not trained to weigh tokens; .*ForMaskedLM"),
+        ("tag", "was not trained to tag words; .*ForTokenClassification"),
+        ("zero-shot", "was not trained to "),
+        ("zero-shot-tag", "was not trained to find spans for labels"),
+    ],
+)
+def test_another_model_is_refused(task: str, named: str, tmp_path: Path) -> None:
+    """By what the task needs, and nothing is written."""
+    with pytest.raises(InputError, match=named):
+        polybake.bake(write_bert(tmp_path / "model"), tmp_path / "m.onnx", name="m", task=task)
+    assert not (tmp_path / "m.onnx").exists()

@@ -13,7 +13,6 @@ from polybake.baking.sources import open_source
 from polybake.baking.tasks import Found, ZeroShot, task_of
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors
-from polybake.errors import InputError
 
 
 def test_a_label_of_entailment_is_found(tmp_path: Path) -> None:
@@ -45,14 +44,6 @@ def test_contradiction_is_found_by_its_name(
         write_labelled(tmp_path / "model", *labels), tmp_path / "m.onnx", name="m"
     )
     assert report.manifest.steps[-1] == f"select(places={places})"
-
-
-def test_several_labels_without_contradiction_are_refused(tmp_path: Path) -> None:
-    """The pipeline of transformers takes the label at the other end, whatever that says."""
-    folder = write_labelled(tmp_path / "model", "neutral", "entailment", "refuted")
-    message = "its labels are neutral, entailment, refuted, and one that begins with contra is"
-    with pytest.raises(InputError, match=message):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m")
 
 
 def test_each_text_is_paired_with_each_label(tmp_path: Path) -> None:
@@ -100,19 +91,3 @@ def test_numbers_of_any_size_have_scores() -> None:
             call = {"labels": labels, "multi_label": multi_label}
             answer = ZeroShot().answer(Found(found, call))
             assert all(0 <= one["score"] <= 1 for row in answer for one in row)
-
-
-def test_labels_without_entailment_are_refused(tmp_path: Path) -> None:
-    """The message lists the labels and says what would do."""
-    folder = write_labelled(tmp_path / "model", "joy", "anger")
-    message = "its labels are joy, anger, and one that begins with entail is needed"
-    with pytest.raises(InputError, match=message):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m", task="zero-shot")
-
-
-def test_other_steps_must_end_in_two_numbers(tmp_path: Path) -> None:
-    """The two numbers are those of entailment and of contradiction."""
-    folder = write_labelled(tmp_path / "model", "joy", "entailment", "anger")
-    steps = [{"step": "head"}]
-    with pytest.raises(InputError, match="the steps give 3 numbers of a pair, expected two"):
-        polybake.bake(folder, tmp_path / "m.onnx", name="m", task="zero-shot", steps=steps)
