@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,11 +40,13 @@ class Session:
         name: The session's name in noxfile.py.
         seconds: What it may take.
         subjects: What it is about, files or folders; empty where it runs at every change.
+        needs: Sessions whose files it takes.
     """
 
     name: str
     seconds: int
     subjects: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def log(self) -> Path:
@@ -56,8 +58,11 @@ def read_sessions(folder: Path) -> list[Session]:
     """The table of a checkout, in its order."""
     table = tomllib.loads((folder / SESSIONS).read_text("utf-8"))
     every = [Session(name, seconds) for name, seconds in table["every_change"].items()]
-    weekly = table["weekly"].items()
-    return [*every, *(Session(n, one["seconds"], tuple(one["subjects"])) for n, one in weekly)]
+    weekly = (
+        Session(name, one["seconds"], tuple(one["subjects"]), tuple(one.get("needs", ())))
+        for name, one in table["weekly"].items()
+    )
+    return [*every, *weekly]
 
 
 def digest(folder: Path, subjects: Sequence[str]) -> str:
@@ -93,12 +98,23 @@ def write_passed(folder: Path, session: Session) -> None:
     (folder / PASSED).write_text("".join([head, *lines]), encoding="utf-8")
 
 
-def due(folder: Path, sessions: Iterable[Session]) -> Iterator[Session]:
+def due(folder: Path, sessions: Iterable[Session]) -> list[Session]:
     """Those of every change, and those whose subjects are not as they were when they passed."""
     passed = read_passed(folder)
-    for one in sessions:
-        if not one.subjects or passed.get(one.name) != digest(folder, one.subjects):
-            yield one
+    return [
+        one
+        for one in sessions
+        if not one.subjects or passed.get(one.name) != digest(folder, one.subjects)
+    ]
+
+
+def with_needs(sessions: Sequence[Session], chosen: Iterable[Session]) -> list[Session]:
+    """The chosen sessions and all that these need, in the order of the table."""
+    names = {one.name for one in chosen}
+    for one in reversed(sessions):
+        if one.name in names:
+            names.update(one.needs)
+    return [one for one in sessions if one.name in names]
 
 
 def run_nox(session: Session) -> int:
@@ -166,10 +182,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name not in known:
             choices = ", ".join(known)
             raise SystemExit(f"{name!r} is no session of {SESSIONS}; choose among: {choices}")
-    wanted = every if os.environ.get(VARIABLE) == "all" else list(due(folder, every))
-    chosen = [one for one in wanted if not names or one.name in names]
+    wanted = every if os.environ.get(VARIABLE) == "all" else due(folder, every)
+    chosen = with_needs(every, [one for one in wanted if not names or one.name in names])
     for one in every:
-        if one not in wanted:
+        if one not in (*wanted, *chosen):
             sys.stdout.write(f"{one.name}: its subjects are as they were when it last passed\n")
     passed = run(folder, chosen)
     sys.stdout.write("The test runs above ended with:\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci import Session, digest, due, main, read_sessions, run, write_passed
+from ci import Session, digest, due, main, read_sessions, run, with_needs, write_passed
 
 TABLE = """
 [every_change]
@@ -73,7 +73,13 @@ def test_what_passes_is_recorded_and_what_does_not_run_is_said(
     assert [line.split()[0] for line in said[2:]] == ["a", "b", "c"]
     assert said[-2].endswith("failed")
     assert said[-1].endswith("did not run")
-    assert list(due(checkout, [first, second, third])) == [second, third]
+    assert due(checkout, [first, second, third]) == [second, third]
+
+
+def test_what_a_session_needs_runs_before_it() -> None:
+    """Also what that needs, and nothing else."""
+    table = [Session("a", 9), Session("b", 9, (), ("a",)), Session("c", 9, (), ("b",))]
+    assert with_needs([*table, Session("d", 9)], table[2:]) == table
 
 
 @pytest.mark.usefixtures("checkout")
