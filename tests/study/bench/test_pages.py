@@ -1,13 +1,81 @@
-"""Charts: every length is in proportion to its figure, and no name is markup."""
+"""Tables and pages: figures in proportion, and no name that is markup or steers a terminal."""
 
 from __future__ import annotations
 
+import io
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from rich.console import Console
 
+from polybake.study.bench.bench_report import report
 from polybake.study.bench.chart import Bar, Point, bars, plot, stacked
+from polybake.study.bench.figures import Figures
+from polybake.study.bench.table import cells, file_cells, print_figures
 from support.clients.hostile import HOSTILE
+from support.samples.sample_figures import sample_figures, without_profile
+
+
+def printed(figures: Figures, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    print_figures(figures, console)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_row_for_each_figure() -> None:
+    """The tables show speed, latency, files, batches and parts."""
+    figures = sample_figures()
+    many, single = figures.workloads
+    assert cells(many.rows[0]) == ("exact", "1", "333", "11,333", "1.00 x", "67%")
+    assert cells(many.rows[1])[-1] == "unknown"  # of a single round
+    assert cells(single.rows[0])[2:5] == ("2.50 ms", "3.70 ms", "3.97 ms")
+    assert file_cells(figures.models[1])[1:4] == ("int8", "24.3", "0.99800")
+    text = printed(figures)
+    assert text.count("where the time goes") == 2
+    page = report(figures)
+    assert page.count("<svg") == page.count("</svg>") == 6
+    assert "333 texts/s  (1.00 x)" in page
+
+
+def test_a_client_that_failed_says_why() -> None:
+    """Its row has no figure, and one line has the reason."""
+    figures = sample_figures(message="row 3 \x1b[2J")
+    assert '<p class="fail">FAIL exact in node: fail: row 3' in report(figures)
+    text = printed(figures)
+    assert "FAIL exact in node: fail: row 3 \\x1b[2J" in text
+    assert "\x1b" not in text
+
+
+def test_names_of_any_length_stay_inside() -> None:
+    """Long names are folded, and no name steers the terminal."""
+    text = printed(sample_figures(first="x" * 200, second=HOSTILE))
+    assert max(map(len, text.splitlines()[:20])) <= 80
+    assert text.count("x") >= 200
+    assert "\u202e" not in text
+
+
+def test_a_gpu_has_no_profile() -> None:
+    """Where the time goes is left out; all else is there."""
+    figures = without_profile(sample_figures())
+    assert "where the time goes" not in printed(figures)
+    assert "Where the time goes" not in report(figures)
+
+
+def test_asks_for_no_other_file() -> None:
+    """There is no script, link, image or import."""
+    page = report(sample_figures()).replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert not re.search(r"<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:", page)
+
+
+def test_hostile_names_are_text_of_a_page() -> None:
+    """A file's name makes no element."""
+    tags = re.compile(r"<(\w+)")
+    plain = {*tags.findall(report(sample_figures()))}
+    for name in (HOSTILE, "</td><script>alert(1)</script><b>"):
+        page = report(sample_figures(name, f"{name}2", message=name))
+        assert {*tags.findall(page)} == plain
+        assert "\u202e" not in page
 
 
 def elements(drawing: str, tag: str) -> list[ET.Element]:
@@ -62,17 +130,7 @@ def test_a_logarithmic_axis() -> None:
     assert {"128", "256", "512", "tokens", "texts/s"} <= {*words}
 
 
-def test_an_axis_of_its_own_range() -> None:
-    """Axes run between round numbers, and y may begin near its lowest value."""
-    points = [[Point(90.9, 1.0, 1.0, "a")], [Point(24.3, 0.998, 0.9944, "b")]]
-    drawing = plot(points, "MB", "cosine", y_from=0.9944, y_to=1.0)
-    words = [one.text for one in elements(drawing, "text")]
-    assert words[:7] == ["0.994", "0.995", "0.996", "0.997", "0.998", "0.999", "1"]
-    assert {"a", "b", "0", "100"} <= {*words}
-
-
-def test_hostile_names_are_text() -> None:
-    """Names with markup or control characters are shown as text."""
+def test_hostile_names_are_text_of_a_chart() -> None:
     for drawing in (
         bars([Bar(HOSTILE, 9, [1.0], HOSTILE)]),
         stacked([(HOSTILE, {HOSTILE: 1.0})]),
