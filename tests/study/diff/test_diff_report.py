@@ -1,10 +1,13 @@
-"""A comparison in lines."""
+"""A comparison in lines, as data and as a picture."""
 
 from __future__ import annotations
 
+import json
+import math
 from array import array
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -15,10 +18,13 @@ from polybake.study.diff.diff_report import (
     parts_lines,
     stages_lines,
 )
+from polybake.study.diff.facts import facts
 from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import compare_parts
+from polybake.study.diff.picture import write_picture
 from polybake.study.diff.seen import Seen
+from polybake.study.diff.verdict import DiffVerdict
 from polybake.study.diff.weights import WeightChange
 from polybake.verification.verdict import Stage
 
@@ -136,3 +142,80 @@ def test_neighbours() -> None:
     (line,) = neighbours_lines(Neighbours(49, 0.5, 0.5, None, None, ()))
     assert "(of 49 texts, too few to say much: give --texts)" in line
     assert list(neighbours_lines(None)) == ["neighbours too few texts to have 10 each"]
+
+
+def test_it_is_json(every_feed: Path) -> None:
+    """Infinity and NaN, which JSON lacks, become null."""
+    parts = compare_parts(every_feed, every_feed)
+    stages = [
+        Seen(Stage.TOKENIZE),
+        Seen(Stage.EMBED, largest=math.inf, texts=1, differing=1, distances=array("d", [0.5])),
+    ]
+    modules = [ModuleChange("a", 2, [WeightChange("w", "changed", largest=math.nan)])]
+    neighbours = Neighbours(99, 0.5, 0.25, None, None, (0.5,) * 99)
+    answer = DiffVerdict("Re-index", "yes", "Why.")
+    found = facts(parts, modules, stages, neighbours, "cut", answer)
+    found = json.loads(json.dumps(found, allow_nan=False))
+    assert found["verdict"] == {
+        "question": "Re-index",
+        "answer": "yes",
+        "reason": "Why.",
+        "line": "Re-index: yes. Why.",
+    }
+    assert set(found["parts"].values()) == {True}
+    assert (found["modules"][0]["equal"], found["modules"][0]["weights"][0]["largest"]) == (2, None)
+    assert found["stages"][1]["largest"] is None
+    assert found["stages"][1]["cosines"] == {"least": 0.5, "hundredth": 0.5, "median": 0.5}
+    assert (found["neighbours"]["alone"], found["neighbours"]["old_index"]) == (0.5, None)
+    assert "shares" not in found["neighbours"]
+    assert found["shortened"] == "cut"
+    assert found["before"]["fingerprint"] == parts.before.manifest.fingerprint
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+YES = DiffVerdict("Re-index", "yes", "Old <vectors>.")
+
+
+def drawn(
+    path: Path, model: Path, stages: list[Seen], neighbours: Neighbours | None
+) -> ElementTree.Element:
+    write_picture(path, compare_parts(model, model), stages, neighbours, YES)
+    return ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
+
+
+def bars(root: ElementTree.Element) -> dict[str, float]:
+    """The place where each bar begins, by what it counts."""
+    found = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "bar"]
+    return {one.findtext(f"{SVG}title", ""): float(one.attrib["x"]) for one in found}
+
+
+def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
+    """Equal texts are at the left end, opposite ones at the right, with the limit between."""
+    distances = array("d", [0.0, -1e-16, 2e-4, 2e-4, 2e-4, 2.0])
+    seen = Seen(Stage.EMBED, texts=6, differing=4, distances=distances)
+    neighbours = Neighbours(9, 0.9, 0.9, 0.9, 0.9, (0.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3))
+    root = drawn(tmp_path / "a.svg", every_feed, [seen, seen, seen], neighbours)
+    found = bars(root)
+    assert sorted(found) == ["1 texts", "2 texts", "3 texts", "4 texts"]
+    (limit,) = (float(one.attrib["x1"]) for one in root.iter(f"{SVG}line"))
+    assert found["2 texts"] < limit < found["3 texts"]
+    written = "".join(root.itertext())
+    assert "Re-index: yes" in written
+    assert "limit 1e-06" in written
+
+
+def test_what_is_not_there_is_said(every_feed: Path, tmp_path: Path) -> None:
+    """A picture without comparable vectors, or without searched texts, says so."""
+    root = drawn(tmp_path / "a.svg", every_feed, [Seen(Stage.TOKENIZE)], None)
+    written = "".join(root.itertext())
+    assert "none can be compared" in written
+    assert "no texts were searched" in written
+
+
+def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: Path) -> None:
+    """The picture is one file, and its texts are escaped."""
+    drawn(tmp_path / "a.svg", every_feed, [], None)
+    written = (tmp_path / "a.svg").read_text()
+    assert "prefers-color-scheme: dark" in written
+    assert written.count("http") == 1  # the namespace
+    assert "Old &lt;vectors&gt;." in written
