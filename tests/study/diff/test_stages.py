@@ -290,24 +290,21 @@ def test_the_figures_are_those_of_the_vectors() -> None:
     assert seen.cosines == pytest.approx((0.5, 0.505, 0.75))
 
 
-def test_the_worst_text_is_kept() -> None:
-    """The worst text is kept, wherever it stands."""
+@pytest.mark.parametrize(
+    ("shifts", "worst"),
+    [
+        ({"little": 0.1, "most": 0.3, "less": 0.2}, "most"),
+        # A blank text teaches nobody what differs.
+        ({"": 0.9, "shown": 0.1, " ": 0.8}, "shown"),
+        ({"": 0.9}, ""),
+    ],
+)
+def test_the_worst_text_is_kept(shifts: dict[str, float], worst: str) -> None:
     seen = Seen(Stage.EMBED)
     before = np.array([[1.0, 0.0, 0.0]], np.float32)
-    for name, shift in (("little", 0.1), ("most", 0.3), ("less", 0.2)):
+    for name, shift in shifts.items():
         seen.add_vectors(name, before, before + np.float32(shift))
-    assert seen.worst == "most"
-
-
-def test_a_text_of_white_space_is_the_worst_only_where_no_other_differs() -> None:
-    """A blank text teaches nobody what differs, so any other text is preferred."""
-    seen = Seen(Stage.EMBED)
-    before = np.array([[1.0, 0.0, 0.0]], np.float32)
-    worst = []
-    for name, shift in (("", 0.9), ("shown", 0.1), (" ", 0.8)):
-        seen.add_vectors(name, before, before + np.float32(shift))
-        worst.append(seen.worst)
-    assert worst == ["", "shown", "shown"]
+    assert seen.worst == worst
 
 
 def test_within_the_tolerance_is_the_same() -> None:
