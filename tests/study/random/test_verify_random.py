@@ -1,4 +1,4 @@
-"""Random calls, judged by the core, and the smallest call that shows a client's fault."""
+"""Random cases: any texts, drawn and searched by hypothesis."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ import re
 import shlex
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
 
 import polybake
 from faulty.subject import SubjectFiles
 from models.folders.tiny_folders import write_bert
+from polybake.base.modelfile.container import read_head
 from polybake.errors import InputError
+from polybake.runtime.tokenization.tokenizer import BakedTokenizer
+from polybake.study.random.search import draw, smallest
+from polybake.study.random.texts import BATCH, Drawn, drawn_cases
 from polybake.study.random.verify_random import verify_random
 from polybake.verification.verdict import Stage, Status
 from support.clients.python_client import write_python_client
@@ -22,9 +28,84 @@ from support.processes.commandline import polybake as run
 
 pytestmark = pytest.mark.slow
 
+WORDS = st.lists(st.text(max_size=5), max_size=4)
+
+
+def test_a_seed_gives_the_same_values() -> None:
+    """One seed gives the same values each time; another seed gives others."""
+    first = draw(WORDS, 30, 1)
+    assert first == draw(WORDS, 30, 1)
+    assert first != draw(WORDS, 30, 2)
+    assert len(first) == 30
+
+
+def test_the_search_begins_with_what_was_drawn() -> None:
+    """The search repeats the drawn values in order, so that known results count again."""
+    drawn = draw(WORDS, 30, 1)
+    seen = list[list[str]]()
+    assert smallest(WORDS, 30, 1, lambda value: bool(seen.append(value))) is None
+    assert seen == drawn
+
+
+def test_the_smallest_is_found() -> None:
+    """The smallest of all failing values is found."""
+    found = smallest(st.lists(st.integers()), 100, 1, lambda value: sum(value) > 100)
+    assert found == [101]
+
+
+def test_nothing_is_written_where_the_user_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No folder of hypothesis appears in the user's folder."""
+    monkeypatch.chdir(tmp_path)
+    smallest(st.text(st.characters(categories=["Lo"])), 50, 1, lambda value: len(value) > 2)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.fixture(scope="module")
+def tokenizer(every_feed: Path) -> BakedTokenizer:
+    head = read_head(every_feed)
+    return BakedTokenizer.of(head.tokenizer, head.manifest.contract)
+
+
+@pytest.fixture(scope="module")
+def drawn(every_feed: Path, tokenizer: BakedTokenizer) -> list[Drawn]:
+    return draw(drawn_cases(read_head(every_feed).manifest.contract, tokenizer), 400, 1)
+
+
+def test_calls_have_every_prompt_and_several_texts(drawn: list[Drawn]) -> None:
+    """Calls have each prompt or none, and one text or several, some of them empty."""
+    assert {one.prompt for one in drawn} == {None, "query", "document"}
+    assert {len(one.texts) for one in drawn} == {*range(1, BATCH + 1)}
+    assert any("" in one.texts for one in drawn)
+
+
+def test_texts_have_every_class_of_characters_but_surrogates(drawn: list[Drawn]) -> None:
+    """Every text can be encoded."""
+    texts = "".join(text for one in drawn for text in one.texts)
+    texts.encode("utf-8")
+    categories = {unicodedata.category(character) for character in texts}
+    assert {category[0] for category in categories} == {*"LMNPSZC"}
+    assert len(categories) > 20
+    assert "Cs" not in categories
+    for kind in ("\u200d", "\u202e", "\uffff", "\U0010ffff", "\u3000", "\ufe0f"):
+        assert kind in texts
+
+
+def test_texts_are_about_the_limit_and_spell_tokens(
+    drawn: list[Drawn], tokenizer: BakedTokenizer
+) -> None:
+    """Texts have the limit's tokens or one more or less, and spell special tokens."""
+    lengths = {tokenizer.count(text) for one in drawn for text in one.texts}
+    limit = tokenizer.max_length
+    assert {limit - 1, limit, limit + 1} <= lengths
+    texts = "".join(text for one in drawn for text in one.texts)
+    own = tokenizer.untruncated.get_added_tokens_decoder().values()
+    assert all(token.content in texts for token in own)
+
+
 #: A fault: a text ends at its first joiner, as if a language's strings ended at one.
 ENDS_AT_A_JOINER = ("prefix + text for", 'prefix + text.split("\\u200d")[0] for')
-
 #: A fault: the process ends at a joiner.
 DIES_AT_A_JOINER = (
     "prefix = ",
