@@ -179,7 +179,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
     def called(*arguments: object) -> str:
         monkeypatch.setattr("sys.argv", [*map(str, arguments)])
-        with pytest.raises(SystemExit, match="^0$"):
+        with pytest.raises(SystemExit, match=r"^0$"):
             runpy.run_path(str(arguments[0]), run_name="__main__")
         return capsys.readouterr().out.strip()
 
