@@ -15,7 +15,6 @@ from models.files.task_models import write_reranker, write_zero_shot_tagger
 from models.folders.tiny_folders import write_bert
 from polybake.errors import InputError, RequirementMissing
 from polybake.runtime.embedder import Embedder
-from polybake.runtime.processors import processors
 from polybake.study.bench.bench import BUDGETS, bench
 from polybake.study.bench.comparison import Candidate, compare
 from polybake.study.bench.expected import expected
@@ -104,12 +103,6 @@ def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: 
     tagger = write_zero_shot_tagger(tmp_path / "tiny-tagger.onnx")
     (workload,) = bench([tagger], WORKLOADS[:1], rounds=1).workloads
     assert [(row.model, row.texts) for row in workload.rows] == [("tiny-tagger", 3)]
-
-
-def test_more_threads_than_processors(every_feed: Path) -> None:
-    """The message says how many threads there can be."""
-    with pytest.raises(InputError, match=f"expected 1 to {processors()}"):
-        bench([every_feed], WORKLOADS, threads=[processors() + 1], rounds=1)
 
 
 @pytest.mark.skipif(

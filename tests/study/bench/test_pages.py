@@ -98,15 +98,6 @@ def test_bars_are_in_proportion() -> None:
     assert {one.attrib["class"] for one in elements(drawing, "rect")} == {"c0", "c1"}
 
 
-def test_several_values_are_marks_on_a_line() -> None:
-    """A point at the first, and a stroke at each of the others."""
-    drawing = bars([Bar("a", 0, [1.0, 2.0, 4.0], "")])
-    (point,) = numbers(drawing, "circle", "cx")
-    marks = numbers(drawing, "line", "x1")
-    assert marks[0] == point
-    assert (marks[2] - 220) / (marks[1] - 220) == pytest.approx(2)
-
-
 def test_parts_fill_the_bar() -> None:
     """Parts stand side by side to the bar's end; small ones have a title instead of a figure."""
     drawing = stacked([("m", {"a": 0.5, "b": 0.47, "c": 0.03})])
@@ -138,14 +129,3 @@ def test_hostile_names_are_text_of_a_chart() -> None:
     ):
         assert elements(drawing, "text")
         assert "\u202e" not in drawing
-
-
-def test_long_names_keep_both_ends() -> None:
-    """Files of one model differ in the last part; the whole name is the title."""
-    name = f"a-model{'x' * 90}-int8"
-    drawing = bars([Bar(name, 0, [1.0], "")])
-    (shown,) = [one.text or "" for one in elements(drawing, "text")]
-    assert shown.startswith("a-model")
-    assert shown.endswith("-int8")
-    assert len(shown) == 32
-    assert elements(drawing, "title")[0].text == name

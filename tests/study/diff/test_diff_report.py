@@ -158,14 +158,6 @@ def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
     assert "limit 1e-06" in written
 
 
-def test_what_is_not_there_is_said(every_feed: Path, tmp_path: Path) -> None:
-    """A picture without comparable vectors, or without searched texts, says so."""
-    root = drawn(tmp_path / "a.svg", every_feed, [Seen(Stage.TOKENIZE)], None)
-    written = "".join(root.itertext())
-    assert "none can be compared" in written
-    assert "no texts were searched" in written
-
-
 def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: Path) -> None:
     """The picture is one file, and its texts are escaped."""
     drawn(tmp_path / "a.svg", every_feed, [], None)

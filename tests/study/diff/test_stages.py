@@ -21,7 +21,6 @@ from polybake.runtime.embedder import Embedder
 from polybake.runtime.prompt import Prompt
 from polybake.study.diff.parts import ModelParts, compare_parts
 from polybake.study.diff.samples import (
-    LONGEST,
     built_in_texts,
     golden_samples,
     search_samples,
@@ -55,16 +54,6 @@ def test_integers_bring_the_slack_of_each_text(every_feed_int8: Path) -> None:
     """Slack travels with each text, so that a number at an edge is no difference."""
     for sample in golden_samples(compare_parts(every_feed_int8, every_feed_int8)):
         assert [one.values.shape for one in sample.slacks] == [(1, 7)] * len(sample.texts)
-
-
-def test_own_texts_are_cut(every_feed: Path) -> None:
-    """Windows of any length become samples that fit into memory."""
-    texts = [str(number) for number in range(LONGEST + 1)]
-    parts = compare_parts(every_feed, every_feed)
-    found = [*search_samples(parts, [texts, ["last"]], "query")]
-    assert [len(one.texts) for one in found] == [LONGEST, 1, 1]
-    assert {(one.prompt, one.roles) for one in found} == {(Prompt("query"), ("document", "query"))}
-    assert [text for one in found for text in one.texts] == [*texts, "last"]
 
 
 def roles(before: Path, after: Path) -> list[tuple[Prompt, list[str]]]:
