@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -96,19 +95,6 @@ def test_it_is_opened_again(
     check_search(open_collection(client, "notes", str(model)), similarities)
     check_search(open_collection(client, "notes", str(moved)), similarities)
     check_search(client.get_collection("notes"), similarities)
-
-
-def test_the_file_is_opened_once(collection: Any, client: Any, monkeypatch: Any) -> None:
-    """However often Chroma makes the function anew."""
-    import chroma_embedding_function
-
-    opened: list[str] = []
-    made = chroma_embedding_function.Embedder
-    once = functools.cache(lambda path: [opened.append(path), made(path)][1])
-    monkeypatch.setattr(chroma_embedding_function, "_opened", once)
-    for _ in range(3):
-        client.get_collection(collection.name).query(query_texts=[QUERY], n_results=1)
-    assert opened == [collection.configuration["embedding_function"].path]
 
 
 @pytest.mark.usefixtures("collection")

@@ -73,18 +73,6 @@ def test_overlap_is_that_of_the_definition(manifest: Manifest) -> None:
     assert len({found.alone, found.old_index, found.shared_index, 1.0}) == 4
 
 
-def test_rank_correlation_is_spearman_s(manifest: Manifest) -> None:
-    """1 - 6 sum(d^2) / (n (n^2 - 1)), of ranks without ties, in the mean."""
-    expected = []
-    for at in range(len(OLD)):
-        ranks = [
-            np.argsort(np.argsort(np.delete(unit(one)[at] @ unit(one).T, at))) for one in (OLD, NEW)
-        ]
-        size = len(ranks[0])
-        expected.append(1 - 6 * np.sum((ranks[0] - ranks[1]) ** 2) / (size * (size**2 - 1)))
-    assert compared(manifest, OLD, NEW).rank_correlation == pytest.approx(np.mean(expected))
-
-
 def test_equal_vectors_keep_all(manifest: Manifest) -> None:
     """Texts that are equally near may stand for each other."""
     twice = np.concatenate([OLD[:8]] * 5)
