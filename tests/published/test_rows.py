@@ -1,4 +1,4 @@
-"""The shapes list the models of docs/support.md, with the steps of the table of published models."""
+"""Shapes and docs/support.md list the same models, and the table of models their steps."""
 
 from __future__ import annotations
 
