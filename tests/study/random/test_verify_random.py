@@ -178,9 +178,9 @@ def test_a_client_that_dies_is_asked_on(
     every_feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Smaller calls are tried although each costs a process, but not for ever."""
-    monkeypatch.setattr("polybake.study.random.smallest_case.PATIENCE", 2.0)
+    monkeypatch.setattr("polybake.study.random.smallest_case.PATIENCE", 1.0)
     write_python_client(tmp_path, every_feed, DIES_AT_A_JOINER)
-    report = verify_random(every_feed, tmp_path, number=60, seed=1)
+    report = verify_random(every_feed, tmp_path, number=30, seed=1)
     first = report.failures[0]
     assert (first.status, first.stage) == (Status.CRASH, Stage.TOKENIZE)
     (texts,) = re.findall(r"; smallest: texts (\[.*\]), prompt .*: ended with exit", first.message)
