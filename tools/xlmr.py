@@ -41,7 +41,7 @@ def tokenizer() -> Tokenizer:
     return made
 
 
-class Encoder(torch.nn.Module):
+class Encoder(torch.nn.Module):  # type: ignore[misc]  # torch is not there
     """Only the token embeddings, by position, as the exporter wants it."""
 
     def __init__(self, model: XLMRobertaModel) -> None:
