@@ -222,3 +222,4 @@ def test_queries_count_too() -> None:
     kept.add(["document"], [*WHOLE[:, None]], [*CUT[:, None]])
     kept.add(["query"], [*WHOLE[:, None]], [*-CUT[:, None]])
     assert shortened(kept, TOLERANCES["cpu"]) is None
+    assert shortened(SearchVectors(), TOLERANCES["cpu"]) is None
