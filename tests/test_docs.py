@@ -22,6 +22,7 @@ from safetensors.numpy import save_file
 
 from models.files.search_model import write_search_model
 from models.files.task_models import TASK_MODELS
+from models.folders.tiny_folders import CONFIG, write_bert, write_sentence_transformers
 from models.formulas.network_numpy import draw, linear_shapes
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
@@ -30,6 +31,7 @@ from polybake.generation.languages import DEFAULT_LANGUAGES
 from polybake.verification.harness import protocol
 from polybake.verification.harness.harness_file import HarnessFile
 from support.oracle.support_table import parse
+from support.processes.commandline import polybake
 from support.servers.served import served
 
 pytestmark = pytest.mark.slow
@@ -71,12 +73,14 @@ def blocks() -> list[tuple[str, str, str]]:
     return found
 
 
-@pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory, minilm: Path) -> Path:
-    """A user's folder, with the model and the files that the pages speak of."""
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder, with the files that the pages speak of and a tiny model of MiniLM's name."""
     folder = tmp_path_factory.mktemp("project")
-    (folder / "models").mkdir()
-    (folder / "models/all-MiniLM-L6-v2").symlink_to(minilm)
+    pooling = {"word_embedding_dimension": 384, "pooling_mode_mean_tokens": True}
+    model = folder / "models/all-MiniLM-L6-v2"
+    write_sentence_transformers(model, ("Pooling", pooling), ("Normalize", {}))
+    write_bert(model, CONFIG | {"hidden_size": 384, "num_attention_heads": 12})
     (folder / "examples").symlink_to(EXAMPLES)
     shapes = [linear_shapes(f"layers.{n}", *sizes) for n, sizes in enumerate(MLP)]
     save_file(draw(dict(ChainMap(*shapes))), folder / "mlp.safetensors")
@@ -116,8 +120,9 @@ def run_shell(code: str, project: Path) -> None:
                 words += ["--language", "python"]
             if words[1] == "diagnose":  # vectors that differ in nothing
                 own = ("embed", words[2], "texts.txt", "--output", "theirs.npy", "--force")
-                run_python(project, ["-m", "polybake.cli.main", *own])
-            run_python(project, ["-m", "polybake.cli.main", *words[1:]])
+                polybake(*own, cwd=project)
+            # So small a model loses neighbours to float16: its diff answers yes.
+            polybake(*words[1:], cwd=project, code=int(words[1] == "diff"))
 
 
 def run_service(words: list[str], project: Path) -> None:
@@ -127,7 +132,7 @@ def run_service(words: list[str], project: Path) -> None:
     model = project / "build/all-minilm-l6-v2.onnx"
     if not model.exists():
         bake = ["bake", "models/all-MiniLM-L6-v2", "--name", model.stem, "--output", str(model)]
-        run_python(project, ["-m", "polybake.cli.main", *bake])
+        polybake(*bake, cwd=project)
     if words[0] == "polybake":
         assert project / words[2] == model
         with served(model, *words[5:] if words[3] == "--port" else words[3:]) as service:
@@ -167,7 +172,7 @@ def run_toml(code: str, project: Path) -> None:
     path.write_text(code, encoding="utf-8")
     load_config(path)
     if "default_prompt" not in code or "[prompts]" in code:
-        run_python(project, ["-m", "polybake.cli.main", "bake"])
+        polybake("bake", cwd=project)
 
 
 def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
@@ -187,7 +192,7 @@ def run_json(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
         Fixture.model_validate(data)
 
 
-def run_yaml(code: str, project: Path) -> None:  # noqa: ARG001 - every runner takes the project
+def run_yaml(code: str, project: Path) -> None:
     """Commands of a CI job exist, with these options; so do the action's inputs and the hook."""
     action = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
     hooks = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
@@ -197,10 +202,8 @@ def run_yaml(code: str, project: Path) -> None:  # noqa: ARG001 - every runner t
         assert {hook["id"] for hook in step.get("hooks", [])} <= {hook["id"] for hook in hooks}
         words = shlex.split(step.get("run", ""))
         if words[:1] == ["polybake"]:
-            command = [sys.executable, "-m", "polybake.cli.main", words[1], "--help"]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            for option in (word for word in words if word.startswith("--")):
-                assert option in done.stdout
+            shown = polybake(words[1], "--help", cwd=project)
+            assert all(word in shown for word in words if word.startswith("--"))
 
 
 def readme(project: Path, task: str, language: str) -> str:

@@ -20,6 +20,7 @@ def test_exit_codes_are_those_of_the_protocol() -> None:
         ("huggingface_hub", "hub"),
         ("ray.data", "ray"),
         ("pyspark", "spark"),
+        ("hypothesis", "bake,cpu,random"),
     ],
 )
 def test_a_missing_package_names_the_extra_that_brings_it(name: str, extra: str) -> None:

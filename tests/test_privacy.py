@@ -12,6 +12,7 @@ import pytest
 
 from models.folders.tiny_folders import write_bert
 from polybake.base.modelfile.container import read_head
+from support.processes.commandline import polybake
 from support.processes.fresh_home import run_silently
 
 pytestmark = pytest.mark.slow
@@ -74,7 +75,7 @@ def test_own_texts_stay_outside_the_file(tmp_path: Path, embed: str, inside: boo
         '[[steps]]\nstep = "pool"\nmode = "mean"\n'
         f'[fixtures]\ntexts = ["texts.txt"]\nembed = "{embed}"\n'
     )
-    run_silently(tmp_path / "home", *RUN, "build", "polybake.toml", cwd=tmp_path)
+    polybake("build", "polybake.toml", cwd=tmp_path)
     model = tmp_path / "model.onnx"
     assert (b"patient 4711" in model.read_bytes()) is inside
     assert any("user" in case.flags for case in read_head(model).fixture.cases) is inside

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -91,7 +92,13 @@ def main(path: Path) -> None:
     if find_spec("sentence_transformers") is not None:
         known[f"sentence-transformers {version('sentence-transformers')}"] = {"modules": modules()}
     with replacing(path) as file:
-        file.write((json.dumps(known, indent=1, sort_keys=True) + "\n").encode())
+        file.write(written(known).encode())
+
+
+def written(known: dict[str, dict[str, Keys]]) -> str:
+    """JSON in which each architecture and class has one line."""
+    text = json.dumps(known, indent=1, sort_keys=True)
+    return re.sub(r"\[[^]]*\]", lambda keys: json.dumps(json.loads(keys[0])), text) + "\n"
 
 
 if __name__ == "__main__":

@@ -268,7 +268,7 @@ bake(source, resolve(specs, base=Path("."), source=source), Path("out.onnx"), na
 
 def test_same_bytes_from_any_process(tmp_path: Path) -> None:
     """Two processes with other hash seeds, locales, threads and folders write equal bytes."""
-    xlmr = Path(__file__).parents[1] / "data" / "xlmr"
+    xlmr = Path(__file__).parents[2] / "fixtures" / "xlmr"
     written = []
     for place, settings in (
         ("one", {"PYTHONHASHSEED": "1", "LC_ALL": "C", "OMP_NUM_THREADS": "1"}),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
+import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,15 +173,21 @@ EXAMPLE: dict[str, Example] = {
 }
 
 
-def run(*arguments: object) -> str:
-    command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a file with these arguments; return what it prints."""
+
+    def called(*arguments: object) -> str:
+        monkeypatch.setattr("sys.argv", [*map(str, arguments)])
+        with pytest.raises(SystemExit, match=r"^0$"):
+            runpy.run_path(str(arguments[0]), run_name="__main__")
+        return capsys.readouterr().out.strip()
+
+    return called
 
 
 @pytest.mark.parametrize("name", EXAMPLE)
-def test_is_its_formula(name: str, tmp_path: Path) -> None:
+def test_is_its_formula(name: str, run: Callable[..., str], tmp_path: Path) -> None:
     """Weights from a file give what the formula gives, for every batch size."""
     example = EXAMPLE[name]
     weights = draw(example.shapes)
@@ -202,7 +207,7 @@ def test_is_its_formula(name: str, tmp_path: Path) -> None:
         assert np.ptp(expected) > 0.1, "the formula tells nothing"
 
 
-def test_random_weights(tmp_path: Path) -> None:
+def test_random_weights(run: Callable[..., str], tmp_path: Path) -> None:
     """Weights are random if no file is given, and the same in every run."""
     for name in ("a.onnx", "b.onnx"):
         run(EXAMPLES / "residual_cnn.py", tmp_path / name)

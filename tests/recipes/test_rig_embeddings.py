@@ -10,7 +10,7 @@ import pytest
 from support.clients.programs import MODEL, RECIPES, call, rust, write_project
 from support.clients.rendered import run
 
-pytestmark = pytest.mark.rust
+pytestmark = [pytest.mark.rust, pytest.mark.weekly]
 
 #: What the recipe names, and rig without what speaks to services.
 CRATES = (

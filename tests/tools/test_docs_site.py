@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from docs_site import tabs, within, write_pages
 from polybake.cli.main import app
 
@@ -21,19 +19,6 @@ def test_the_same_in_two_languages_becomes_tabs() -> None:
         'before\n\n=== "Python"\n\n    ```python\n    print(1)\n\n    print(2)\n    ```\n\n'
         '=== "Ruby"\n\n    ```ruby\n    puts 1\n    ```\n\nafter\n'
     )
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        f"{PYTHON}\n{PYTHON}",  # one after the other
-        f"{PYTHON}\nthen\n\n{RUBY}",
-        f"{PYTHON}\n```sh\nls\n```\n",
-    ],
-)
-def test_other_blocks_stay(page: str) -> None:
-    """Blocks of one language, with words between, or of other languages are no tabs."""
-    assert tabs(page) == page
 
 
 def test_links_lead_to_pages_only() -> None:

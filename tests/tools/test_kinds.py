@@ -60,11 +60,3 @@ def test_each_model_is_verified(
     printed = capsys.readouterr().out
     assert f"{3 - bool(failing)} of 3 contracts verified" in printed
     assert ("failed: " in printed) == bool(failing)
-
-
-def test_what_polybake_prints_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command and its output are printed together, as one piece."""
-    assert kinds.run(kinds.EVERY, "verify", "none.onnx") != 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("polybake verify none.onnx\n")
-    assert "none.onnx" in printed.splitlines()[1]

@@ -1,28 +1,50 @@
-"""A whole benchmark, on tiny models."""
+"""A benchmark: models and clients, each checked and timed in turns."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
+import numpy as np
 import onnxruntime as ort
 import pytest
 
+import polybake
 from models.files.task_models import write_reranker, write_zero_shot_tagger
+from models.folders.tiny_folders import write_bert
 from polybake.errors import InputError, RequirementMissing
-from polybake.runtime.processors import processors
+from polybake.runtime.embedder import Embedder
 from polybake.study.bench.bench import BUDGETS, bench
+from polybake.study.bench.comparison import Candidate, compare
+from polybake.study.bench.expected import expected
 from polybake.study.bench.profile import PARTS
+from polybake.study.bench.running_client import RunningClient
 from polybake.study.bench.workload import Workload
-from polybake.verification.harness.harness_file import find_clients
+from polybake.verification.harness.harness_file import find_clients, read_client
+from polybake.verification.verdict import HarnessError, Status
 from support.clients.plain_client import write_plain_client
 
 pytestmark = pytest.mark.slow
 
 WORKLOADS = [
-    Workload("own", "three texts", ("one", "two", "three")),
-    Workload("single", "one", ("one",), single=True),
+    Workload("own", "three texts", ("one", "two words", "three")),
+    Workload("single", "one of them", ("one", "two words", "three"), single=True),
 ]
+TEXTS = ["one", "", "two words", "a", "b c"]
+
+
+@pytest.fixture(scope="module")
+def bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A baked model whose embeddings are bits, eight in a byte."""
+    folder = tmp_path_factory.mktemp("bits")
+    steps = [
+        {"step": "pool", "mode": "mean"},
+        {"step": "truncate", "dimension": 8},
+        {"step": "quantize", "precision": "ubinary"},
+    ]
+    polybake.bake(write_bert(folder / "model"), folder / "bits.onnx", name="in-bits", steps=steps)
+    return folder / "bits.onnx"
 
 
 def test_models_threads_and_clients(every_feed: Path, bits: Path, tmp_path: Path) -> None:
@@ -83,12 +105,6 @@ def test_models_of_pairs_are_measured_by_themselves(every_feed: Path, tmp_path: 
     assert [(row.model, row.texts) for row in workload.rows] == [("tiny-tagger", 3)]
 
 
-def test_more_threads_than_processors(every_feed: Path) -> None:
-    """The message says how many threads there can be."""
-    with pytest.raises(InputError, match=f"expected 1 to {processors()}"):
-        bench([every_feed], WORKLOADS, threads=[processors() + 1], rounds=1)
-
-
 @pytest.mark.skipif(
     "CUDAExecutionProvider" in ort.get_available_providers(), reason="there may be a GPU here"
 )
@@ -96,3 +112,103 @@ def test_a_device_that_is_not_there(every_feed: Path) -> None:
     """A missing device is never replaced by another one."""
     with pytest.raises(RequirementMissing, match="CUDAExecutionProvider is not available"):
         bench([every_feed], WORKLOADS, device="cuda", rounds=1)
+
+
+def test_rows_of_threads(every_feed: Path) -> None:
+    """Each row has its own times, and its ratio is that of the medians."""
+    candidates = [Candidate("m", Embedder(every_feed, threads=n), n) for n in (1, 1)]
+    told: list[str] = []
+    found = compare(WORKLOADS[0], candidates, 3, told.append)
+    first, second = found.rows
+    assert first.ratio == 1
+    assert second.ratio == pytest.approx(first.timing.median / second.timing.median)
+    assert (first.texts, first.tokens, first.client) == (3, 22, None)
+    assert told[0] == "three texts: warm-up"
+    single = compare(WORKLOADS[1], candidates, 2, told.append).rows[0]
+    assert [len(calls) for calls in single.timing.seconds] == [40, 40]
+    assert single.texts == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"), [("one-element", Status.FAIL), ("crash-later", Status.CRASH)]
+)
+def test_a_client_that_fails_has_no_figures(
+    every_feed: Path, tmp_path: Path, fault: str, status: Status
+) -> None:
+    """A client may fail before or while it is timed; it is asked no more, and the others go on."""
+    embedder = Embedder(every_feed)
+    candidates = [Candidate("m", embedder)]
+    for language, planted in (("right", "none"), ("wrong", fault)):
+        folder = write_plain_client(tmp_path / language, planted, language)
+        running = RunningClient(read_client(folder), embedder)
+        candidates.append(Candidate("m", embedder, client=language, running=running))
+    for workload in WORKLOADS:
+        own, right, wrong = compare(workload, candidates, 1, lambda _: None).rows
+        assert own.timing
+        assert right.timing
+        assert (right.client, right.status) == ("right", Status.PASS)
+        assert (wrong.status, wrong.timing, wrong.ratio) == (status, None, None)
+        assert wrong.message
+    for candidate in candidates[1:]:
+        candidate.running.close()
+
+
+@pytest.mark.parametrize("model", ["every_feed", "bits"])
+def test_right_vectors_pass(model: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Floats within the tolerance, integers within their slack; then the process ends."""
+    embedder = Embedder(request.getfixturevalue(model))
+    client = RunningClient(read_client(write_plain_client(tmp_path / "plain")), embedder)
+    client.check(expected(embedder, "own", TEXTS))
+    assert client.embed(TEXTS)["shape"] == [5, embedder.dimension]
+    client.close()
+    assert client._harness._process.returncode is not None
+
+
+@pytest.mark.parametrize("model", ["every_feed", "bits"])
+def test_wrong_vectors_fail(model: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The row and the element are named."""
+    embedder = Embedder(request.getfixturevalue(model))
+    folder = write_plain_client(tmp_path / "plain", "one-element")
+    client = RunningClient(read_client(folder), embedder)
+    with pytest.raises(HarnessError, match="row 4, element 0: ") as caught:
+        client.check(expected(embedder, "own", TEXTS))
+    assert caught.value.status is Status.FAIL
+    client.close()
+
+
+def test_a_client_of_another_contract(every_feed: Path, tmp_path: Path) -> None:
+    """The message names the client's folder and the remedy."""
+    folder = write_plain_client(tmp_path / "plain", "other-contract")
+    with pytest.raises(InputError, match=r"plain: contract\.max_length .*; give the clients of "):
+        RunningClient(read_client(folder), Embedder(every_feed))
+
+
+def test_a_client_that_does_not_start(every_feed: Path, tmp_path: Path) -> None:
+    """A client that ends at once crashed, unless it may have to be prepared first."""
+    folder = write_plain_client(tmp_path / "plain")
+    client = read_client(folder).model_copy(update={"run": (sys.executable, "-c", "1")})
+    with pytest.raises(HarnessError) as caught:
+        RunningClient(client, Embedder(every_feed))
+    assert caught.value.status is Status.CRASH
+    client = client.model_copy(update={"prepare": (("make",),)})
+    with pytest.raises(HarnessError, match="polybake verify --prepare") as caught:
+        RunningClient(client, Embedder(every_feed))
+    assert caught.value.status is Status.MISSING_TOOLCHAIN
+
+
+def test_the_models_own_vectors(every_feed: Path) -> None:
+    """Vectors and ids are the model's own, in the order of the texts."""
+    embedder = Embedder(every_feed)
+    golden = expected(embedder, "own", TEXTS)
+    assert np.array_equal(golden.vectors, embedder.embed(TEXTS))
+    assert [list(row) for row in golden.case.input_ids] == embedder.tokenize(TEXTS)
+    assert golden.slack is None
+
+
+def test_integers_may_differ_at_an_edge(bits: Path) -> None:
+    """Each element has its slack, and hardly any has more than none."""
+    golden = expected(Embedder(bits), "own", TEXTS)
+    assert golden.slack is not None
+    assert golden.slack.packed_bits
+    assert golden.slack.values.shape == golden.vectors.shape == (5, 1)
+    assert np.unpackbits(golden.slack.values).mean() < 0.05

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import polybake
 from models.files.prompted import write_prompted
 from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.runtime.embedder import Embedder
-from polybake.study.diagnose.departures import stored
 from polybake.study.diagnose.departures.departure import Departure
 from polybake.study.diagnose.departures.known import departures
 from polybake.study.diagnose.dissected import Dissected
@@ -105,21 +103,6 @@ def test_a_planted_pair_is_named_first(
     found = explanations(dissected, texts, ways.vectors(pair.way), "document").found
     assert all(name in found[0].name for name in names), [one.name for one in found[:3]]
     assert found[0].explained > 0.99
-
-
-def test_a_new_difference_is_a_line_where_it_departs(
-    ways: Ways, dissected: Dissected, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A toy difference of stored vectors is found alone, and in a pair with a known one."""
-    toy = Departure("halves the first element", Way(stored=lambda x: x * (np.arange(12) > 0) / 2))
-    usual = stored.departures
-    monkeypatch.setattr(stored, "departures", lambda dimension: [*usual(dimension), toy])
-    found = explanations(dissected, texts, ways.vectors(toy.way), "document").found
-    assert (found[0].name, found[0].parts) == (toy.name, 1)
-    pair = ways.vectors(replace(toy.way, left_out=1))
-    found = explanations(dissected, texts, pair, "document").found
-    assert toy.name in found[0].name
-    assert found[0].parts == 2
 
 
 def test_another_checkpoint_stays_unexplained(

@@ -1,41 +1,31 @@
-"""A comparison in lines."""
+"""A comparison in lines, as data and as a picture."""
 
 from __future__ import annotations
 
+import json
+import math
 from array import array
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from models.files.varied import write_varied
 from polybake.study.diff.diff_report import (
     modules_lines,
-    neighbours_lines,
     parts_lines,
     stages_lines,
 )
+from polybake.study.diff.facts import facts
 from polybake.study.diff.module_change import ModuleChange
 from polybake.study.diff.neighbours import Neighbours
 from polybake.study.diff.parts import compare_parts
+from polybake.study.diff.picture import write_picture
 from polybake.study.diff.seen import Seen
+from polybake.study.diff.verdict import DiffVerdict
 from polybake.study.diff.weights import WeightChange
 from polybake.verification.verdict import Stage
-
-
-def test_each_part_has_a_line(every_feed: Path, tmp_path: Path) -> None:
-    """Every part has a line, and each further change a line below it."""
-    varied = write_varied(every_feed, tmp_path / "b.onnx", name="other", opset=17)
-    lines = list(parts_lines(compare_parts(every_feed, varied)))
-    assert lines[2:] == [
-        "contract   the same",
-        "tokenizer  the same",
-        "graph      the same",
-        'manifest   name: "every-feed" -> "other"',
-        "           opset: 18 -> 17",
-        "fixture    the same",
-    ]
-    assert lines[0].startswith(f"before     {every_feed}, fingerprint ")
 
 
 def test_nothing_of_a_model_steers_the_terminal(every_feed: Path, tmp_path: Path) -> None:
@@ -59,33 +49,24 @@ def test_modules() -> None:
         )
         for at in range(3)
     ]
-    assert list(modules_lines(layers)) == [
-        (
-            "modules    layer.0-2: 3 weights changed (most in w2, an element by 0.5, cosine "
-            "0.750000 at least); 9 equal; operators added: 6 Add"
-        )
-    ]
+    (line,) = modules_lines(layers)
+    assert line.endswith(
+        "layer.0-2: 3 weights changed (most in w2, an element by 0.5, cosine 0.750000 at least); "
+        "9 equal; operators added: 6 Add"
+    )
     weights = [
         WeightChange("a", "retyped", "float32 [2]", "float16 [2]", None, 1e-9, 1 - 2e-12),
-        WeightChange("b", "retyped", "float32 [2]", "int8 [2]", "int8.b"),
         WeightChange("c", "renamed", "float32 [2]", "float32 [2]", "d", 0.0),
-        WeightChange("e", "new", None, "float32 [2]"),
-        WeightChange("f", "changed", largest=0.5),
     ]
-    (line,) = modules_lines([ModuleChange("m", 0, weights)])
-    assert line == (
-        "modules    m: 1 weight changed (most in f, an element by 0.5); 2 weights of another type "
-        "(most in a: float32 [2] -> float16 [2], an element by 1e-09, cosine 1 - 2e-12 at least); "
-        "1 weight equal under another name (c -> d); 1 weight new (e)"
-    )
-    change = ModuleChange("", nodes_removed=Counter(Add=2, Mul=1), nodes_added=Counter(Add=3))
-    assert list(modules_lines([change])) == [
-        (
-            "modules    graph: operators changed: 2 Add; operators removed: 1 Mul; "
-            "operators added: 1 Add"
-        )
-    ]
-    assert list(modules_lines([])) == ["modules    equal operators and weights, joined otherwise"]
+    added, removed = Counter(Add=3), Counter(Add=2, Mul=1)
+    change = ModuleChange("m", 0, weights, nodes_added=added, nodes_removed=removed)
+    (line,) = modules_lines([change])
+    for told in (
+        "(most in a: float32 [2] -> float16 [2], an element by 1e-09, cosine 1 - 2e-12 at least)",
+        "equal under another name (c -> d)",
+        "operators changed: 2 Add; operators removed: 1 Mul; operators added: 1 Add",
+    ):
+        assert told in line
 
 
 def test_a_long_list_ends_with_how_many_more() -> None:
@@ -126,13 +107,61 @@ def test_stages() -> None:
     ]
 
 
-def test_neighbours() -> None:
-    """Neighbours are told for each file alone, then together; few texts are called too few."""
-    found = Neighbours(246, 0.99996, 0.5, 0.975, 1.0, ())
-    assert list(neighbours_lines(found)) == [
-        "neighbours 99.99 % of the 10 nearest of each of 246 texts stay; rank correlation 0.5000",
-        "together   97.5 % by new queries among old vectors, 100 % where every second one is new",
+def test_it_is_json(every_feed: Path) -> None:
+    """Infinity and NaN, which JSON lacks, become null."""
+    parts = compare_parts(every_feed, every_feed)
+    stages = [
+        Seen(Stage.TOKENIZE),
+        Seen(Stage.EMBED, largest=math.inf, texts=1, differing=1, distances=array("d", [0.5])),
     ]
-    (line,) = neighbours_lines(Neighbours(49, 0.5, 0.5, None, None, ()))
-    assert "(of 49 texts, too few to say much: give --texts)" in line
-    assert list(neighbours_lines(None)) == ["neighbours too few texts to have 10 each"]
+    modules = [ModuleChange("a", 2, [WeightChange("w", "changed", largest=math.nan)])]
+    neighbours = Neighbours(99, 0.5, 0.25, None, None, (0.5,) * 99)
+    answer = DiffVerdict("Re-index", "yes", "Why.")
+    found = facts(parts, modules, stages, neighbours, "cut", answer)
+    found = json.loads(json.dumps(found, allow_nan=False))
+    assert found["verdict"]["line"] == "Re-index: yes. Why."
+    assert (found["modules"][0]["equal"], found["modules"][0]["weights"][0]["largest"]) == (2, None)
+    assert found["stages"][1]["largest"] is None
+    assert found["stages"][1]["cosines"] == {"least": 0.5, "hundredth": 0.5, "median": 0.5}
+    assert (found["neighbours"]["alone"], found["neighbours"]["old_index"]) == (0.5, None)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+YES = DiffVerdict("Re-index", "yes", "Old <vectors>.")
+
+
+def drawn(
+    path: Path, model: Path, stages: list[Seen], neighbours: Neighbours | None
+) -> ElementTree.Element:
+    write_picture(path, compare_parts(model, model), stages, neighbours, YES)
+    return ElementTree.parse(path).getroot()  # noqa: S314 - of our own making
+
+
+def bars(root: ElementTree.Element) -> dict[str, float]:
+    """The place where each bar begins, by what it counts."""
+    found = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "bar"]
+    return {one.findtext(f"{SVG}title", ""): float(one.attrib["x"]) for one in found}
+
+
+def test_every_text_is_in_a_bar(every_feed: Path, tmp_path: Path) -> None:
+    """Equal texts are at the left end, opposite ones at the right, with the limit between."""
+    distances = array("d", [0.0, -1e-16, 2e-4, 2e-4, 2e-4, 2.0])
+    seen = Seen(Stage.EMBED, texts=6, differing=4, distances=distances)
+    neighbours = Neighbours(9, 0.9, 0.9, 0.9, 0.9, (0.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3))
+    root = drawn(tmp_path / "a.svg", every_feed, [seen, seen, seen], neighbours)
+    found = bars(root)
+    assert sorted(found) == ["1 texts", "2 texts", "3 texts", "4 texts"]
+    (limit,) = (float(one.attrib["x1"]) for one in root.iter(f"{SVG}line"))
+    assert found["2 texts"] < limit < found["3 texts"]
+    written = "".join(root.itertext())
+    assert "Re-index: yes" in written
+    assert "limit 1e-06" in written
+
+
+def test_it_asks_for_nothing_and_knows_dark_ground(every_feed: Path, tmp_path: Path) -> None:
+    """The picture is one file, and its texts are escaped."""
+    drawn(tmp_path / "a.svg", every_feed, [], None)
+    written = (tmp_path / "a.svg").read_text()
+    assert "prefers-color-scheme: dark" in written
+    assert written.count("http") == 1  # the namespace
+    assert "Old &lt;vectors&gt;." in written

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import TOLERANCES
 from polybake.base.modelfile.manifest import Manifest
 from polybake.study.diff.neighbours import NEAREST, Neighbours, compare_neighbours
 from polybake.study.diff.search_vectors import SearchVectors
+from polybake.study.diff.shortened import shortened
 
 RANDOM = np.random.default_rng(3)
 OLD = RANDOM.normal(size=(40, 7)).astype(np.float32)
@@ -69,18 +71,6 @@ def test_overlap_is_that_of_the_definition(manifest: Manifest) -> None:
     assert found.together == min(found.old_index, found.shared_index)
     assert np.mean(found.shares) == pytest.approx(found.together)
     assert len({found.alone, found.old_index, found.shared_index, 1.0}) == 4
-
-
-def test_rank_correlation_is_spearman_s(manifest: Manifest) -> None:
-    """1 - 6 sum(d^2) / (n (n^2 - 1)), of ranks without ties, in the mean."""
-    expected = []
-    for at in range(len(OLD)):
-        ranks = [
-            np.argsort(np.argsort(np.delete(unit(one)[at] @ unit(one).T, at))) for one in (OLD, NEW)
-        ]
-        size = len(ranks[0])
-        expected.append(1 - 6 * np.sum((ranks[0] - ranks[1]) ** 2) / (size * (size**2 - 1)))
-    assert compared(manifest, OLD, NEW).rank_correlation == pytest.approx(np.mean(expected))
 
 
 def test_equal_vectors_keep_all(manifest: Manifest) -> None:
@@ -201,3 +191,35 @@ def test_ten_texts_have_no_ten_neighbours(manifest: Manifest) -> None:
     kept = SearchVectors()
     kept.add(["document", "query"], [*OLD[:10, None]], [*NEW[:10, None]])
     assert compare_neighbours(kept, manifest, manifest, comparable=True) is None
+
+
+WHOLE = np.random.default_rng(3).normal(size=(9, 8)).astype(np.float32)
+CUT = WHOLE[:, :5]
+
+
+@pytest.mark.parametrize(
+    ("new", "found"),
+    [
+        (CUT, "cut"),
+        (CUT / np.linalg.norm(CUT, axis=1, keepdims=True), "cut and normalized"),
+        (CUT * 2, None),
+        (WHOLE[:, 1:6], None),
+        (WHOLE, None),
+        (np.concatenate([WHOLE, WHOLE], axis=1), None),
+        (CUT.astype(np.int8), None),
+    ],
+)
+def test_a_beginning_is_seen(new: np.ndarray, found: str | None) -> None:
+    """The first elements are recognised, as they are or normalised again."""
+    kept = SearchVectors()
+    kept.add(["document", "query"], [*WHOLE[:, None]], [*new[:, None]])
+    assert shortened(kept, TOLERANCES["cpu"]) == found
+
+
+def test_queries_count_too() -> None:
+    """Queries may differ even if documents are cut, so both are checked."""
+    kept = SearchVectors()
+    kept.add(["document"], [*WHOLE[:, None]], [*CUT[:, None]])
+    kept.add(["query"], [*WHOLE[:, None]], [*-CUT[:, None]])
+    assert shortened(kept, TOLERANCES["cpu"]) is None
+    assert shortened(SearchVectors(), TOLERANCES["cpu"]) is None

@@ -1,8 +1,9 @@
-"""Two model files run on the same texts, stage by stage."""
+"""Two model files run on the same texts, stage by stage, and the figures of their vectors."""
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,89 @@ import numpy as np
 import onnx
 import pytest
 
+from models.files.every_feed import TEXTS
 from models.files.varied import change_weight, write_varied
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Tolerance
+from polybake.base.modelfile.slack import Slack
 from polybake.runtime.embedder import Embedder
+from polybake.runtime.prompt import Prompt
 from polybake.study.diff.parts import ModelParts, compare_parts
-from polybake.study.diff.samples import golden_samples, search_samples
+from polybake.study.diff.samples import (
+    built_in_texts,
+    golden_samples,
+    search_samples,
+)
 from polybake.study.diff.search_vectors import SearchVectors
+from polybake.study.diff.seen import Seen
 from polybake.study.diff.stages import compare_stages, repacked, strictest
+from polybake.verification.verdict import Stage
+
+
+def test_golden_texts_are_taken_once(every_feed: Path, every_feed_left: Path) -> None:
+    """Golden texts of both files are taken once, each with its prompt."""
+    found = [
+        (one.prompt.name, one.texts)
+        for one in golden_samples(compare_parts(every_feed, every_feed_left))
+    ]
+    assert [(prompt, texts) for _, prompt, texts in TEXTS] == found[: len(TEXTS)]
+    assert found[len(TEXTS) :] == [("query", ("a b",)), ("document", ("a b",))]
+
+
+def test_a_prompt_of_one_file_has_no_texts(every_feed: Path, tmp_path: Path) -> None:
+    """A prompt that only one file has cannot be compared."""
+    fewer = write_varied(
+        every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].pop("query")
+    )
+    prompts = {one.prompt.name for one in golden_samples(compare_parts(every_feed, fewer))}
+    assert prompts == {None, "document"}
+
+
+def test_integers_bring_the_slack_of_each_text(every_feed_int8: Path) -> None:
+    """Slack travels with each text, so that a number at an edge is no difference."""
+    for sample in golden_samples(compare_parts(every_feed_int8, every_feed_int8)):
+        assert [one.values.shape for one in sample.slacks] == [(1, 7)] * len(sample.texts)
+
+
+def roles(before: Path, after: Path) -> list[tuple[Prompt, list[str]]]:
+    """The prompts and roles with which texts are embedded for a search."""
+    parts = compare_parts(before, after)
+    return [(one.prompt, [*one.roles]) for one in search_samples(parts, [["a"]])]
+
+
+def test_texts_are_documents_and_queries(every_feed: Path, tmp_path: Path) -> None:
+    """Texts are embedded twice only if a file has a prompt for a role."""
+    bare = write_varied(
+        every_feed, tmp_path / "b.onnx", contract=lambda terms: terms["prompts"].clear()
+    )
+    each = [(Prompt(role=role), [role]) for role in ("document", "query")]
+    assert roles(every_feed, every_feed) == each
+    assert roles(bare, every_feed) == each
+    assert roles(bare, bare) == [(Prompt(role="document"), ["document", "query"])]
+
+
+def test_another_default_prompt_is_what_is_compared(every_feed: Path, tmp_path: Path) -> None:
+    """If default prompts differ, texts are embedded with them, as ``embed`` does."""
+    other = write_varied(
+        every_feed,
+        tmp_path / "b.onnx",
+        contract=lambda terms: terms.update(default_prompt="query"),
+    )
+    assert roles(every_feed, other) == [(Prompt(), ["document", "query"])]
+
+
+def test_scores_are_not_searched(tiny_zero_shot: Path, tiny_multi_vector: Path) -> None:
+    """Models of scores, and of several vectors a text, have no search."""
+    for model in (tiny_zero_shot, tiny_multi_vector):
+        assert not any(names for _, names in roles(model, model))
+
+
+def test_built_in_texts_are_enough_and_told_once(every_feed: Path) -> None:
+    """The built-in texts are sentences, and then the golden texts that are not empty."""
+    (texts,) = built_in_texts(compare_parts(every_feed, every_feed))
+    golden = {text for _, _, texts in TEXTS for text in texts if text}
+    assert len(texts) == len(set(texts)) == 200 + len({*golden, "a b"})
+    assert {*golden, "a b"} <= {*texts}
 
 
 def differing(before: Path, after: Path) -> tuple[int, ...]:
@@ -189,3 +265,82 @@ def test_the_narrower_tolerance_holds(every_feed: Path) -> None:
     found = strictest(ModelParts(before, after))
     assert found == Tolerance(max_abs=1e-5, one_minus_cosine=1e-9)
     assert strictest(ModelParts(after, before)) == found
+
+
+def test_the_figures_are_those_of_the_vectors() -> None:
+    """The figures of one equal and one turned vector are those of a turn by 60 degrees."""
+    seen = Seen(Stage.EMBED)
+    before = np.array([[2.0, 0.0, 0.0]], np.float32)
+    turned = np.array([[1.0, math.sqrt(3), 0.0]], np.float32)
+    seen.add_vectors("same", before, before)
+    seen.add_vectors("turned", before, turned)
+    assert (seen.texts, seen.differing, seen.worst) == (2, 1, "turned")
+    assert seen.largest == pytest.approx(math.sqrt(3) / 2)  # of a length of 2
+    assert seen.cosines == pytest.approx((0.5, 0.505, 0.75))
+
+
+@pytest.mark.parametrize(
+    ("shifts", "worst"),
+    [
+        ({"little": 0.1, "most": 0.3, "less": 0.2}, "most"),
+        # A blank text teaches nobody what differs.
+        ({"": 0.9, "shown": 0.1, " ": 0.8}, "shown"),
+        ({"": 0.9}, ""),
+    ],
+)
+def test_the_worst_text_is_kept(shifts: dict[str, float], worst: str) -> None:
+    seen = Seen(Stage.EMBED)
+    before = np.array([[1.0, 0.0, 0.0]], np.float32)
+    for name, shift in shifts.items():
+        seen.add_vectors(name, before, before + np.float32(shift))
+    assert seen.worst == worst
+
+
+def test_within_the_tolerance_is_the_same() -> None:
+    """A small difference counts as equal, and its size is still told."""
+    seen = Seen(Stage.EMBED)
+    before = np.array([[1.0, 0.0, 0.0]], np.float32)
+    seen.add_vectors("a", before, before + np.float32(5e-6))
+    assert (seen.differing, seen.worst) == (0, None)
+    assert seen.largest == pytest.approx(5e-6, rel=0.1)
+
+
+def test_another_number_of_vectors_differs() -> None:
+    """A text differs if one file gives it fewer vectors, as when it leaves tokens out."""
+    seen = Seen(Stage.EMBED)
+    seen.add_vectors("a", np.ones((3, 4), np.float32), np.ones((2, 4), np.float32))
+    assert (seen.texts, seen.differing, seen.worst) == (1, 1, "a")
+
+
+def test_what_is_no_number_differs_most() -> None:
+    """NaN counts as an infinite difference and has no cosine."""
+    seen = Seen(Stage.EMBED)
+    before = np.ones((1, 3), np.float32)
+    seen.add_vectors("nan", before, before * np.float32("nan"))
+    seen.add_vectors("far", before, -before)
+    assert (seen.differing, seen.worst, seen.largest) == (2, "nan", math.inf)
+    assert seen.cosines == pytest.approx((-1, -1, -1))
+
+
+def test_zeros_have_no_direction() -> None:
+    """A text without tokens is zeros in both files, and equal."""
+    seen = Seen(Stage.EMBED)
+    seen.add_vectors("", np.zeros((1, 3), np.float32), np.zeros((1, 3), np.float32))
+    assert (seen.differing, seen.cosines) == (0, None)
+
+
+def test_integers_differ_by_more_than_their_slack() -> None:
+    """Integers without slack differ by any step; those with slack by more than it."""
+    seen = Seen(Stage.EMBED, integers=True)
+    before, after = np.array([[5, 5]], np.int8), np.array([[6, 5]], np.int8)
+    seen.add_vectors("edge", before, after, Slack(np.array([[1, 0]], np.uint8), packed_bits=False))
+    assert (seen.differing, seen.largest, seen.unit) == (0, 1, "steps")
+    seen.add_vectors("wrong", before, after)
+    assert (seen.differing, seen.worst) == (1, "wrong")
+
+
+def test_packed_bits_are_counted() -> None:
+    """Three bits of one byte count as three, and bytes have no cosine."""
+    seen = Seen(Stage.EMBED, integers=True, packed_bits=True)
+    seen.add_vectors("a", np.array([[0b0111]], np.uint8), np.array([[0b0000]], np.uint8))
+    assert (seen.differing, seen.largest, seen.unit, seen.cosines) == (1, 3, "bits", None)

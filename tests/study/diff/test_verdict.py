@@ -62,55 +62,25 @@ def share(alone: float, texts: int = 200) -> Neighbours:
 
 
 @pytest.mark.parametrize(
-    ("differing", "neighbours", "line"),
+    ("differing", "neighbours", "answer", "told"),
     [
-        (
-            (0, 0, 0),
-            share(0.1),
-            (
-                "Re-index: no. The vectors of 9 texts are the same within 1e-05 of an element and "
-                "1e-06 of 1 - cosine."
-            ),
-        ),
-        (
-            (0, 3, 3),
-            share(0.99),
-            (
-                "Re-index: no, for now. Old vectors beside new ones find 99 % of the same "
-                "neighbours; embed again when you next can."
-            ),
-        ),
-        (
-            (0, 3, 3),
-            share(0.9899),
-            (
-                "Re-index: yes. Old vectors beside new ones find 98.99 % of the same neighbours. "
-                f"{GRAPHS.capitalize()}."
-            ),
-        ),
-        (
-            (0, 3, 3),
-            share(1, texts=49),
-            (
-                "Re-index: no, for now. Old vectors beside new ones find 100 % of the same "
-                "neighbours (of 49 texts, too few to say much: give --texts); embed again when "
-                "you next can."
-            ),
-        ),
-        ((0, 3, 3), None, f"Re-index: yes. {GRAPHS.capitalize()}."),
+        ((0, 0, 0), share(0.1), "no", "within 1e-05 of an element and 1e-06 of 1 - cosine"),
+        ((0, 3, 3), share(0.99), "no, for now", "99 % of the same neighbours; embed again"),
+        ((0, 3, 3), share(0.9899), "yes", f"98.99 % of the same neighbours. {GRAPHS.capitalize()}"),
+        ((0, 3, 3), share(1, texts=49), "no, for now", "(of 49 texts, too few to say much: give"),
+        ((0, 3, 3), None, "yes", GRAPHS.capitalize()),
     ],
 )
-def test_the_line(
-    parts: ModelParts, differing: tuple[int, int, int], neighbours: Neighbours | None, line: str
+def test_the_answer(
+    parts: ModelParts,
+    differing: tuple[int, int, int],
+    neighbours: Neighbours | None,
+    answer: str,
+    told: str,
 ) -> None:
     """The tolerance decides first, then the neighbours found together; each alone never does."""
-    assert str(verdict(parts, stages(*differing), neighbours)) == line
-
-
-def test_equal_parts_need_no_run(every_feed: Path) -> None:
-    """Equal contract, tokenizer and graph are the most certain answer."""
-    found = verdict(compare_parts(every_feed, every_feed))
-    assert str(found) == "Re-index: no. Contract, tokenizer and graph are the same."
+    found = verdict(parts, stages(*differing), neighbours)
+    assert (found.answer, told in str(found)) == (answer, True), str(found)
 
 
 def test_integers_are_the_same_without_a_tolerance(every_feed_int8: Path, tmp_path: Path) -> None:

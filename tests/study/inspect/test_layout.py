@@ -55,33 +55,8 @@ def chain(*, top: list[int]) -> list[tuple[float, float]]:
     return list(lay_out([WIDTH] * 5, [(0, 1), (1, 2), (2, 3), (0, 3), (4, 3)], top).places)
 
 
-def test_a_chain_is_straight() -> None:
-    """Boxes that follow each other lie below each other, and so do the ends of their arrows."""
-    layout = lay_out([WIDTH, 300.0, WIDTH], [(0, 1), (1, 2), (0, 2)], [])
-    assert {x for x, _ in layout.places} == {150.0}
-    assert layout.paths[0] == [(150.0, BOX), (150.0, layout.places[1][1])]
-    assert layout.paths[1][-1] == layout.places[2]
-
-
-def test_an_arrow_passes_rows_in_a_straight_line() -> None:
-    """Long arrows run beside the boxes, and arrows of one box share a line."""
-    arrows = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (0, 3), (1, 4), (1, 3)]
-    paths = dict(zip(arrows, lay_out([WIDTH] * 5, arrows, []).paths, strict=True))
-    beside = {arrow: {x for x, _ in path[1:-1]} for arrow, path in paths.items()}
-    assert beside[0, 2] == beside[0, 3]
-    assert len(beside[0, 2]) == len(beside[1, 4]) == 1
-    assert beside[1, 4] == beside[1, 3] != beside[0, 2]
-    assert beside[0, 1] == set()
-
-
 def test_a_start_lies_above_its_use_or_at_the_top() -> None:
     """Inputs stay in the first row; what else has no origin comes down to where it is used."""
     down, up = chain(top=[0]), chain(top=[0, 4])
     assert down[4][1] == down[2][1]
     assert up[4][1] == up[0][1] == 0
-
-
-def test_an_empty_picture() -> None:
-    """A picture without boxes has no size."""
-    layout = lay_out([], [], [])
-    assert (layout.width, layout.height, list(layout.places)) == (0.0, 0.0, [])

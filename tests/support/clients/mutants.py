@@ -10,7 +10,7 @@ from pathlib import Path
 from polybake.base.modelfile.container import read_head
 from polybake.verification.report import Report
 from polybake.verification.verdict import MANY_STAGES, SESSION, Stage, Status
-from support.clients.planted import Fault, read_faults
+from support.clients.planted import Fault, entries, read_faults
 from support.clients.rendered import failed, has_streams
 
 _FOLDER = Path(__file__).parents[2] / "mutants"
@@ -67,11 +67,11 @@ class Mutant:
 
 def read_mutants(kind: str) -> list[Mutant]:
     """The mutants of ``tests/mutants/KIND.toml``; KIND is ``clients`` or ``models``."""
-    listed = tomllib.loads((_FOLDER / f"{kind}.toml").read_text(encoding="utf-8"))["mutant"]
+    listed = tomllib.loads((_FOLDER / f"{kind}.toml").read_text(encoding="utf-8"))
     tuples = {"cases": str, "stages": Stage, "refused": Stage}
     return [
         Mutant(**entry | {key: tuple(map(of, entry.get(key, ()))) for key, of in tuples.items()})
-        for entry in listed
+        for entry in entries(listed, "mutants")
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,8 +62,16 @@ def read_faults(language: str, folder: str = "planted") -> list[Fault]:
     """The faults of ``tests/FOLDER/LANGUAGE.toml``, and of the language that it says it is like."""
     file = _TESTS / folder / f"{language}.toml"
     listed = tomllib.loads(file.read_text(encoding="utf-8"))
-    faults = [Fault(**{"model": "every_feed"} | entry) for entry in listed.get("fault", ())]
-    return faults + (read_faults(listed["like"], folder) if "like" in listed else [])
+    like = listed.pop("like", "")
+    faults = [Fault(**{"model": "every_feed"} | entry) for entry in entries(listed, "faults")]
+    return faults + (read_faults(like, folder) if like else [])
+
+
+def entries(sections: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """The entries of all sections; a section's other keys are those of entries without them."""
+    for section in sections.values():
+        listed = section.pop(name)
+        yield from (section | entry for entry in listed)
 
 
 def faults(language: str) -> pytest.MarkDecorator:

@@ -32,7 +32,7 @@ from polybake.runtime.session import open_session
 
 pytestmark = pytest.mark.slow
 
-XLMR = Path(__file__).parents[3] / "data" / "xlmr" / "model.onnx"
+XLMR = Path(__file__).parents[4] / "fixtures" / "xlmr" / "model.onnx"
 POOL = [{"step": "pool", "mode": "mean"}]
 
 

@@ -1,6 +1,6 @@
-"""Write data/xlmr: a seeded tiny XLM-R as torch.onnx exports it, with a Unigram tokenizer.
+"""Write fixtures/xlmr: a seeded tiny XLM-R as torch.onnx exports it, with a Unigram tokenizer.
 
-Needs torch, transformers and tokenizers: ``python tests/data/make_xlmr.py``.
+Needs torch, transformers and tokenizers: ``python tools/xlmr.py``.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import XLMRobertaConfig, XLMRobertaModel
 
-FOLDER = Path(__file__).parent / "xlmr"
+FOLDER = Path(__file__).parents[1] / "fixtures" / "xlmr"
 MAX_LENGTH = 24
 TEXTS = [
     "query: how much protein should a person eat",
@@ -41,7 +41,7 @@ def tokenizer() -> Tokenizer:
     return made
 
 
-class Encoder(torch.nn.Module):
+class Encoder(torch.nn.Module):  # type: ignore[misc]  # torch is not there
     """Only the token embeddings, by position, as the exporter wants it."""
 
     def __init__(self, model: XLMRobertaModel) -> None:
@@ -57,7 +57,7 @@ def main() -> None:
     """Write model.onnx, tokenizer.json and the two configurations."""
     FOLDER.mkdir(exist_ok=True)
     made = tokenizer()
-    made.save(str(FOLDER / "tokenizer.json"))
+    made.save(str(FOLDER / "tokenizer.json"), pretty=False)
     config = XLMRobertaConfig(
         vocab_size=made.get_vocab_size(),
         hidden_size=20,
