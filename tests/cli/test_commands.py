@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -32,14 +30,8 @@ def test_init_writes_the_source_s_own_steps(project: Path) -> None:
     settings = tomllib.loads((project / "polybake.toml").read_text())
     assert settings["steps"] == [{"step": "pool", "mode": "mean"}, {"step": "normalize"}]
     assert settings["model"]["name"] == "minilm"
-
-
-def test_init_overwrites_nothing(project: Path, minilm: Path) -> None:
-    """An existing file is kept unless --force is given."""
-    before = (project / "polybake.toml").read_text()
-    printed = polybake("init", minilm, cwd=project, code=2)
+    printed = polybake("init", "build", cwd=project, code=2)
     assert "polybake.toml: exists already; edit it, or overwrite it with --force" in printed
-    assert (project / "polybake.toml").read_text() == before
 
 
 def test_build_makes_everything(project: Path) -> None:
@@ -47,12 +39,8 @@ def test_build_makes_everything(project: Path) -> None:
     assert (project / "build/minilm.onnx").stat().st_size > 90_000_000
     cases = json.loads((project / "fixtures/minilm/cases.json").read_text())["cases"]
     assert any("my own text" in case["texts"] for case in cases)
-    assert {path.name for path in (project / "clients").iterdir()} == {
-        "python",
-        "node",
-        "ruby",
-        "csharp",
-    }
+    names = sorted(path.name for path in (project / "clients").iterdir())
+    assert names == ["csharp", "node", "python", "ruby"]
 
 
 def test_build_again_changes_nothing(project: Path) -> None:
@@ -80,15 +68,6 @@ def test_check_passes_and_finds_a_stale_client(project: Path, tmp_path: Path) ->
     assert "fresh: ruby" in polybake(*arguments, cwd=project)
 
 
-def test_check_finds_a_changed_graph(project: Path, tmp_path: Path) -> None:
-    """One flipped bit of the graph fails by its digest."""
-    data = bytearray((project / "build/minilm.onnx").read_bytes())
-    data[-1000] ^= 1
-    copy = tmp_path / "copy.onnx"
-    copy.write_bytes(data)
-    assert "the graph does not match its digest" in polybake("check", copy, cwd=tmp_path, code=1)
-
-
 def test_inspect_shows_and_extracts(project: Path, minilm: Path, tmp_path: Path) -> None:
     """A model file shows what a client would do; its parts come out as files."""
     printed = polybake("inspect", "build/minilm.onnx", cwd=project)
@@ -101,44 +80,11 @@ def test_inspect_shows_and_extracts(project: Path, minilm: Path, tmp_path: Path)
     assert tokenizer["truncation"]["max_length"] == 256
     assert tokenizer["padding"] is None
     assert json.loads(polybake("inspect", minilm, "--json", cwd=tmp_path))["encoder"] == "bert"
-    printed = polybake("inspect", minilm, "--extract", "x", cwd=tmp_path, code=2)
-    assert "is not a baked model file" in printed
-
-
-def test_a_wrong_step_is_named(project: Path, tmp_path: Path) -> None:
-    """An unknown step names its place and the choices, and leaves no file."""
-    text = (project / "polybake.toml").read_text()
-    text = text.replace('step = "normalize"', 'step = "normalise"').split("[fixtures]")[0]
-    (tmp_path / "polybake.toml").write_text(text)
-    printed = polybake("bake", cwd=tmp_path, code=2)
-    assert "steps[1].step: unknown step 'normalise'; choose one of: " in printed
-    assert not (tmp_path / "build").exists()
-
-
-def test_a_missing_package_is_named(project: Path) -> None:
-    """If ONNX Runtime is missing, bake says what to install and ends with 3."""
-    code = (
-        "import sys; sys.modules['onnxruntime'] = None; sys.argv = ['polybake', 'bake'];"
-        "import polybake.cli.main; polybake.cli.main.main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 3
-    assert 'pip install ".[bake,cpu]"' in done.stderr
 
 
 def test_a_language_asked_for_may_not_be_skipped(project: Path) -> None:
     """--language with a missing toolchain ends with 3 and says what is missing."""
-    command = [sys.executable, "-m", "polybake.cli.main", "verify", "--language", "ruby"]
-    done = subprocess.run(
-        command,
-        cwd=project,
-        env={"PATH": str(project), "NO_COLOR": "1", "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert "missing-toolchain" in done.stdout
-    assert "ruby is required" in done.stdout
+    settings = {"PATH": str(project), "COLUMNS": "200"}
+    printed = polybake("verify", "--language", "ruby", cwd=project, code=3, **settings)
+    assert "missing-toolchain" in printed
+    assert "ruby is required" in printed

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -115,37 +113,3 @@ def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
     assert re.search(r"^task +tag$", shown, re.MULTILINE)
     assert re.search(r"^labels +O, B-PER, I-PER, ", shown, re.MULTILINE)
     assert not re.search("prompt|similarity", shown)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        (["out.onnx", "--graph", "g.png"], "g.png: a picture has the extension .svg or .html"),
-        (["model", "--graph", "g.svg"], "model: cannot be read (Is a directory)"),
-        (["polybake.toml", "--shapes"], "polybake.toml: is not a valid ONNX file"),
-        (["none.onnx", "--shapes"], "none.onnx: cannot be read (No such file or directory)"),
-    ],
-)
-def test_wrong_input_is_one_line(arguments: list[str], shown: str, project: Path) -> None:
-    """One line names the input, the exit code is 2, and nothing is written."""
-    printed = polybake("inspect", *arguments, cwd=project, code=2)
-    assert shown in printed
-    assert len(printed.splitlines()) == 1
-    assert not list(project.glob("g.*"))
-
-
-def test_needs_the_packages_that_read_graphs(project: Path) -> None:
-    """If the package onnx is missing, the extra is named and the exit code is 3."""
-    for option in ("'--shapes'", "'--graph', 'g.svg'"):
-        code = (
-            "import sys; sys.modules['onnx'] = None;"
-            f"sys.argv = ['polybake', 'inspect', 'out.onnx', {option}];"
-            "import polybake.cli.main; polybake.cli.main.main()"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 3, done.stderr
-        assert (
-            'the package onnx; in a checkout of polybake: pip install ".[bake,cpu]"' in done.stderr
-        )

@@ -10,7 +10,7 @@ import pytest
 
 from models.files.weights_beside import move_weights
 from polybake.base.modelfile.container import read_head
-from support.processes.commandline import polybake, run
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 
@@ -66,23 +66,3 @@ def test_its_vectors_are_written_and_explained(beside: Path, tmp_path: Path) -> 
     assert "the same" in shown
     polybake("fit", beside, "t.txt", "--output", "fitted", cwd=tmp_path)
     polybake("fixtures", beside, "--output", "golden", cwd=tmp_path)
-
-
-def test_none_takes_it_without_its_weights(beside: Path, tmp_path: Path) -> None:
-    beside.with_suffix(".weights").unlink()
-    (tmp_path / "t.txt").write_text("river\n")
-    for command in (
-        ("check", beside),
-        ("inspect", beside),
-        ("card", beside, "-o", "card"),
-        ("diff", beside, beside),
-        ("export", "triton", beside, "-o", "triton"),
-        ("export", "ort", beside, "-o", "m.ort"),
-        ("embed", beside, "t.txt", "-o", "v.npy"),
-        ("generate", beside, "--clients", "clients"),
-        ("verify", beside, "--clients", "clients"),
-        ("fixtures", beside, "--output", "golden"),
-    ):
-        ended = run(*command, cwd=tmp_path)
-        assert ended.returncode == 2, command
-        assert "it holds the model's weights, put it beside the model" in ended.stderr, command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import socket
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,7 @@ WRONG = {
     "embed MODEL done.jsonl -o a.jsonl": "done.jsonl: has a column 'embedding' already; rename",
     "embed MODEL mixed.jsonl -o a.parquet": "mixed.jsonl: line 1 to 2: a key has values that on",
     "embed MODEL texts.txt -o a.npy --prompt title": "unknown prompt 'title'; choose one",
+    "embed MODEL texts.txt -o a.npy --prompt ''": "unknown prompt ''; choose one",
     "embed MODEL texts.txt -o a.npy --query --document": "exclude each other; give one of",
     "embed MODEL texts.txt -o a.npy --threads 0": "--threads 0: expected 1 to",
     "embed MODEL texts.txt -o a.npy --device tpu": "unknown device 'tpu'; choose one of",
@@ -161,7 +163,7 @@ def test_it_is_named_and_nothing_is_written(
         parquet.write_table(pyarrow.table({"text": ["a", None]}), project / "null.parquet")
     before = contents(project)
     places = {"MODEL": every_feed, "PAIRS": tiny_rerank}
-    done = run(*(places.get(word, word) for word in command.split()), cwd=project)
+    done = run(*(places.get(word, word) for word in shlex.split(command)), cwd=project)
     assert done.returncode == 2, done.stdout + done.stderr
     assert WRONG[command] in done.stderr
     assert "Traceback" not in done.stderr
