@@ -25,7 +25,7 @@ def project(subject: SubjectFiles, tmp_path: Path) -> Path:
     (tmp_path / "polybake.toml").write_text(
         f'[model]\nname = "tiny-model"\nsource = "none"\noutput = "{subject.model}"\n'
         '[clients.python]\noutput = "here"\n[clients.ruby]\noutput = "there"\n'
-        '[[verify.matrix]]\nlanguage = "python"\nthreads = [1]\n'
+        '[[verify.matrix]]\nlanguage = "python"\n'
     )
     return tmp_path
 

@@ -1,33 +1,22 @@
-"""Every combination of every table, once."""
+"""Every combination of every table, once, and the machine that runs them."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from polybake.config import MatrixTable
 from polybake.verification.matrix.combination import Combination, combinations
+from polybake.verification.matrix.machine import machine
 
 
 def test_every_list_is_combined_with_every_other() -> None:
     """The last list changes first, so that rows of one environment follow each other."""
     table = MatrixTable(language="python", runtimes=("1.24.3", "newest"), threads=(1, 2))
-    assert [(one.runtime, one.threads) for one in combinations([table])] == [
-        ("1.24.3", 1),
-        ("1.24.3", 2),
-        ("newest", 1),
-        ("newest", 2),
-    ]
-    full = MatrixTable(
-        language="node",
-        runtimes=("1.29.0", "1.30.0"),
-        tokenizers=("0.13.3", "0.23.2"),
-        devices=("cpu", "cuda"),
-        threads=(1, 2),
-        instructions=("Haswell", "Nehalem"),
-    )
+    found = [(one.runtime, one.threads) for one in combinations([table])]
+    assert found == [("1.24.3", 1), ("1.24.3", 2), ("newest", 1), ("newest", 2)]
+    two = {"tokenizers": ("0.13.3", "0.23.2"), "instructions": ("Haswell", "Nehalem")}
+    full = table.model_copy(update={"devices": ("cpu", "cuda"), **two})
     assert len(set(combinations([full]))) == 2**5
-
-
-def test_an_empty_list_leaves_things_as_they_are() -> None:
-    """A table of a language alone is one row: the client as it stands."""
     assert combinations([MatrixTable(language="ruby")]) == (Combination("ruby"),)
 
 
@@ -51,7 +40,16 @@ def test_only_what_is_installed_names_an_environment() -> None:
 def test_a_combination_is_told_in_full() -> None:
     """Every choice is named; what is left as it is goes without saying."""
     assert str(Combination("node")) == "node on cpu"
-    full = Combination("node", "cuda", "1.30.0", "newest", 2, "Haswell")
-    assert str(full) == (
+    assert str(Combination("node", "cuda", "1.30.0", "newest", 2, "Haswell")) == (
         "node on cuda, runtime 1.30.0, tokenizer newest, threads 2, instructions Haswell"
     )
+
+
+def test_the_instructions_that_decide_are_named(tmp_path: Path) -> None:
+    """Only whole words count: avx512f is not avx512_vnni. Without the file a name is left."""
+    information = tmp_path / "cpuinfo"
+    information.write_text(
+        "processor\t: 0\nmodel name\t: A Processor @ 2 GHz\nflags\t\t: fpu sse4_1 avx2 avx512f\n"
+    )
+    assert machine(information).startswith("A Processor @ 2 GHz (sse4_1, avx2, avx512f), ")
+    assert machine(tmp_path / "none").strip(", ")

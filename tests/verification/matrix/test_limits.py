@@ -18,6 +18,9 @@ from polybake.verification.verdict import HarnessError, Status
 
 PROCESSORS = (sys.executable, "-S", "-c", "import os; print(len(os.sched_getaffinity(0)))")
 
+affinity = pytest.mark.skipif(
+    sys.platform != "linux", reason="taskset, which limits threads, is Linux's"
+)
 emulated = pytest.mark.skipif(
     not any(map(shutil.which, ("qemu-x86_64", "qemu-x86_64-static"))),
     reason="QEMU is missing: install qemu-user",
@@ -37,6 +40,7 @@ def test_without_limits_nothing_changes() -> None:
     assert limited(client(), None, None) == client()
 
 
+@affinity
 def test_threads_are_the_processors_that_a_harness_sees() -> None:
     """The affinity mask limits a harness, and every client's number of threads follows it."""
     assert printed(limited(client(), 1, None)) == "1"
@@ -44,6 +48,7 @@ def test_threads_are_the_processors_that_a_harness_sees() -> None:
     assert printed(limited(client(), usable, None)) == str(usable)
 
 
+@affinity
 def test_more_threads_than_processors_are_a_missing_device() -> None:
     """The message says how many there are."""
     usable = len(os.sched_getaffinity(0))
