@@ -55,14 +55,6 @@ def test_clients_is_the_folder_without_a_name(
     assert ran(report) == [("a", "cpu"), ("perl", "cpu")]
 
 
-def test_single_folders_are_taken(subject: SubjectFiles, clients: Path) -> None:
-    """Several folders of clients need no common one."""
-    assert ran(verify(subject.model, [clients / "c", clients / "a"])) == [
-        ("c", "cpu"),
-        ("a", "cpu"),
-    ]
-
-
 def test_a_language_asked_for_may_not_be_skipped(subject: SubjectFiles, clients: Path) -> None:
     """Only that language is verified, and a device that it cannot use is missing."""
     report = verify(subject.model, clients, languages=["c"], devices=["cuda", "cpu", "cuda"])
@@ -73,9 +65,10 @@ def test_a_language_asked_for_may_not_be_skipped(subject: SubjectFiles, clients:
     assert verify(subject.model, clients, languages=["c"]).exit_code() == 3
 
 
-def test_required_names_may_not_be_skipped(subject: SubjectFiles, clients: Path) -> None:
-    """A language without a client is missing."""
-    report = verify(subject.model, [clients / "a"], require=["ruby"])
+def test_single_folders_are_taken(subject: SubjectFiles, clients: Path) -> None:
+    """Several folders of clients need no common one; a required language without one is missing."""
+    report = verify(subject.model, [clients / "c", clients / "a"], require=["ruby"])
+    assert ran(report) == [("c", "cpu"), ("a", "cpu")]
     assert report.missing[0].startswith("ruby is required, but no client ran it")
 
 
