@@ -10,7 +10,6 @@ import pytest
 
 from models.files.prompted import write_prompted
 from polybake.base.modelfile.container import read_head
-from polybake.cli import diagnose
 from polybake.runtime.embedder import Embedder
 from support.processes.commandline import polybake, run
 from support.servers.served import served
@@ -45,16 +44,6 @@ def test_a_gap_is_explained(project: Path) -> None:
     assert same.startswith("the same: 5 vectors: elements differ by ")
 
 
-def test_what_is_not_known_is_not_guessed(project: Path) -> None:
-    """Another model's vectors are unexplained, whatever comes nearest."""
-    noise = np.random.default_rng(1).normal(size=(len(TEXTS), 12)).astype(np.float32)
-    np.save(project / "noise.npy", noise)
-    asked = ("diagnose", "m.onnx", "--vectors", "noise.npy", "--texts", "texts.txt")
-    printed = polybake(*asked, cwd=project, code=1)
-    assert printed.startswith("unexplained: 5 vectors")
-    assert "nothing known explains it" in printed
-
-
 def test_whoever_answers_is_asked(project: Path) -> None:
     """A service of this very file gives its own vectors of its golden texts."""
     with served(project / "m.onnx") as service:
@@ -86,15 +75,3 @@ def test_rows_of_other_texts_are_named(project: Path) -> None:
         "  the vector of text 2 stands in rows 2 and 3",
         "  the vector of text 5 is lost",
     ]
-
-
-def test_progress_and_the_best_so_far_are_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Progress without a terminal goes to standard error, after some seconds."""
-    monkeypatch.setattr(diagnose, "_PAUSE", -1.0)
-    tell = diagnose._told(lambda _: None)
-    tell("trying known differences, 3 tried; best so far: 50.0% pools by cls")
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("trying known differences, 3 tried; best so far: 50.0% pools")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from models.files.varied import change_weight, write_varied
+from models.files.varied import write_varied
 from support.processes.commandline import polybake, run, without
 
 pytestmark = pytest.mark.slow
@@ -69,14 +69,6 @@ def test_own_texts_decide(every_feed: Path, varied: Path, tmp_path: Path) -> Non
     assert found["verdict"]["answer"] == "no, for now"
 
 
-def test_few_texts_are_said_to_be_few(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """Ten texts are too few for ten neighbours each, and twelve say little."""
-    for number, shown in ((10, "too few texts to have 10 each"), (12, "too few to say much")):
-        (tmp_path / "texts.txt").write_text("".join(f"A {one}\n" for one in range(number)))
-        options = ("--texts", "texts.txt")
-        assert shown in polybake("diff", every_feed, varied, *options, cwd=tmp_path, code=1)
-
-
 def test_vectors_of_another_type(every_feed: Path, every_feed_int8: Path, tmp_path: Path) -> None:
     """Each file has neighbours of its own; across types nothing can be compared."""
     printed = polybake("diff", every_feed, every_feed_int8, cwd=tmp_path, code=1)
@@ -94,16 +86,6 @@ def test_a_picture(every_feed: Path, varied: Path, tmp_path: Path) -> None:
         "Neighbours of 10 that each text finds, old and new vectors mixed"
         in (tmp_path / "out/a.svg").read_text()
     )
-
-
-def test_scores_have_answers_and_no_index(tiny_rerank: Path, tmp_path: Path) -> None:
-    """A reranker with another weight gives other answers, and has no neighbours."""
-    name = "embeddings.word_embeddings.weight"
-    change = change_weight(name, lambda rows: rows[:, ::-1].copy())
-    other = write_varied(tiny_rerank, tmp_path / "b.onnx", graph=change)
-    printed = polybake("diff", tiny_rerank, other, cwd=tmp_path, code=1)
-    assert "neighbours" not in printed
-    assert "\nOther answers: yes. The graphs give " in printed
 
 
 def test_the_base_install_compares_parts(every_feed: Path, varied: Path, tmp_path: Path) -> None:

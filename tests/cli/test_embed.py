@@ -89,9 +89,6 @@ def test_a_table_to_a_table(every_feed: Path, project: Path) -> None:
     assert record == json.loads(done.stdout)
     assert record["model"]["fingerprint"] == read_head(every_feed).manifest.fingerprint
     assert (record["model"]["prompt"], record["polybake"]) == ("query", __version__)
-    done = run("embed", every_feed, "out.parquet", "--column", "body", "-o", "b.npy", cwd=project)
-    assert done.returncode == 0, done.stderr
-    assert np.load(project / "b.npy").shape == (5, 7)
 
 
 def test_standard_input_to_lines(every_feed: Path, project: Path) -> None:

@@ -74,25 +74,9 @@ def test_a_link_stays_a_link(output: str, tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "bert").symlink_to(write_bert(tmp_path / "elsewhere"))
     polybake("init", "bert", "--output", output, cwd=folder)
-    up = "../" * output.count("/")
-    assert f'source = "{up}bert"\n' in (folder / output).read_text()
-    polybake(
-        "inspect",
-        str(tomllib.loads((folder / output).read_text())["model"]["source"]),
-        cwd=(folder / output).parent,
-    )
-
-
-def test_a_folder_elsewhere_keeps_the_form_that_it_was_given_in(tmp_path: Path) -> None:
-    """A relative path stays relative."""
-    write_bert(tmp_path / "models" / "bert")
-    (tmp_path / "project").mkdir()
-    for given, written in (
-        ("../models/bert", "../models/bert"),
-        (str(tmp_path / "models" / "bert"), str(tmp_path / "models" / "bert")),
-    ):
-        polybake("init", given, "--force", cwd=tmp_path / "project")
-        assert f'source = "{written}"\n' in (tmp_path / "project" / "polybake.toml").read_text()
+    source = tomllib.loads((folder / output).read_text())["model"]["source"]
+    assert source == "../" * output.count("/") + "bert"
+    polybake("inspect", source, cwd=(folder / output).parent)
 
 
 def test_a_task_may_be_named(tmp_path: Path) -> None:
@@ -102,9 +86,8 @@ def test_a_task_may_be_named(tmp_path: Path) -> None:
     found = settings(tmp_path, "bert", "--task", "sparse")
     assert found["steps"] == [{"step": "head"}, {"step": "splade"}]
     polybake("bake", cwd=tmp_path)
-    named = polybake(
-        "bake", "bert", "--task", "sparse", "--output", "named.onnx", "--json", cwd=tmp_path
-    )
+    options = ("--task", "sparse", "--output", "named.onnx", "--json")
+    named = polybake("bake", "bert", *options, cwd=tmp_path)
     manifest = json.loads(named)["manifest"]
     assert manifest["contract"]["task"] == "sparse"
     assert manifest["fingerprint"] == read_head(tmp_path / "build/bert.onnx").manifest.fingerprint
@@ -132,16 +115,6 @@ def test_every_prompt_can_be_read_back(tmp_path: Path, text: str) -> None:
     assert load_config(tmp_path / "polybake.toml").prompts == prompts
 
 
-def test_what_is_written_bakes_as_the_source_does(tmp_path: Path) -> None:
-    """The settings are the source's own, in full and in order."""
-    write_sentence_transformers(tmp_path / "tiny")
-    settings(tmp_path, "tiny", "--name", "my-model")
-    config = load_config(tmp_path / "polybake.toml")
-    assert config.steps == open_source(tmp_path / "tiny").recipe
-    assert config.model.name == "my-model"
-    assert config.model.output == tmp_path / "build" / "my-model.onnx"
-
-
 def test_the_schema_checks_what_init_writes(tmp_path: Path) -> None:
     """The file stays valid with the line that names its schema."""
     write_bert(tmp_path / "bert")
@@ -156,19 +129,14 @@ def test_the_schema_checks_what_init_writes(tmp_path: Path) -> None:
     jsonschema.validate(tomllib.loads(path.read_text("utf-8")), schema)
     again = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path, code=2)
     assert "polybake.schema.json: exists already" in again
-    both = polybake("init", "bert", "--schema", "other.json", cwd=tmp_path, code=2)
-    assert "give a source, for its polybake.toml, or --step FILE" in both
-    assert not (tmp_path / "other.json").exists()
 
 
 def test_languages_are_tables_of_clients(tmp_path: Path) -> None:
-    """Only the languages that are named get clients; an unknown one is refused before all else."""
+    """Only the languages that are named get clients."""
     write_bert(tmp_path / "bert")
     found = settings(tmp_path, "bert", "--language", "ruby", "--language", "node")
     assert found["clients"] == {"ruby": {}, "node": {}}
     assert list(load_config(tmp_path / "polybake.toml").clients) == ["ruby", "node"]
-    refused = polybake("init", "none", "--language", "rust-lang", cwd=tmp_path, code=2)
-    assert "language 'rust-lang': choose one of: python, node" in refused
 
 
 def quantized(folder: Path) -> Path:
@@ -186,10 +154,7 @@ def without_a_weight(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("write", "said"),
-    [
-        (quantized, "dequantize = true"),
-        (without_a_weight, "encoder.layer.0.output.dense.weight"),
-    ],
+    [(quantized, "dequantize = true"), (without_a_weight, "encoder.layer.0.output.dense.weight")],
 )
 def test_what_bake_would_refuse_is_refused(
     write: Callable[[Path], Path], said: str, tmp_path: Path

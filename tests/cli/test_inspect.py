@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from models.files.every_feed import write_every_feed_model
-from models.files.task_models import write_tagger
 from models.folders.tiny_folders import write_bert, write_sentence_transformers
 from models.onnx.tiny_onnx import encoder, write_encoder
 from support.processes.commandline import polybake, run
@@ -53,32 +52,16 @@ def test_the_file_decides_functions_and_outputs(project: Path) -> None:
     assert facts["exposed"] == ["steps.0", "token_embeddings"]
 
 
-def test_functions_from_the_command_line(project: Path) -> None:
-    """--functions makes the steps of a plain source functions."""
-    steps = (project / "polybake.toml").read_text().replace("functions = true\n", "")
-    (project / "flat.toml").write_text(steps)
-    for options, expected in (((), "Div"), (("--functions",), "Normalize")):
-        polybake("bake", "flat.toml", "--output", "one.onnx", *options, cwd=project)
-        facts = json.loads(polybake("inspect", "one.onnx", "--shapes", "--json", cwd=project))
-        assert facts["nodes"][-1]["values"][-1]["operator"] == expected
-
-
 def test_graph(project: Path, tmp_path: Path) -> None:
     """A picture of a baked or any other ONNX file is written, beside what else is asked for."""
-    printed = polybake("inspect", "out.onnx", "--graph", tmp_path / "g.svg", cwd=project)
-    assert printed == f"wrote {tmp_path / 'g.svg'}\n"
+    arguments = ("out.onnx", "--shapes", "--json", "--graph", tmp_path / "g.svg")
+    done = run("inspect", *arguments, cwd=project)
+    assert json.loads(done.stdout)["inputs"]
+    assert done.stderr == f"wrote {tmp_path / 'g.svg'}\n"
     path = write_encoder(tmp_path / "model", encoder())
     printed = polybake("inspect", path, "--graph", "g.html", "--shapes", cwd=tmp_path)
     assert printed.startswith("wrote g.html\ninputs\n")
     assert (tmp_path / "g.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-
-
-def test_json_stands_alone(project: Path, tmp_path: Path) -> None:
-    """Standard output is JSON alone; standard error names the file that was written."""
-    arguments = ("out.onnx", "--shapes", "--json", "--graph", str(tmp_path / "g.svg"))
-    done = run("inspect", *arguments, cwd=project)
-    assert json.loads(done.stdout)["inputs"]
-    assert done.stderr == f"wrote {tmp_path / 'g.svg'}\n"
 
 
 def test_a_source_is_described_for_people(tmp_path: Path) -> None:
@@ -105,11 +88,3 @@ def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
     shown = polybake("inspect", model, cwd=tmp_path)
     assert r'prompts         evil\x1b[2J "a\nb\x07"' in shown
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
-
-
-def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
-    """Labels are shown, and neither prompts nor a similarity."""
-    shown = polybake("inspect", write_tagger(tmp_path / "tag.onnx"), cwd=tmp_path)
-    assert re.search(r"^task +tag$", shown, re.MULTILINE)
-    assert re.search(r"^labels +O, B-PER, I-PER, ", shown, re.MULTILINE)
-    assert not re.search("prompt|similarity", shown)
