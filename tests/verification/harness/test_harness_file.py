@@ -1,4 +1,4 @@
-"""harness.json and where clients are found."""
+"""harness.json: where clients are found, and what they need before their harness runs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import pytest
 
 from polybake.errors import InputError
 from polybake.verification.harness.harness_file import (
+    Client,
     find_clients,
     foreign_client,
     read_client,
 )
+from polybake.verification.harness.prepare import check_programs, run_prepare
+from polybake.verification.verdict import HarnessError, Status
 
 VALID = {
     "language": "ruby",
@@ -117,3 +120,61 @@ def test_a_device_may_have_its_own_commands(tmp_path: Path) -> None:
     assert on_cuda.prepare == (("install", "gpu"),)
     assert on_cuda.run == (sys.executable, "harness.py")
     assert on_cuda.environment == {"KIND": "gpu"}
+
+
+def python(script: str) -> tuple[str, ...]:
+    """A command that runs a line of Python."""
+    return (sys.executable, "-S", "-c", script)
+
+
+def tiny(folder: Path, **fields) -> Client:
+    """A client that is never started."""
+    return Client(language="tiny", folder=folder, run=("x",), **fields)
+
+
+def test_missing_programs_are_named(tmp_path: Path) -> None:
+    """Every program that is not on the client's own PATH is named, and only those."""
+    check_programs(tiny(tmp_path, requires=(sys.executable,)))
+    client = tiny(tmp_path, requires=("no-such-a", sys.executable, "no-such-b"))
+    with pytest.raises(HarnessError, match="not on PATH: no-such-a, no-such-b;") as caught:
+        check_programs(client)
+    assert caught.value.status is Status.MISSING_TOOLCHAIN
+    name = Path(sys.executable).name
+    folder = {"PATH": str(Path(sys.executable).parent)}
+    check_programs(tiny(tmp_path, requires=(name,), environment=folder))
+    with pytest.raises(HarnessError, match=f"not on PATH: {name};"):
+        check_programs(tiny(tmp_path, requires=(name,), environment={"PATH": str(tmp_path)}))
+
+
+def test_prepare_runs_in_order_in_the_folder(tmp_path: Path) -> None:
+    """Each command sees what the one before it left in the client's folder."""
+    client = tiny(
+        tmp_path,
+        prepare=(
+            python("open('a', 'w').write('1')"),
+            python("import os; os.rename('a', os.environ['TARGET'])"),
+        ),
+        environment={"TARGET": "b"},
+    )
+    run_prepare(client, 60)
+    assert (tmp_path / "b").read_text() == "1"
+
+
+def test_failed_prepare_shows_its_output(tmp_path: Path) -> None:
+    """A command that fails ends the preparation, with its exit code and last lines."""
+    client = tiny(
+        tmp_path,
+        prepare=(python("print('no network'); raise SystemExit(5)"), python("open('b', 'w')")),
+    )
+    with pytest.raises(HarnessError, match="exit code 5: no network") as caught:
+        run_prepare(client, 60)
+    assert caught.value.status is Status.ERROR
+    assert not (tmp_path / "b").exists()
+
+
+def test_slow_prepare_is_ended(tmp_path: Path) -> None:
+    """A command that does not end in time is a time-out."""
+    client = tiny(tmp_path, prepare=(python("import time; time.sleep(600)"),))
+    with pytest.raises(HarnessError, match=r"not done in 0\.2 s") as caught:
+        run_prepare(client, 0.2)
+    assert caught.value.status is Status.TIMEOUT

@@ -35,23 +35,13 @@ def printed(one: Client) -> str:
     return subprocess.run(one.run, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_without_limits_nothing_changes() -> None:
-    """The harness runs as its file says."""
-    assert limited(client(), None, None) == client()
-
-
 @affinity
 def test_threads_are_the_processors_that_a_harness_sees() -> None:
-    """The affinity mask limits a harness, and every client's number of threads follows it."""
-    assert printed(limited(client(), 1, None)) == "1"
+    """The affinity mask limits a harness; more than there are is a missing device."""
+    assert limited(client(), None, None) == client()
     usable = len(os.sched_getaffinity(0))
-    assert printed(limited(client(), usable, None)) == str(usable)
-
-
-@affinity
-def test_more_threads_than_processors_are_a_missing_device() -> None:
-    """The message says how many there are."""
-    usable = len(os.sched_getaffinity(0))
+    for threads in (1, usable):
+        assert printed(limited(client(), threads, None)) == str(threads)
     with pytest.raises(HarnessError, match=f"may use {usable} processors") as caught:
         limited(client(), usable + 1, None)
     assert caught.value.status is Status.MISSING_DEVICE
