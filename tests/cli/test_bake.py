@@ -1,5 +1,6 @@
 """polybake bake and build: what they say, and a step of the user's own."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,27 @@ def test_what_was_given_up_is_said(tmp_path: Path) -> None:
     said = _lowered(lowered, Deviation(max_abs=0.1, mean_cosine=0.9949, min_cosine=0.8))
     assert said.startswith("int8: cosine to the exact vectors 0.99490 in the mean, 0.8000 at least")
     assert "below 0.995: compare with float32 on texts of your own" in said
+
+
+def test_build_makes_everything(tmp_path: Path) -> None:
+    """One command gives the model file, the fixture and four clients; again, it changes nothing."""
+    write_sentence_transformers(tmp_path / "tiny", MEAN, ("Normalize", {}))
+    polybake("init", "tiny", "--name", "tiny", cwd=tmp_path)
+    (tmp_path / "texts.txt").write_text("my own text\nund noch einer\n", encoding="utf-8")
+    with (tmp_path / "polybake.toml").open("a") as file:
+        file.write('\n[fixtures]\ntexts = ["texts.txt"]\n')
+    polybake("build", cwd=tmp_path)
+    cases = json.loads((tmp_path / "fixtures/tiny/cases.json").read_text())["cases"]
+    assert any("my own text" in case["texts"] for case in cases)
+    names = sorted(path.name for path in (tmp_path / "clients").iterdir())
+    assert names == ["csharp", "node", "python", "ruby"]
+    before = (tmp_path / "build/tiny.onnx").read_bytes()
+    assert polybake("build", cwd=tmp_path).count(": 0 written") == 4
+    assert (tmp_path / "build/tiny.onnx").read_bytes() == before
+    polybake("build", "--name", "new-name", cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "fixtures").iterdir()} == {"tiny", "new-name"}
+    printed = polybake("init", "tiny", cwd=tmp_path, code=2)
+    assert "polybake.toml: exists already; edit it, or overwrite it with --force" in printed
 
 
 def vectors(project: Path) -> np.ndarray:

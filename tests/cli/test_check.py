@@ -77,6 +77,22 @@ def test_settings_that_were_edited_since(
     assert message in polybake("check", cwd=project, code=code)
 
 
+def test_a_stale_client_is_found(project: Path) -> None:
+    """Golden cases are reproduced; a changed client file ends with 1, and force is the way back."""
+    printed = polybake("check", cwd=project)
+    assert "whole: " in printed
+    assert "reproduced: every golden case" in printed
+    assert "fresh: python, node, ruby, csharp" in printed
+    (file,) = (project / "clients").glob("ruby/lib/*/embedder.rb")
+    file.write_text(file.read_text() + "# mine\n")
+    ruby = ("--clients", "clients", "--language", "ruby")
+    printed = polybake("check", "build/tiny.onnx", *ruby, cwd=project, code=1)
+    assert f"not fresh: {file.relative_to(project)}" in printed
+    assert "was changed by hand" in polybake("generate", *ruby, cwd=project, code=2)
+    polybake("generate", *ruby, "--force", cwd=project)
+    assert "fresh: ruby" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
+
+
 def test_without_its_source_the_settings_are_not_compared(project: Path) -> None:
     """A checkout of a service has the model file alone; what is left out is said."""
     shutil.rmtree(project / "bert")

@@ -45,33 +45,13 @@ def test_a_gap_is_explained(project: Path) -> None:
 
 
 def test_whoever_answers_is_asked(project: Path) -> None:
-    """A service of this very file gives its own vectors of its golden texts."""
-    with served(project / "m.onnx") as service:
-        asked = ("diagnose", "m.onnx", "--harness", f"{service.url}/v1/embeddings", "--query")
-        printed = polybake(*asked, cwd=project)
-    assert printed.startswith("the same: ")
-    assert "another model file" not in printed
-
-
-def test_a_service_of_another_file_is_asked_all_the_same(project: Path) -> None:
-    """Its vectors are judged, with a note that the service has another file."""
+    """A service of another file is judged all the same, with a note; one of this file agrees."""
     with served(write_prompted(project / "other.onnx", seed=2)) as service:
-        asked = ("diagnose", "m.onnx", "--harness", f"{service.url}/embed")
-        printed = polybake(*asked, cwd=project, code=1)
+        asked = ("--harness", f"{service.url}/embed", "--query")
+        same = polybake("diagnose", "other.onnx", *asked, cwd=project)
+        printed = polybake("diagnose", "m.onnx", *asked, cwd=project, code=1)
+    assert same.startswith("the same: ")
+    assert "another model file" not in same
     other = read_head(project / "other.onnx").manifest.fingerprint
     assert printed.startswith("unexplained: ")
     assert f"serves another model file, of fingerprint {other}; compare" in printed
-
-
-def test_rows_of_other_texts_are_named(project: Path) -> None:
-    """Shifted rows are named before anything else, and alone if they explain all."""
-    own = np.load(project / "v.npy")
-    np.save(project / "moved.npy", own[[0, 1, 1, 2, 3]])
-    asked = ("diagnose", "m.onnx", "--vectors", "moved.npy", "--texts", "texts.txt", "--query")
-    lines = polybake(*asked, cwd=project, code=1).splitlines()
-    assert lines[0].endswith("once 3 vectors are beside their own texts")
-    assert lines[1:] == [
-        "  from row 3 on, each is the previous text's",
-        "  the vector of text 2 stands in rows 2 and 3",
-        "  the vector of text 5 is lost",
-    ]

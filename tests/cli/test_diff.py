@@ -35,7 +35,8 @@ def test_a_copy_is_the_same(every_feed: Path, tmp_path: Path) -> None:
 
 def test_what_differs_is_named(every_feed: Path, varied: Path, tmp_path: Path) -> None:
     """The output names the part, its place, the stage, the text, the neighbours and the answer."""
-    lines = polybake("diff", every_feed, varied, cwd=tmp_path, code=1).splitlines()
+    command = ("diff", every_feed, varied, "--picture", "out/a.svg")
+    lines = polybake(*command, cwd=tmp_path, code=1).splitlines()
     for line in (
         "tokenizer  normalizer.lowercase: true -> false",
         "graph      the same",
@@ -44,19 +45,10 @@ def test_what_differs_is_named(every_feed: Path, varied: Path, tmp_path: Path) -
     ):
         assert line in lines
     assert re.fullmatch(r"tokenize   \d+ of 424 texts have other token ids", lines[7])
-    assert lines[-1].startswith("Re-index: yes. Old vectors beside new ones find ")
-    assert lines[-1].endswith(" of 424 texts other ids.")
-
-
-def test_json(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """--json prints the same comparison as data, and nothing else."""
-    done = run("diff", every_feed, varied, "--json", cwd=tmp_path)
-    found = json.loads(done.stdout)
-    assert (done.returncode, found["verdict"]["answer"]) == (1, "yes")
-    assert [one for one, same in found["parts"].items() if not same] == ["tokenizer"]
-    assert found["stages"][0]["differing"] > 200
-    assert found["stages"][1]["differing"] == 0
-    assert 0 < found["neighbours"]["old_index"] < 1
+    (answer,) = (line for line in lines if line.startswith("Re-index: yes. Old vectors beside new"))
+    assert answer.endswith(" of 424 texts other ids.")
+    assert "wrote out/a.svg" in lines
+    assert {one.name for one in tmp_path.rglob("*")} == {"b.onnx", "out", "a.svg"}
 
 
 def test_own_texts_decide(every_feed: Path, varied: Path, tmp_path: Path) -> None:
@@ -67,25 +59,6 @@ def test_own_texts_decide(every_feed: Path, varied: Path, tmp_path: Path) -> Non
     assert found["stages"][0]["differing"] == 1  # a golden one
     assert (found["neighbours"]["texts"], found["neighbours"]["alone"]) == (99, 1)
     assert found["verdict"]["answer"] == "no, for now"
-
-
-def test_vectors_of_another_type(every_feed: Path, every_feed_int8: Path, tmp_path: Path) -> None:
-    """Each file has neighbours of its own; across types nothing can be compared."""
-    printed = polybake("diff", every_feed, every_feed_int8, cwd=tmp_path, code=1)
-    assert "\nneighbours " in printed
-    assert "\ntogether " not in printed
-    assert printed.endswith("Re-index: yes. Another type (float32, int8).\n")
-
-
-def test_a_picture(every_feed: Path, varied: Path, tmp_path: Path) -> None:
-    """The picture is written where it was asked for, and nothing else is."""
-    printed = polybake("diff", every_feed, varied, "--picture", "out/a.svg", cwd=tmp_path, code=1)
-    assert "wrote out/a.svg" in printed
-    assert {one.name for one in tmp_path.rglob("*")} == {"b.onnx", "out", "a.svg"}
-    assert (
-        "Neighbours of 10 that each text finds, old and new vectors mixed"
-        in (tmp_path / "out/a.svg").read_text()
-    )
 
 
 def test_the_base_install_compares_parts(every_feed: Path, varied: Path, tmp_path: Path) -> None:

@@ -94,18 +94,16 @@ def test_a_task_may_be_named(tmp_path: Path) -> None:
 
 
 def test_an_export_gets_it_only_where_it_does_not_pool(tmp_path: Path) -> None:
-    """An export that already gives one vector a text needs no pooling."""
     write_encoder(tmp_path / "tokens")
     write_encoder(tmp_path / "pooled", encoder(outputs=POOLED))
-    assert settings(tmp_path, "tokens/model.onnx", "--name", "my-model")["steps"] == [
-        {"step": "pool", "mode": "mean"}
-    ]
+    found = settings(tmp_path, "tokens/model.onnx", "--name", "my-model")
+    assert found["steps"] == [{"step": "pool", "mode": "mean"}]
     found = settings(tmp_path, "pooled/model.onnx", "--name", "my-model", "--force")
     assert found["steps"] == []
     assert "add yours as [[steps]]" in (tmp_path / "polybake.toml").read_text()
 
 
-@pytest.mark.parametrize("text", ["\x7f", "\x00", "\u2028", 'a "b" \\ c\n\t', "\U0001f30a é"])
+@pytest.mark.parametrize("text", ["\x7f\x00\u2028", 'a "b" \\ c\n\t\U0001f30a é'])
 def test_every_prompt_can_be_read_back(tmp_path: Path, text: str) -> None:
     """Prompts with any characters survive writing and reading."""
     write_sentence_transformers(tmp_path / "tiny")

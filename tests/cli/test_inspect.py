@@ -52,6 +52,19 @@ def test_the_file_decides_functions_and_outputs(project: Path) -> None:
     assert facts["exposed"] == ["steps.0", "token_embeddings"]
 
 
+def test_parts_come_out_as_files(project: Path, tmp_path: Path) -> None:
+    """A model file shows what a client would do, and --json is its manifest."""
+    printed = polybake("inspect", "out.onnx", cwd=project)
+    assert "input_ids (input_ids), attention_mask (attention_mask)" in printed
+    assert "at most 32 tokens, padded on the right with 0" in printed
+    polybake("inspect", project / "out.onnx", "--extract", "parts", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "parts/manifest.json").read_text())
+    assert manifest == json.loads(polybake("inspect", "out.onnx", "--json", cwd=project))
+    tokenizer = json.loads((tmp_path / "parts/tokenizer.json").read_text())
+    assert tokenizer["truncation"]["max_length"] == 32
+    assert tokenizer["padding"] is None
+
+
 def test_graph(project: Path, tmp_path: Path) -> None:
     """A picture of a baked or any other ONNX file is written, beside what else is asked for."""
     arguments = ("out.onnx", "--shapes", "--json", "--graph", tmp_path / "g.svg")

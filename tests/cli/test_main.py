@@ -13,10 +13,9 @@ import pytest
 from rich import markup
 from typer.main import get_command
 
-from models.folders.tiny_folders import write_bert
 from polybake import __version__
 from polybake.cli import main as cli
-from support.processes.commandline import polybake, run
+from support.processes.commandline import run
 from support.processes.signals import signals
 
 pytestmark = pytest.mark.slow
@@ -115,17 +114,6 @@ def test_an_ended_run_leaves_nothing(minilm: Path, tmp_path: Path, ending: str, 
     assert "internal error" not in errors
     assert [*scratch.iterdir()] == []
     assert {path.name for path in tmp_path.iterdir()} <= {"scratch", "out.onnx"}
-
-
-def test_another_name_writes_another_fixture(tmp_path: Path) -> None:
-    """Build --name does not overwrite the golden cases of the name in the file."""
-    write_bert(tmp_path / "bert")
-    (tmp_path / "polybake.toml").write_text(
-        '[model]\nname = "old-name"\nsource = "bert"\noutput = "m.onnx"\n'
-        '[[steps]]\nstep = "pool"\nmode = "mean"\n'
-    )
-    polybake("build", "--name", "new-name", cwd=tmp_path)
-    assert [path.name for path in (tmp_path / "fixtures").iterdir()] == ["new-name"]
 
 
 def test_completion_can_be_installed() -> None:

@@ -92,22 +92,19 @@ def test_several_vectors_a_text_stay_together(subject: SubjectFiles) -> None:
     np.testing.assert_array_equal(vectors[first : first + 3], three.vectors)
 
 
-def test_answers_to_questions_have_no_stream(subject: SubjectFiles) -> None:
-    """Clients stream no answers to questions, so only their list is asked."""
+def test_a_task_s_stream_has_its_own_answer(subject: SubjectFiles) -> None:
+    """It is of as many texts as the list has; answers to questions have none."""
     case = subject.fixture.cases[0]
-    asked = case.model_copy(update={"call": {"question": "?", "contexts": ["p"]}, "answer": [[]]})
-    golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))
-    assert [stage for stage, _ in many_texts(golden, "cpu")] == [Stage.BATCHES]
-
-
-def test_a_stream_of_labels_has_its_own_answer(subject: SubjectFiles) -> None:
-    """The stream expects the answers of the call, for as many texts as the list has."""
-    case = subject.fixture.cases[0]
-    asked = case.model_copy(update={"call": {"texts": ["a"]}, "answer": [["A"]]})
-    golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))
-    stream = dict(many_texts(golden, "cpu"))[Stage.STREAM].case
+    found = []
+    for call, answer in (({"texts": ["a"]}, [["A"]]), ({"question": "?", "contexts": ["p"]}, [[]])):
+        asked = case.model_copy(update={"call": call, "answer": answer})
+        fixture = subject.fixture.model_copy(update={"cases": (asked,)})
+        found.append(dict(many_texts(decoded(fixture), "cpu")))
+    labels, questions = found
+    stream = labels[Stage.STREAM].case
     count = len(stream.texts)
     assert (stream.call, stream.answer) == ({"texts": ["a"] * count}, [["A"]] * count)
+    assert [*questions] == [Stage.BATCHES]
 
 
 def called(call: dict[str, Any], answer: list[Any]) -> Case:
@@ -139,16 +136,12 @@ def test_labels_are_those_of_all_cases_that_ask_alike() -> None:
     assert stream == StreamCall({"texts": ["r", "q", "p"]} | asked, [["R"], ["Q"], ["P"]])
 
 
-def test_documents_have_their_scores_in_their_order() -> None:
-    """A stream gives scores in the order of documents, where golden answers have ranks."""
+def test_other_answers_have_their_order() -> None:
+    """Scores stand in the order of documents, and of several aggregations only one is streamed."""
     ranks = [{"index": 1, "score": 0.75}, {"index": 0, "score": 0.25}]
     stream = backwards(called({"query": "?", "documents": ["low", "high"]}, ranks))
     scores = [{"index": 0, "score": 0.75}, {"index": 1, "score": 0.25}]
     assert stream == StreamCall({"query": "?", "documents": ["high", "low"]}, scores)
-
-
-def test_spans_have_one_aggregation() -> None:
-    """Only the first aggregation is streamed, since the others run the same batches."""
     call = {"texts": ["p", "q"], "aggregations": ["first", "mean"]}
     stream = backwards(called(call, [[["P"], ["Q"]], [["p"], ["q"]]]))
     expected = {"texts": ["q", "p"], "aggregations": ["first"]}
