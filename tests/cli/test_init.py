@@ -24,6 +24,7 @@ from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
 from support.processes.commandline import polybake
+from support.processes.signals import posix
 
 pytestmark = pytest.mark.slow
 
@@ -67,6 +68,7 @@ def test_prompts_of_a_model_card_are_a_comment(
     assert load_config(place).prompts == {"query": query}
 
 
+@posix
 @pytest.mark.parametrize("output", ["polybake.toml", "below/polybake.toml"])
 def test_a_link_stays_a_link(output: str, tmp_path: Path) -> None:
     """A link's target may differ on another machine, so the link itself is written."""

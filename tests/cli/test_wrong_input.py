@@ -36,7 +36,7 @@ WRONG = {
     "inspect no.onnx": "no.onnx",
     "inspect bert --extract x": "is not a baked model file",
     "inspect MODEL --graph g.png": "g.png: a picture has the extension .svg or .html",
-    "inspect bert --graph g.svg": "bert: cannot be read (Is a directory)",
+    "inspect bert --graph g.svg": "bert: cannot be read (",
     "inspect texts.txt --shapes": "texts.txt: is not a valid ONNX file",
     "inspect no.onnx --shapes": "no.onnx: cannot be read (No such file or directory)",
     "check no.onnx": "no.onnx: cannot be read (No such file or directory); give the",

@@ -7,8 +7,8 @@ import os
 import pytest
 from _pytest.mark import ParameterSet
 
-#: Windows ends a process in its own way.
-posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no signals that end a process")
+#: Windows ends a process in its own way, and lets not everybody make a link.
+posix = pytest.mark.skipif(os.name == "nt", reason="needs the signals or links of a POSIX system")
 
 
 def signals(*cases: object) -> list[ParameterSet]:
