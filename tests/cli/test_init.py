@@ -34,16 +34,6 @@ def settings(folder: Path, *arguments: object) -> dict[str, object]:
     return tomllib.loads((folder / "polybake.toml").read_text(encoding="utf-8"))
 
 
-def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None:
-    """sentence-transformers takes the mean there; a comment says that nobody wrote it down."""
-    write_bert(tmp_path / "bert")
-    found = settings(tmp_path, "bert")
-    assert found["steps"] == [{"step": "pool", "mode": "mean"}]
-    text = (tmp_path / "polybake.toml").read_text()
-    assert "# the source names no steps, and the mean of a text's tokens was assumed, which" in text
-    polybake("bake", cwd=tmp_path)
-
-
 @pytest.mark.parametrize("declared", [None, {"query": "", "document": ""}])
 def test_prompts_of_a_model_card_are_a_comment(
     declared: dict[str, str] | None, tmp_path: Path
@@ -116,27 +106,24 @@ def test_every_prompt_can_be_read_back(tmp_path: Path, text: str) -> None:
 
 
 def test_the_schema_checks_what_init_writes(tmp_path: Path) -> None:
-    """The file stays valid with the line that names its schema."""
+    """The file stays valid with its schema's line, names what was assumed, and bakes."""
     write_bert(tmp_path / "bert")
     printed = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path)
     line = "#:schema ./polybake.schema.json"
     assert printed.rstrip().endswith(line)
-    settings(tmp_path, "bert")
+    found = settings(tmp_path, "bert", "--language", "ruby", "--language", "node")
+    assert found["steps"] == [{"step": "pool", "mode": "mean"}]
+    assert found["clients"] == {"ruby": {}, "node": {}}
     path = tmp_path / "polybake.toml"
-    path.write_text(f"{line}\n{path.read_text('utf-8')}", "utf-8")
-    assert load_config(path).steps == ({"step": "pool", "mode": "mean"},)
+    text = path.read_text("utf-8")
+    assert "# the source names no steps, and the mean of a text's tokens was assumed, which" in text
+    path.write_text(f"{line}\n{text}", "utf-8")
+    assert list(load_config(path).clients) == ["ruby", "node"]
     schema = json.loads((tmp_path / "polybake.schema.json").read_text("utf-8"))
     jsonschema.validate(tomllib.loads(path.read_text("utf-8")), schema)
+    polybake("bake", cwd=tmp_path)
     again = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path, code=2)
     assert "polybake.schema.json: exists already" in again
-
-
-def test_languages_are_tables_of_clients(tmp_path: Path) -> None:
-    """Only the languages that are named get clients."""
-    write_bert(tmp_path / "bert")
-    found = settings(tmp_path, "bert", "--language", "ruby", "--language", "node")
-    assert found["clients"] == {"ruby": {}, "node": {}}
-    assert list(load_config(tmp_path / "polybake.toml").clients) == ["ruby", "node"]
 
 
 def quantized(folder: Path) -> Path:

@@ -32,13 +32,17 @@ def test_our_service(case):
 """
 
 
-def test_a_case_says_what_to_ask(subject: SubjectFiles) -> None:
-    """A case has a name, texts, a prompt and the reason why it is there."""
+def test_a_case_says_what_to_ask(subject: SubjectFiles, tmp_path: Path) -> None:
+    """It has a name, texts, a prompt and a reason; a fixture folder may have the cases."""
     cases = {str(case): case for case in polybake.testing.golden_cases(subject.model)}
     assert list(cases) == list(CASES)
     assert (cases["query"].texts, cases["query"].prompt) == (["a"], "query")
     assert (cases["two"].texts, cases["two"].prompt) == (["b", "c d"], None)
     assert cases["two"].why == "shows what the judge does with it"
+    fixture = subject.fixture.model_copy(update={"cases": subject.fixture.cases[:1]})
+    write_fixture(fixture, tmp_path)
+    (case,) = polybake.testing.golden_cases(subject.model, fixture=tmp_path)
+    assert str(case) == "one"
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, np.ndarray.tolist, list, np.float64])
@@ -82,14 +86,6 @@ def test_the_limit_is_the_device_s(subject: SubjectFiles) -> None:
         on_cpu.check(found)
     with pytest.raises(InputError, match="device 'gpu': choose among: cpu, cuda"):
         polybake.testing.golden_cases(subject.model, device="gpu")  # type: ignore[arg-type]
-
-
-def test_a_fixture_folder_may_take_their_place(subject: SubjectFiles, tmp_path: Path) -> None:
-    """A fixture folder has a user's own texts, which do not go into the file."""
-    fixture = subject.fixture.model_copy(update={"cases": subject.fixture.cases[:1]})
-    write_fixture(fixture, tmp_path)
-    (case,) = polybake.testing.golden_cases(subject.model, fixture=tmp_path)
-    assert str(case) == "one"
 
 
 def test_several_vectors_a_text_may_come_text_by_text(tiny_multi_vector: Path) -> None:
@@ -175,13 +171,9 @@ def test_a_call_that_was_not_awaited_is_named() -> None:
 
 
 def test_floats_keep_all_their_digits() -> None:
-    """Floats are not rounded to float32, where a difference could vanish."""
+    """They are not rounded to float32, where a difference could vanish; a text may have none."""
     found = found_vectors([[1 + 1e-12, 0, 0], [0, 0, 0]], GOLDEN, several=False)
     assert found[0, 0] - 1 == pytest.approx(1e-12, rel=1e-3, abs=0)
-
-
-def test_several_vectors_of_each_text_stand_below_each_other() -> None:
-    """A text may have no vector at all."""
     found = found_vectors([[[1, 2, 3], [4, 5, 6]], []], GOLDEN, several=True)
     assert found.tolist() == [[1, 2, 3], [4, 5, 6]]
 
