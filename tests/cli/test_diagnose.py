@@ -10,6 +10,7 @@ import pytest
 
 from models.files.prompted import write_prompted
 from polybake.base.modelfile.container import read_head
+from polybake.cli import diagnose
 from polybake.runtime.embedder import Embedder
 from support.processes.commandline import polybake, run
 from support.servers.served import served
@@ -55,3 +56,13 @@ def test_whoever_answers_is_asked(project: Path) -> None:
     other = read_head(project / "other.onnx").manifest.fingerprint
     assert printed.startswith("unexplained: ")
     assert f"serves another model file, of fingerprint {other}; compare" in printed
+
+
+def test_progress_is_said_to_standard_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a terminal it is said after some seconds, with the best so far."""
+    monkeypatch.setattr(diagnose, "_PAUSE", -1.0)
+    diagnose._told(lambda _: None)("trying known differences, 3 tried; best so far: 50.0% pools")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.startswith("trying known differences, 3 tried")) == ("", True)

@@ -148,7 +148,7 @@ def test_a_signal_ends_it_when_all_is_answered(every_feed: Path, name: str) -> N
     """Requests that were accepted are answered; later ones are not accepted."""
     texts = [f"text {place}" for place in range(200)]
     with (
-        served(every_feed, "--wait-ms", "700") as service,
+        served(every_feed, "--wait-ms", "2000") as service,
         ThreadPoolExecutor(8) as pool,
         httpx.Client(base_url=service.url) as client,
     ):
