@@ -1,11 +1,14 @@
-"""The output of ``polybake bake``."""
+"""polybake bake and build: what they say, and a step of the user's own."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from models.folders.tiny_folders import write_sentence_transformers
 from polybake.base.modelfile.container import read_head
+from polybake.base.modelfile.fixture import decode_vectors
 from polybake.base.modelfile.manifest import Deviation
 from polybake.cli.bake import _lowered
 from support.processes.commandline import polybake
@@ -19,27 +22,71 @@ def test_what_was_given_up_is_said(tmp_path: Path) -> None:
     """A narrow file's cosines to the exact vectors are printed; an exact file has none."""
     folder = write_sentence_transformers(tmp_path / "tiny-bert", MEAN)
     assert "cosine" not in polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
-    options = ("--storage", "float16", "--output", "half.onnx")
-    printed = polybake("bake", folder, *options, cwd=tmp_path)
-    manifest = read_head(tmp_path / "half.onnx").manifest
-    assert manifest.deviation is not None
-    mean = f"{manifest.deviation.mean_cosine:.5f}"
-    assert f"float16 weights: cosine to the exact vectors {mean} in the mean" in printed
-    assert "before you use it" not in printed
-    lowered = manifest.model_copy(update={"storage": "float16-table"})
-    assert _lowered(lowered, manifest.deviation).startswith("float16 token table: cosine to")
-    options = ("--precision", "float16", "--output", "narrow.onnx")
-    assert "float16: cosine to the exact vectors 1.00000" in polybake(
-        "bake", folder, *options, cwd=tmp_path
-    )
-
-
-def test_a_model_that_suffers_says_so(tmp_path: Path) -> None:
-    folder = write_sentence_transformers(tmp_path / "tiny-bert", MEAN)
-    polybake("bake", folder, "--output", "exact.onnx", cwd=tmp_path)
-    manifest = read_head(tmp_path / "exact.onnx").manifest
+    for option, said in (("--storage", "float16 weights"), ("--precision", "float16")):
+        printed = polybake("bake", folder, option, "float16", "--output", "m.onnx", cwd=tmp_path)
+        manifest = read_head(tmp_path / "m.onnx").manifest
+        assert manifest.deviation is not None
+        mean = f"{manifest.deviation.mean_cosine:.5f}"
+        assert f"{said}: cosine to the exact vectors {mean} in the mean" in printed
+        assert "before you use it" not in printed
     lowered = manifest.model_copy(update={"precision": "int8"})
-    deviation = Deviation(max_abs=0.1, mean_cosine=0.9949, min_cosine=0.8)
-    said = _lowered(lowered, deviation)
+    said = _lowered(lowered, Deviation(max_abs=0.1, mean_cosine=0.9949, min_cosine=0.8))
     assert said.startswith("int8: cosine to the exact vectors 0.99490 in the mean, 0.8000 at least")
     assert "below 0.995: compare with float32 on texts of your own" in said
+
+
+def test_build_makes_everything(tmp_path: Path) -> None:
+    """One command gives the model file, the fixture and four clients; again, it changes nothing."""
+    write_sentence_transformers(tmp_path / "tiny", MEAN, ("Normalize", {}))
+    polybake("init", "tiny", "--name", "tiny", cwd=tmp_path)
+    (tmp_path / "texts.txt").write_text("my own text\nund noch einer\n", encoding="utf-8")
+    with (tmp_path / "polybake.toml").open("a") as file:
+        file.write('\n[fixtures]\ntexts = ["texts.txt"]\n')
+    polybake("build", cwd=tmp_path)
+    cases = json.loads((tmp_path / "fixtures/tiny/cases.json").read_text())["cases"]
+    assert any("my own text" in case["texts"] for case in cases)
+    names = sorted(path.name for path in (tmp_path / "clients").iterdir())
+    assert names == ["csharp", "node", "python", "ruby"]
+    before = (tmp_path / "build/tiny.onnx").read_bytes()
+    assert polybake("build", cwd=tmp_path).count(": 0 written") == 4
+    assert (tmp_path / "build/tiny.onnx").read_bytes() == before
+    polybake("build", "--name", "new-name", cwd=tmp_path)
+    assert {path.name for path in (tmp_path / "fixtures").iterdir()} == {"tiny", "new-name"}
+    printed = polybake("init", "tiny", cwd=tmp_path, code=2)
+    assert "polybake.toml: exists already; edit it, or overwrite it with --force" in printed
+
+
+def vectors(project: Path) -> np.ndarray:
+    cases = read_head(project / "build/tiny.onnx").fixture.cases
+    return np.concatenate([decode_vectors(case.embeddings) for case in cases])
+
+
+def test_a_step_from_template_to_client(tmp_path: Path) -> None:
+    """The template is a step as it stands, and as it is edited; the bake proves it with NumPy."""
+    write_sentence_transformers(tmp_path / "model", ("Pooling", {"pooling_mode": "mean"}))
+    polybake("init", "model", "--name", "tiny", cwd=tmp_path)
+    with (tmp_path / "polybake.toml").open("a") as file:
+        file.write('\n[clients.python]\noutput = "client"\n')
+    polybake("build", cwd=tmp_path)
+    plain = vectors(tmp_path)
+    told = polybake("init", "--step", "clip.py", cwd=tmp_path)
+    assert 'step = "python", file = "clip.py"' in told
+    with (tmp_path / "polybake.toml").open("a") as file:
+        file.write('\n[[steps]]\nstep = "python"\nfile = "clip.py"\nparameters = {limit = 0.1}\n')
+    printed = polybake("build", "--force", cwd=tmp_path)
+    assert "python(file=clip.py, function=step, parameters={'limit': 0.1})\n" in printed
+    assert vectors(tmp_path) == pytest.approx(np.clip(plain, -0.1, 0.1), abs=1e-6)
+    assert "reproduced: every golden case" in polybake("check", cwd=tmp_path)
+    step = tmp_path / "clip.py"
+    edited = step.read_text().replace(
+        "op.Clip(embedding, -limit, limit)", "op.Mul(embedding, limit)"
+    )
+    step.write_text(edited.replace("np.clip(embedding, -limit, limit)", "0.0"))
+    printed = polybake("build", "--force", cwd=tmp_path, code=2)
+    assert "reference of clip.py returned shape []" in printed
+    step.write_text(edited.split("\n\ndef reference")[0])
+    assert "parameters={'limit': 0.1}) unproven\n" in polybake("build", "--force", cwd=tmp_path)
+    assert vectors(tmp_path) == pytest.approx(0.1 * plain, abs=1e-6)
+    step.write_text("mine")
+    polybake("init", "--step", "clip.py", "--force", cwd=tmp_path)
+    assert "def step(" in step.read_text()

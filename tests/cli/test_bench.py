@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "texts.txt").write_text("one\ntwo words\n")
     write_plain_client(tmp_path / "right" / "plain")
     write_plain_client(tmp_path / "wrong" / "plain", "one-element")
-    write_plain_client(tmp_path / "other" / "plain", "other-contract")
     return tmp_path
 
 
@@ -48,42 +46,7 @@ def test_files_and_json(every_feed: Path, project: Path) -> None:
     assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
-def test_the_seeded_texts(every_feed: Path, project: Path) -> None:
-    """The default workloads are short texts, long texts and single ones."""
-    printed = run("bench", every_feed, "--rounds", "1", "--json", cwd=project).stdout
-    found = [(one["name"], one["rows"][0]["texts"]) for one in json.loads(printed)["workloads"]]
-    assert found == [("short", 1000), ("long", 200), ("single", 1)]
-
-
 def test_other_vectors_end_with_1(every_feed: Path, project: Path) -> None:
     """The client has no figure, and the reason is told."""
     printed = polybake("bench", every_feed, *OWN, "--clients", "wrong", cwd=project, code=1)
     assert "FAIL every-feed in plain: fail: row 1, element 0: difference 2" in printed
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["texts.txt"], "texts.txt: has no polybake.manifest; write the file with"),
-        (["MODEL", "no.onnx"], "no.onnx: "),
-        (["MODEL", "--threads", "100000"], "threads is 100000; expected 1 to "),
-        (["MODEL", "--rounds", "0"], "greater than or equal to 1"),
-        (["MODEL", "--texts", "empty.txt"], "empty.txt: has no texts; give a file with one text"),
-        (["MODEL", "--texts", "no.txt"], "no.txt: cannot be read (no such file)"),
-        (["MODEL", "--clients", "new"], "new: no folder in it has a harness.json; write clients"),
-        (["MODEL", "--clients", "other"], "contract.max_length is 16, this client is for 8; gen"),
-        (["MODEL", "--output", "texts.txt"], "texts.txt: is no folder; choose another place"),
-    ],
-)
-def test_wrong_input_writes_nothing(
-    every_feed: Path, project: Path, arguments: list[str], message: str
-) -> None:
-    """One line names the value and the remedy, before anything is measured."""
-    (project / "empty.txt").write_text("")
-    before = {*project.rglob("*")}
-    given = [every_feed if one == "MODEL" else one for one in arguments]
-    done = run("bench", *given, cwd=project)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert {*project.rglob("*")} == before

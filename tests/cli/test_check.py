@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from models.folders.tiny_folders import write_bert
-from polybake.base.modelfile.container import read_head, write
-from support.processes.commandline import polybake
+from support.processes.commandline import polybake, without
 
 pytestmark = pytest.mark.slow
 
@@ -53,25 +49,23 @@ def test_what_was_just_baked_is_current(project: Path) -> None:
     assert (project / "build" / ".gitignore").read_text() == "*\n"
 
 
+POOL = '[[steps]]\nstep = "pool"'
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code", "message"),
     [
         (
-            'step = "normalize"',
-            'step = "truncate"\ndimension = 4',
+            "normalize",
+            'truncate"\ndimension = 4 #',
             1,
-            "steps 'pool(mode=mean) -> normalize()', and polybake.toml says 'pool(mode=mean) -> tr",
+            "steps 'pool(mode=mean) -> normalize()', and",
         ),
+        ("normalize", 'truncate"\ndimensions = 4 #', 2, "steps[1].dimensions: unkn"),
         ('"query: "', '"q: "', 1, "with prompts {'query': 'query: '}, and polybake.toml says {'q"),
-        ('name = "tiny"', 'name = "small"', 1, "with name 'tiny', and polybake.toml says 'small'"),
-        (
-            '[[steps]]\nstep = "pool"',
-            'precision = "int8"\n[[steps]]\nstep = "pool"',
-            1,
-            "precision",
-        ),
-        ('[[steps]]\nstep = "pool"', 'expose = ["pool"]\n[[steps]]\nstep = "pool"', 1, "expose"),
-        ('step = "normalize"', 'step = "truncate"\ndimensions = 4', 2, "steps[1].dimensions: unkn"),
+        ('"tiny"', '"small"', 1, "with name 'tiny', and polybake.toml says 'small'"),
+        (POOL, f'precision = "int8"\n{POOL}', 1, "precision"),
+        (POOL, f'expose = ["pool"]\n{POOL}', 1, "expose"),
     ],
 )
 def test_settings_that_were_edited_since(
@@ -83,6 +77,22 @@ def test_settings_that_were_edited_since(
     assert message in polybake("check", cwd=project, code=code)
 
 
+def test_a_stale_client_is_found(project: Path) -> None:
+    """Golden cases are reproduced; a changed client file ends with 1, and force is the way back."""
+    printed = polybake("check", cwd=project)
+    assert "whole: " in printed
+    assert "reproduced: every golden case" in printed
+    assert "fresh: python, node, ruby, csharp" in printed
+    (file,) = (project / "clients").glob("ruby/lib/*/embedder.rb")
+    file.write_text(file.read_text() + "# mine\n")
+    ruby = ("--clients", "clients", "--language", "ruby")
+    printed = polybake("check", "build/tiny.onnx", *ruby, cwd=project, code=1)
+    assert f"not fresh: {file.relative_to(project)}" in printed
+    assert "was changed by hand" in polybake("generate", *ruby, cwd=project, code=2)
+    polybake("generate", *ruby, "--force", cwd=project)
+    assert "fresh: ruby" in polybake("check", "build/tiny.onnx", *ruby, cwd=project)
+
+
 def test_without_its_source_the_settings_are_not_compared(project: Path) -> None:
     """A checkout of a service has the model file alone; what is left out is said."""
     shutil.rmtree(project / "bert")
@@ -92,23 +102,6 @@ def test_without_its_source_the_settings_are_not_compared(project: Path) -> None
 
 def test_without_the_packages_of_a_bake_neither(project: Path) -> None:
     """A base install cannot compare the settings, and checks the rest."""
-    code = (
-        "import sys; sys.modules |= dict.fromkeys(('onnx', 'onnx_ir', 'onnxscript'));"
-        "sys.argv = ['polybake', 'check']; import polybake.cli.main; polybake.cli.main.main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
-    )
+    done = without(["onnx", "onnx_ir", "onnxscript"], "check", cwd=project)
     assert done.returncode == 0, done.stderr
     assert "skipped: the settings, since onnx" in done.stdout
-
-
-def test_a_tokenizer_that_cannot_be_read_is_an_error(every_feed: Path, tmp_path: Path) -> None:
-    """A tokenizer of the right digest that cannot be read gives one line."""
-    head, tail, path = read_head(every_feed), tmp_path / "tail", tmp_path / "sealed.onnx"
-    tail.write_bytes(every_feed.read_bytes()[-head.digests.tail_length :])
-    tokenizer = json.dumps({**json.loads(head.tokenizer), "post_processor": []})
-    write(path, tail, head.digests.tail, head.manifest, tokenizer, head.fixture)
-    printed = polybake("check", path, cwd=tmp_path, code=2)
-    assert "the tokenizer cannot be read by tokenizers" in printed
-    assert "internal error" not in printed

@@ -24,6 +24,7 @@ from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.config import load_config
 from support.processes.commandline import polybake
+from support.processes.signals import posix
 
 pytestmark = pytest.mark.slow
 
@@ -31,16 +32,6 @@ pytestmark = pytest.mark.slow
 def settings(folder: Path, *arguments: object) -> dict[str, object]:
     polybake("init", *arguments, cwd=folder)
     return tomllib.loads((folder / "polybake.toml").read_text(encoding="utf-8"))
-
-
-def test_a_plain_folder_gets_the_pooling_that_is_assumed(tmp_path: Path) -> None:
-    """sentence-transformers takes the mean there; a comment says that nobody wrote it down."""
-    write_bert(tmp_path / "bert")
-    found = settings(tmp_path, "bert")
-    assert found["steps"] == [{"step": "pool", "mode": "mean"}]
-    text = (tmp_path / "polybake.toml").read_text()
-    assert "# the source names no steps, and the mean of a text's tokens was assumed, which" in text
-    polybake("bake", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("declared", [None, {"query": "", "document": ""}])
@@ -67,6 +58,7 @@ def test_prompts_of_a_model_card_are_a_comment(
     assert load_config(place).prompts == {"query": query}
 
 
+@posix
 @pytest.mark.parametrize("output", ["polybake.toml", "below/polybake.toml"])
 def test_a_link_stays_a_link(output: str, tmp_path: Path) -> None:
     """A link's target may differ on another machine, so the link itself is written."""
@@ -74,25 +66,9 @@ def test_a_link_stays_a_link(output: str, tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "bert").symlink_to(write_bert(tmp_path / "elsewhere"))
     polybake("init", "bert", "--output", output, cwd=folder)
-    up = "../" * output.count("/")
-    assert f'source = "{up}bert"\n' in (folder / output).read_text()
-    polybake(
-        "inspect",
-        str(tomllib.loads((folder / output).read_text())["model"]["source"]),
-        cwd=(folder / output).parent,
-    )
-
-
-def test_a_folder_elsewhere_keeps_the_form_that_it_was_given_in(tmp_path: Path) -> None:
-    """A relative path stays relative."""
-    write_bert(tmp_path / "models" / "bert")
-    (tmp_path / "project").mkdir()
-    for given, written in (
-        ("../models/bert", "../models/bert"),
-        (str(tmp_path / "models" / "bert"), str(tmp_path / "models" / "bert")),
-    ):
-        polybake("init", given, "--force", cwd=tmp_path / "project")
-        assert f'source = "{written}"\n' in (tmp_path / "project" / "polybake.toml").read_text()
+    source = tomllib.loads((folder / output).read_text())["model"]["source"]
+    assert source == "../" * output.count("/") + "bert"
+    polybake("inspect", source, cwd=(folder / output).parent)
 
 
 def test_a_task_may_be_named(tmp_path: Path) -> None:
@@ -102,27 +78,24 @@ def test_a_task_may_be_named(tmp_path: Path) -> None:
     found = settings(tmp_path, "bert", "--task", "sparse")
     assert found["steps"] == [{"step": "head"}, {"step": "splade"}]
     polybake("bake", cwd=tmp_path)
-    named = polybake(
-        "bake", "bert", "--task", "sparse", "--output", "named.onnx", "--json", cwd=tmp_path
-    )
+    options = ("--task", "sparse", "--output", "named.onnx", "--json")
+    named = polybake("bake", "bert", *options, cwd=tmp_path)
     manifest = json.loads(named)["manifest"]
     assert manifest["contract"]["task"] == "sparse"
     assert manifest["fingerprint"] == read_head(tmp_path / "build/bert.onnx").manifest.fingerprint
 
 
 def test_an_export_gets_it_only_where_it_does_not_pool(tmp_path: Path) -> None:
-    """An export that already gives one vector a text needs no pooling."""
     write_encoder(tmp_path / "tokens")
     write_encoder(tmp_path / "pooled", encoder(outputs=POOLED))
-    assert settings(tmp_path, "tokens/model.onnx", "--name", "my-model")["steps"] == [
-        {"step": "pool", "mode": "mean"}
-    ]
+    found = settings(tmp_path, "tokens/model.onnx", "--name", "my-model")
+    assert found["steps"] == [{"step": "pool", "mode": "mean"}]
     found = settings(tmp_path, "pooled/model.onnx", "--name", "my-model", "--force")
     assert found["steps"] == []
     assert "add yours as [[steps]]" in (tmp_path / "polybake.toml").read_text()
 
 
-@pytest.mark.parametrize("text", ["\x7f", "\x00", "\u2028", 'a "b" \\ c\n\t', "\U0001f30a é"])
+@pytest.mark.parametrize("text", ["\x7f\x00\u2028", 'a "b" \\ c\n\t\U0001f30a é'])
 def test_every_prompt_can_be_read_back(tmp_path: Path, text: str) -> None:
     """Prompts with any characters survive writing and reading."""
     write_sentence_transformers(tmp_path / "tiny")
@@ -132,43 +105,25 @@ def test_every_prompt_can_be_read_back(tmp_path: Path, text: str) -> None:
     assert load_config(tmp_path / "polybake.toml").prompts == prompts
 
 
-def test_what_is_written_bakes_as_the_source_does(tmp_path: Path) -> None:
-    """The settings are the source's own, in full and in order."""
-    write_sentence_transformers(tmp_path / "tiny")
-    settings(tmp_path, "tiny", "--name", "my-model")
-    config = load_config(tmp_path / "polybake.toml")
-    assert config.steps == open_source(tmp_path / "tiny").recipe
-    assert config.model.name == "my-model"
-    assert config.model.output == tmp_path / "build" / "my-model.onnx"
-
-
 def test_the_schema_checks_what_init_writes(tmp_path: Path) -> None:
-    """The file stays valid with the line that names its schema."""
+    """The file stays valid with its schema's line, names what was assumed, and bakes."""
     write_bert(tmp_path / "bert")
     printed = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path)
     line = "#:schema ./polybake.schema.json"
     assert printed.rstrip().endswith(line)
-    settings(tmp_path, "bert")
+    found = settings(tmp_path, "bert", "--language", "ruby", "--language", "node")
+    assert found["steps"] == [{"step": "pool", "mode": "mean"}]
+    assert found["clients"] == {"ruby": {}, "node": {}}
     path = tmp_path / "polybake.toml"
-    path.write_text(f"{line}\n{path.read_text('utf-8')}", "utf-8")
-    assert load_config(path).steps == ({"step": "pool", "mode": "mean"},)
+    text = path.read_text("utf-8")
+    assert "# the source names no steps, and the mean of a text's tokens was assumed, which" in text
+    path.write_text(f"{line}\n{text}", "utf-8")
+    assert list(load_config(path).clients) == ["ruby", "node"]
     schema = json.loads((tmp_path / "polybake.schema.json").read_text("utf-8"))
     jsonschema.validate(tomllib.loads(path.read_text("utf-8")), schema)
+    polybake("bake", cwd=tmp_path)
     again = polybake("init", "--schema", "polybake.schema.json", cwd=tmp_path, code=2)
     assert "polybake.schema.json: exists already" in again
-    both = polybake("init", "bert", "--schema", "other.json", cwd=tmp_path, code=2)
-    assert "give a source, for its polybake.toml, or --step FILE" in both
-    assert not (tmp_path / "other.json").exists()
-
-
-def test_languages_are_tables_of_clients(tmp_path: Path) -> None:
-    """Only the languages that are named get clients; an unknown one is refused before all else."""
-    write_bert(tmp_path / "bert")
-    found = settings(tmp_path, "bert", "--language", "ruby", "--language", "node")
-    assert found["clients"] == {"ruby": {}, "node": {}}
-    assert list(load_config(tmp_path / "polybake.toml").clients) == ["ruby", "node"]
-    refused = polybake("init", "none", "--language", "rust-lang", cwd=tmp_path, code=2)
-    assert "language 'rust-lang': choose one of: python, node" in refused
 
 
 def quantized(folder: Path) -> Path:
@@ -186,10 +141,7 @@ def without_a_weight(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("write", "said"),
-    [
-        (quantized, "dequantize = true"),
-        (without_a_weight, "encoder.layer.0.output.dense.weight"),
-    ],
+    [(quantized, "dequantize = true"), (without_a_weight, "encoder.layer.0.output.dense.weight")],
 )
 def test_what_bake_would_refuse_is_refused(
     write: Callable[[Path], Path], said: str, tmp_path: Path

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from models.files.every_feed import write_every_feed_model
-from models.files.task_models import write_tagger
 from models.folders.tiny_folders import write_bert, write_sentence_transformers
 from models.onnx.tiny_onnx import encoder, write_encoder
 from support.processes.commandline import polybake, run
@@ -55,32 +52,29 @@ def test_the_file_decides_functions_and_outputs(project: Path) -> None:
     assert facts["exposed"] == ["steps.0", "token_embeddings"]
 
 
-def test_functions_from_the_command_line(project: Path) -> None:
-    """--functions makes the steps of a plain source functions."""
-    steps = (project / "polybake.toml").read_text().replace("functions = true\n", "")
-    (project / "flat.toml").write_text(steps)
-    for options, expected in (((), "Div"), (("--functions",), "Normalize")):
-        polybake("bake", "flat.toml", "--output", "one.onnx", *options, cwd=project)
-        facts = json.loads(polybake("inspect", "one.onnx", "--shapes", "--json", cwd=project))
-        assert facts["nodes"][-1]["values"][-1]["operator"] == expected
+def test_parts_come_out_as_files(project: Path, tmp_path: Path) -> None:
+    """A model file shows what a client would do, and --json is its manifest."""
+    printed = polybake("inspect", "out.onnx", cwd=project)
+    assert "input_ids (input_ids), attention_mask (attention_mask)" in printed
+    assert "at most 32 tokens, padded on the right with 0" in printed
+    polybake("inspect", project / "out.onnx", "--extract", "parts", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "parts/manifest.json").read_text())
+    assert manifest == json.loads(polybake("inspect", "out.onnx", "--json", cwd=project))
+    tokenizer = json.loads((tmp_path / "parts/tokenizer.json").read_text())
+    assert tokenizer["truncation"]["max_length"] == 32
+    assert tokenizer["padding"] is None
 
 
 def test_graph(project: Path, tmp_path: Path) -> None:
     """A picture of a baked or any other ONNX file is written, beside what else is asked for."""
-    printed = polybake("inspect", "out.onnx", "--graph", tmp_path / "g.svg", cwd=project)
-    assert printed == f"wrote {tmp_path / 'g.svg'}\n"
+    arguments = ("out.onnx", "--shapes", "--json", "--graph", tmp_path / "g.svg")
+    done = run("inspect", *arguments, cwd=project)
+    assert json.loads(done.stdout)["inputs"]
+    assert done.stderr == f"wrote {tmp_path / 'g.svg'}\n"
     path = write_encoder(tmp_path / "model", encoder())
     printed = polybake("inspect", path, "--graph", "g.html", "--shapes", cwd=tmp_path)
     assert printed.startswith("wrote g.html\ninputs\n")
     assert (tmp_path / "g.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-
-
-def test_json_stands_alone(project: Path, tmp_path: Path) -> None:
-    """Standard output is JSON alone; standard error names the file that was written."""
-    arguments = ("out.onnx", "--shapes", "--json", "--graph", str(tmp_path / "g.svg"))
-    done = run("inspect", *arguments, cwd=project)
-    assert json.loads(done.stdout)["inputs"]
-    assert done.stderr == f"wrote {tmp_path / 'g.svg'}\n"
 
 
 def test_a_source_is_described_for_people(tmp_path: Path) -> None:
@@ -107,45 +101,3 @@ def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
     shown = polybake("inspect", model, cwd=tmp_path)
     assert r'prompts         evil\x1b[2J "a\nb\x07"' in shown
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
-
-
-def test_a_task_without_vectors_has_labels(tmp_path: Path) -> None:
-    """Labels are shown, and neither prompts nor a similarity."""
-    shown = polybake("inspect", write_tagger(tmp_path / "tag.onnx"), cwd=tmp_path)
-    assert re.search(r"^task +tag$", shown, re.MULTILINE)
-    assert re.search(r"^labels +O, B-PER, I-PER, ", shown, re.MULTILINE)
-    assert not re.search("prompt|similarity", shown)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        (["out.onnx", "--graph", "g.png"], "g.png: a picture has the extension .svg or .html"),
-        (["model", "--graph", "g.svg"], "model: cannot be read (Is a directory)"),
-        (["polybake.toml", "--shapes"], "polybake.toml: is not a valid ONNX file"),
-        (["none.onnx", "--shapes"], "none.onnx: cannot be read (No such file or directory)"),
-    ],
-)
-def test_wrong_input_is_one_line(arguments: list[str], shown: str, project: Path) -> None:
-    """One line names the input, the exit code is 2, and nothing is written."""
-    printed = polybake("inspect", *arguments, cwd=project, code=2)
-    assert shown in printed
-    assert len(printed.splitlines()) == 1
-    assert not list(project.glob("g.*"))
-
-
-def test_needs_the_packages_that_read_graphs(project: Path) -> None:
-    """If the package onnx is missing, the extra is named and the exit code is 3."""
-    for option in ("'--shapes'", "'--graph', 'g.svg'"):
-        code = (
-            "import sys; sys.modules['onnx'] = None;"
-            f"sys.argv = ['polybake', 'inspect', 'out.onnx', {option}];"
-            "import polybake.cli.main; polybake.cli.main.main()"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 3, done.stderr
-        assert (
-            'the package onnx; in a checkout of polybake: pip install ".[bake,cpu]"' in done.stderr
-        )

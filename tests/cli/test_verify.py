@@ -1,10 +1,9 @@
-"""polybake verify: its output, and what polybake.toml decides."""
+"""polybake verify and matrix: their output and files, and what polybake.toml decides."""
 
 from __future__ import annotations
 
 import json
 import os
-import pty
 import shlex
 import subprocess
 import sys
@@ -26,6 +25,7 @@ def project(subject: SubjectFiles, tmp_path: Path) -> Path:
     (tmp_path / "polybake.toml").write_text(
         f'[model]\nname = "tiny-model"\nsource = "none"\noutput = "{subject.model}"\n'
         '[clients.python]\noutput = "here"\n[clients.ruby]\noutput = "there"\n'
+        '[[verify.matrix]]\nlanguage = "python"\n'
     )
     return tmp_path
 
@@ -56,25 +56,37 @@ def test_a_service_whose_vectors_differ_is_diagnosed_next(subject: SubjectFiles)
     pytest.importorskip("uvicorn", reason="the server's packages are missing: polybake[serve]")
     from faulty.web import Web, web
 
-    shown = {}
-    for fault in ("", "unnormalised", "garbage"):
-        with web(Web(subject.fixture, fault)) as url:
-            shown[fault] = run("verify", str(subject.model), "--harness", f"{url}/embed").stdout
     model = shlex.quote(str(subject.model))
     diagnose = f"note: why they differ: polybake diagnose {model} --harness http://127"
-    assert [fault for fault, text in shown.items() if diagnose in text] == ["unnormalised"]
+    for fault, told in (("unnormalised", True), ("garbage", False)):
+        with web(Web(subject.fixture, fault)) as url:
+            printed = run("verify", str(subject.model), "--harness", f"{url}/embed").stdout
+        assert (diagnose in printed) == told
 
 
-def test_json_is_all_that_is_printed(project: Path) -> None:
-    """--json prints no failures and no progress beside it."""
-    done = run("verify", "--json", "--junit", "verify.xml", cwd=project)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert [one["language"] for one in json.loads(done.stdout)["runs"]] == ["python", "ruby"]
-    assert (project / "verify.xml").read_bytes().startswith(b"<?xml")
+def test_every_report_is_written(project: Path) -> None:
+    """Reports go to files, JSON alone to standard output, and annotations to standard error."""
+    files = {"--junit": "a.xml", "--html": "a.html", "--markdown": "a.md", "--record": "trend.json"}
+    words = [word for pair in files.items() for word in pair]
+    done = run("verify", "--json", "--github", *words, cwd=project)
+    report = json.loads(done.stdout)
+    assert done.returncode == report["exit_code"] == 1
+    assert [one["language"] for one in report["runs"]] == ["python", "ruby"]
+    assert {line[:8] for line in done.stderr.splitlines()} == {"::error "}
+    assert (project / "a.xml").read_bytes().startswith(b"<?xml")
+    assert "1 of 2 clients fail" in (project / "a.html").read_text()
+    assert "1 of 2 clients fail" in (project / "a.md").read_text()
+    trends = json.loads((project / "trend.json").read_text())["trends"]
+    assert {trend["language"] for trend in trends} == {"python"}
+    (project / "before.json").write_text(done.stdout)
+    compared = ("--language", "python", "--baseline", "before.json", "--record", "trend.json")
+    assert "changed: ruby on cpu: was not run" in polybake("verify", *compared, cwd=project)
+    assert json.loads((project / "trend.json").read_text())["trends"] == trends
 
 
 def test_a_terminal_shows_how_far_it_is(project: Path) -> None:
     """Progress goes to standard error, so that programs can read standard output."""
+    pty = pytest.importorskip("pty", reason="this system has no terminals that a program holds")
     shown, terminal = pty.openpty()
     command = [sys.executable, "-m", "polybake.cli.main", "verify", "--json"]
     process = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=terminal)
@@ -96,14 +108,32 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-@pytest.mark.parametrize("seconds", ["0", "-3", "nan"])
-def test_an_impossible_timeout_is_refused(project: Path, seconds: str) -> None:
-    """A wrong time-out gives one line before any client starts."""
-    printed = polybake("verify", "--timeout", seconds, cwd=project, code=2)
-    assert printed.startswith("polybake: timeout ")
+def test_a_matrix_is_printed_and_written(project: Path) -> None:
+    """Environments lie beside the file, whatever folder one stands in."""
+    other = project / "elsewhere"
+    other.mkdir()
+    printed = polybake("matrix", "../polybake.toml", "--markdown", "matrix.md", cwd=other)
+    assert "1 of 1 cells passed" in printed
+    assert "| PASS 0.0e+00 |" in (other / "matrix.md").read_text()
+    assert [path.name for path in (project / "build" / "matrix").iterdir()] == ["python-cpu"]
+    assert not (other / "build").exists()
 
 
-def test_an_unknown_language_is_named(project: Path) -> None:
-    """--language lists the clients that are here."""
-    printed = polybake("verify", "--language", "cobol", cwd=project, code=2)
-    assert "language 'cobol': there is no client of it; choose among: python, ruby" in printed
+def test_a_matrix_as_json_stands_alone(project: Path, subject: SubjectFiles) -> None:
+    """Each --model is a column; a language that is required and missing ends with 3."""
+    options = ["--json", "--model", subject.model, "--model", subject.model, "--folder", "there"]
+    done = run("matrix", *options, "--require", "go", cwd=project)
+    assert (done.returncode, done.stderr) == (3, "")
+    found = json.loads(done.stdout)
+    assert len(found["rows"][0]["cells"]) == 2
+    assert found["missing"][0].startswith("go is required")
+    assert (project / "there" / "python-cpu").is_dir()
+    assert not (project / "build").exists()
+
+
+def test_a_file_without_a_matrix_says_what_to_add(project: Path) -> None:
+    """An empty matrix runs nothing and must not pass."""
+    text = (project / "polybake.toml").read_text()
+    (project / "polybake.toml").write_text(text.partition("[[verify.matrix]]")[0])
+    printed = polybake("matrix", cwd=project, code=2)
+    assert "polybake.toml: has no [[verify.matrix]]; add one, see docs/matrix.md" in printed

@@ -10,7 +10,7 @@ import pytest
 
 from models.files.weights_beside import move_weights
 from polybake.base.modelfile.container import read_head
-from support.processes.commandline import polybake, run
+from support.processes.commandline import polybake
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +20,7 @@ def beside(every_feed: Path, tmp_path: Path) -> Path:
     return move_weights(every_feed, tmp_path / "m.onnx")
 
 
-def test_it_is_looked_at(beside: Path, tmp_path: Path) -> None:
+def test_it_is_looked_at(beside: Path, every_feed: Path, tmp_path: Path) -> None:
     weights = beside.with_suffix(".weights")
     size = (beside.stat().st_size + weights.stat().st_size) / 1e6
     shown = polybake("inspect", beside, cwd=tmp_path)
@@ -28,10 +28,6 @@ def test_it_is_looked_at(beside: Path, tmp_path: Path) -> None:
     assert str(weights) in shown
     polybake("inspect", beside, "--shapes", cwd=tmp_path)
     assert "reproduced: every golden case" in polybake("check", beside, cwd=tmp_path)
-    assert "graph      the same" in polybake("diff", beside, beside, cwd=tmp_path)
-
-
-def test_it_is_compared_with_one_file(beside: Path, every_feed: Path, tmp_path: Path) -> None:
     shown = polybake("diff", every_feed, beside, cwd=tmp_path)
     assert "modules    equal operators and weights, joined otherwise" in shown
     assert "Re-index: no." in shown
@@ -49,40 +45,17 @@ def test_its_cards_name_both_files(beside: Path, tmp_path: Path) -> None:
     assert part["bom-ref"] in bill["dependencies"][0]["dependsOn"]
 
 
-def test_it_is_exported(beside: Path, tmp_path: Path) -> None:
-    """Triton gets both files, ONNX Runtime's own format is one; each gives the golden vectors."""
+def test_its_vectors_are_written_and_explained(beside: Path, tmp_path: Path) -> None:
+    """Triton gets both files, ONNX Runtime's own format is one; other verbs take them as one."""
     polybake("export", "triton", beside, "-o", "triton", cwd=tmp_path)
     (graph,) = (tmp_path / "triton").glob("*/1/model.onnx")
     weights = beside.with_suffix(".weights")
     assert graph.with_name("m.weights").read_bytes() == weights.read_bytes()
     polybake("export", "ort", beside, "-o", "m.ort", cwd=tmp_path)
     assert (tmp_path / "m.ort").stat().st_size > weights.stat().st_size / 2
-
-
-def test_its_vectors_are_written_and_explained(beside: Path, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("".join(f"river {number} boat\n" for number in range(20)))
     polybake("embed", beside, "t.txt", "-o", "v.npy", cwd=tmp_path)
     shown = polybake("diagnose", beside, "--vectors", "v.npy", "--texts", "t.txt", cwd=tmp_path)
     assert "the same" in shown
     polybake("fit", beside, "t.txt", "--output", "fitted", cwd=tmp_path)
     polybake("fixtures", beside, "--output", "golden", cwd=tmp_path)
-
-
-def test_none_takes_it_without_its_weights(beside: Path, tmp_path: Path) -> None:
-    beside.with_suffix(".weights").unlink()
-    (tmp_path / "t.txt").write_text("river\n")
-    for command in (
-        ("check", beside),
-        ("inspect", beside),
-        ("card", beside, "-o", "card"),
-        ("diff", beside, beside),
-        ("export", "triton", beside, "-o", "triton"),
-        ("export", "ort", beside, "-o", "m.ort"),
-        ("embed", beside, "t.txt", "-o", "v.npy"),
-        ("generate", beside, "--clients", "clients"),
-        ("verify", beside, "--clients", "clients"),
-        ("fixtures", beside, "--output", "golden"),
-    ):
-        ended = run(*command, cwd=tmp_path)
-        assert ended.returncode == 2, command
-        assert "it holds the model's weights, put it beside the model" in ended.stderr, command

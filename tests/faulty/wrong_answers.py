@@ -1,11 +1,39 @@
 # ruff: noqa: ARG002 - a fault keeps the signature of what it takes the place of
-"""Harnesses that break the protocol, or answer with an error or a skip."""
+"""Harnesses that break the protocol, open another model, or answer with an error or a skip."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from faulty.reference import Reference
+
+
+def answering(answers: dict[str, dict[str, Any]], **start: object) -> type[Reference]:
+    """A client that answers some commands in another way, and start with other fields."""
+
+    class Answering(Reference):
+        def start(self, request):
+            return super().start(request) | start
+
+        def answer(self, request):
+            return answers.get(request["cmd"]) or super().answer(request)
+
+    return Answering
+
+
+def skipped(reason: str) -> dict[str, object]:
+    return {"skipped": True, "reason": reason}
+
+
+def running_on(provider: str) -> type[Reference]:
+    """A client whose model runs there, whatever was asked for."""
+
+    class RunningOn(Reference):
+        def provider(self, device):
+            return super().provider(device) | {"active": provider}
+
+    return RunningOn
 
 
 class PrintsGarbage(Reference):
@@ -48,14 +76,6 @@ class NotJson(Reference):
             super().reply(request, answer)
 
 
-class NotAnAnswer(Reference):
-    """The answer to embed_ids is JSON, but none of the three kinds."""
-
-    def answer(self, request):
-        answer = super().answer(request)
-        return {"value": 1} if request["cmd"] == "embed_ids" else answer
-
-
 class WrongSeq(Reference):
     """The answer to embed_ids carries another request's number."""
 
@@ -73,59 +93,51 @@ class AnswersTwice(Reference):
             super().reply(request, answer)
 
 
-class EmbedErrors(Reference):
-    """embed is answered with an error."""
+class WrongLanguage(Reference):
+    """The harness was copied from another client."""
+
+    def __init__(self, answers, language):
+        super().__init__(answers, language + "-copy")
+
+
+class NoDevice(Reference):
+    """There is no such device."""
 
     def answer(self, request):
-        if request["cmd"] == "embed":
-            return {"errored": True, "kind": "invalid_text", "message": "repair it", "index": 0}
-        return super().answer(request)
+        return {"errored": True, "kind": "device", "message": "no CUDA here; install a driver"}
 
 
-class SkipsEmbedIds(Reference):
-    """The client says that it can embed ids, and does not."""
+TEXTS_ONLY = {"embed_ids": skipped("takes texts only")}
 
-    def answer(self, request):
-        if request["cmd"] == "embed_ids":
-            return {"skipped": True, "reason": "takes texts only"}
-        return super().answer(request)
-
-
-class OnlyTexts(SkipsEmbedIds):
-    """The client cannot embed ids, and says so."""
-
-    def start(self, request):
-        return super().start(request) | {"capabilities": ["tokenize", "embed", "self_check"]}
-
-
-class OnlyTokenizes(Reference):
-    """The client gives no vectors, so that there is nothing to verify."""
-
-    def start(self, request):
-        return super().start(request) | {"capabilities": ["tokenize"]}
-
-    def answer(self, request):
-        if request["cmd"] in ("embed_ids", "embed"):
-            return {"skipped": True, "reason": "gives no vectors"}
-        return super().answer(request)
-
-
-class SelfCheckFails(Reference):
-    """The client's self-check sees a difference beyond the limit, and reports it calmly."""
-
-    def self_check(self, request):
-        return 0.5
-
-
-class SelfCheckNaN(Reference):
-    """The client's self-check gives NaN, which is not JSON."""
-
-    def self_check(self, request):
-        return float("nan")
-
-
-class SelfCheckText(Reference):
-    """The client's self-check gives a text."""
-
-    def self_check(self, request):
-        return "fine"
+FAULTS: dict[str, type[Reference]] = {
+    "PrintsGarbage": PrintsGarbage,
+    "ByteOrderMark": ByteOrderMark,
+    "NotAscii": NotAscii,
+    "NotJson": NotJson,
+    "NotAnAnswer": answering({"embed_ids": {"value": 1}}),
+    "WrongSeq": WrongSeq,
+    "AnswersTwice": AnswersTwice,
+    "EmbedErrors": answering(
+        {"embed": {"errored": True, "kind": "invalid_text", "message": "repair it", "index": 0}}
+    ),
+    "SkipsEmbedIds": answering(TEXTS_ONLY),  # and says that it can
+    "OnlyTexts": answering(TEXTS_ONLY, capabilities=["tokenize", "embed", "self_check"]),
+    "OnlyTokenizes": answering(
+        dict.fromkeys(("embed_ids", "embed"), skipped("gives no vectors")),
+        capabilities=["tokenize"],
+    ),
+    "HasNoStream": answering(
+        {"stream": skipped("unknown command stream")},
+        capabilities=["tokenize", "embed_ids", "embed"],
+    ),
+    "SelfCheckFails": answering({"self_check": {"results": 0.5}}),
+    "SelfCheckNaN": answering({"self_check": {"results": float("nan")}}),
+    "SelfCheckText": answering({"self_check": {"results": "fine"}}),
+    "WrongFingerprint": answering({}, fingerprint="0" * 64),
+    "WrongName": answering({}, name="other-model"),
+    "WrongLanguage": WrongLanguage,
+    "WrongProtocol": answering({}, protocol=2),
+    "FallsBack": running_on("CPUExecutionProvider"),
+    "ClaimsCuda": running_on("CUDAExecutionProvider"),
+    "NoDevice": NoDevice,
+}

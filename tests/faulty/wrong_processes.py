@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 - a fault keeps the signature of what it takes the place of
 """Harnesses that hang, crash, or do not end as they should."""
 
 from __future__ import annotations
@@ -7,102 +6,46 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 from faulty.reference import Reference
 
 
-class NeverAnswers(Reference):
-    """Case two is never answered."""
+class Asked(NamedTuple):
+    """What a harness is asked: the command, how many rows, and the number of the request."""
 
-    def answer(self, request):
-        if len(request.get("texts", request.get("input_ids", ()))) == 2:
-            time.sleep(600)
-        return super().answer(request)
-
-
-class HangsOnEveryFifth(Reference):
-    """Every fifth request to a process is never answered."""
-
-    asked = 0
-
-    def answer(self, request):
-        self.asked += 1
-        if self.asked == 5:
-            time.sleep(600)
-        return super().answer(request)
+    command: str
+    rows: int
+    number: int
 
 
-class HangsOnEveryOther(Reference):
-    """Every request other than start is never answered."""
+def instead(when: Callable[[Asked], bool], act: Callable[[], object]) -> type[Reference]:
+    """A harness that does something in place of some answers."""
 
-    def answer(self, request):
-        if request["cmd"] != "start":
-            time.sleep(600)
-        return super().answer(request)
+    class Instead(Reference):
+        number = 0
 
+        def answer(self, request):
+            self.number += 1
+            rows = len(request.get("texts", request.get("input_ids", ())))
+            if when(Asked(request["cmd"], rows, self.number)):
+                act()
+            return super().answer(request)
 
-class SlowStart(Reference):
-    """The model takes for ever to load."""
-
-    def start(self, request):
-        time.sleep(600)
-
-
-class CrashesOnCase(Reference):
-    """Case three ends the process, with a reason on standard error."""
-
-    def answer(self, request):
-        if len(request.get("texts", request.get("input_ids", ()))) == 3:
-            sys.exit("out of luck")
-        return super().answer(request)
+    return Instead
 
 
-class CrashesOften(Reference):
-    """Each request for vectors ends the process; token ids are answered."""
+def at_the_end(act: Callable[[], object]) -> type[Reference]:
+    """A harness that does something after stop."""
 
-    def encode(self, vectors):
-        sys.exit(9)
+    class AtTheEnd(Reference):
+        def serve(self):
+            super().serve()
+            act()
 
-
-class Killed(Reference):
-    """embed of case three ends the process by a signal."""
-
-    def embed(self, request):
-        if len(request["texts"]) == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().embed(request)
-
-
-class CrashesAlways(Reference):
-    """The process ends at start."""
-
-    def start(self, request):
-        sys.exit("cannot load the runtime")
-
-
-class CrashesAfterStart(Reference):
-    """The process ends at every request but start."""
-
-    def answer(self, request):
-        if request["cmd"] != "start":
-            sys.exit(7)
-        return super().answer(request)
-
-
-class ExitCode(Reference):
-    """The process ends with an exit code after stop."""
-
-    def serve(self):
-        super().serve()
-        sys.exit(3)
-
-
-class StaysAfterStop(Reference):
-    """The process does not end after stop."""
-
-    def serve(self):
-        super().serve()
-        time.sleep(600)
+    return AtTheEnd
 
 
 class TalksAfterStop(Reference):
@@ -111,3 +54,30 @@ class TalksAfterStop(Reference):
     def serve(self):
         super().serve()
         self.write("bye")
+
+
+hang = partial(time.sleep, 600)
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+FAULTS: dict[str, type[Reference]] = {
+    "NeverAnswers": instead(lambda asked: asked.rows == 2, hang),
+    "HangsOnEveryFifth": instead(lambda asked: asked.number == 5, hang),
+    "HangsOnEveryOther": instead(lambda asked: asked.command != "start", hang),
+    "SlowStart": instead(lambda asked: asked.command == "start", hang),
+    "CrashesOnCase": instead(lambda asked: asked.rows == 3, partial(sys.exit, "out of luck")),
+    "CrashesOften": instead(
+        lambda asked: asked.command in ("embed_ids", "embed", "stream"), partial(sys.exit, 9)
+    ),
+    "Killed": instead(lambda asked: (asked.command, asked.rows) == ("embed", 3), kill),
+    "CrashesAlways": instead(
+        lambda asked: asked.command == "start", partial(sys.exit, "cannot load the runtime")
+    ),
+    "CrashesAfterStart": instead(lambda asked: asked.command != "start", partial(sys.exit, 7)),
+    "ExitCode": at_the_end(partial(sys.exit, 3)),
+    "StaysAfterStop": at_the_end(hang),
+    "TalksAfterStop": TalksAfterStop,
+}

@@ -1,100 +1,55 @@
-"""Clients that give other vectors, or write them wrongly."""
+"""Clients that give other vectors or token ids, or write them wrongly."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from typing import Any
 
 from faulty.reference import Reference, Vectors
 
 
-class VectorFault(Reference):
-    """The base of those that give other vectors."""
+def spoiled(spoil: Callable[[Vectors], Vectors]) -> type[Reference]:
+    """A client that gives other vectors."""
 
-    def encode(self, vectors):
-        return super().encode(self.spoil(vectors))
+    class Spoiled(Reference):
+        def encode(self, vectors):
+            return super().encode(spoil(vectors))
 
-    def spoil(self, vectors: Vectors) -> Vectors:
-        raise NotImplementedError
-
-
-class OneFloatOff(VectorFault):
-    """The last element of the last row is off by 2e-5."""
-
-    def spoil(self, vectors):
-        vectors[-1][-1] += 2e-5
-        return vectors
+    return Spoiled
 
 
-class SwappedRows(VectorFault):
-    """The rows of a batch come back in another order."""
-
-    def spoil(self, vectors):
-        return vectors[::-1]
-
-
-class RepeatedRow(VectorFault):
-    """Every row of a batch is the first one's."""
-
-    def spoil(self, vectors):
-        return [vectors[0]] * len(vectors)
+def put(vectors: Vectors, row: int, element: int, value: float) -> Vectors:
+    """The vectors with one other element."""
+    vectors[row][element] = value
+    return vectors
 
 
-class MissingRow(VectorFault):
-    """The last row of a batch is lost."""
+def written(write: Callable[[dict[str, Any]], object]) -> type[Reference]:
+    """A client that writes right vectors wrongly."""
 
-    def spoil(self, vectors):
-        return vectors[:-1] or [[]]
+    class Written(Reference):
+        def encode(self, vectors):
+            return write(super().encode(vectors))
 
-
-class NotANumber(VectorFault):
-    """One element is NaN."""
-
-    def spoil(self, vectors):
-        vectors[0][3] = float("nan")
-        return vectors
+    return Written
 
 
-class Infinite(VectorFault):
-    """One element is infinite."""
+def tokenizing(change: Callable[[list[list[int]]], list[list[Any]]]) -> type[Reference]:
+    """A client that gives other token ids, and right vectors."""
 
-    def spoil(self, vectors):
-        vectors[-1][0] = float("inf")
-        return vectors
+    class Tokenizing(Reference):
+        def tokenize(self, request):
+            return change(super().tokenize(request))
 
-
-class Zeros(VectorFault):
-    """Every element is 0."""
-
-    def spoil(self, vectors):
-        return [[0.0] * len(row) for row in vectors]
+    return Tokenizing
 
 
-class Negated(VectorFault):
-    """Every element has the other sign."""
+class ForgetsPrompt(Reference):
+    """The prompt is not put before the text."""
 
-    def spoil(self, vectors):
-        return [[-x for x in row] for row in vectors]
-
-
-class NotNormalised(VectorFault):
-    """Vectors are longer by 0.1 percent."""
-
-    def spoil(self, vectors):
-        return [[1.001 * x for x in row] for row in vectors]
-
-
-class HalfPrecision(VectorFault):
-    """Elements went through float16."""
-
-    def spoil(self, vectors):
-        return [[struct.unpack("e", struct.pack("e", x))[0] for x in row] for row in vectors]
-
-
-class DependsOnBatch(VectorFault):
-    """A text among others gets another vector than alone."""
-
-    def spoil(self, vectors):
-        return [[x + 1e-3 * (len(vectors) > 1) for x in row] for row in vectors]
+    def answer(self, request):
+        return super().answer(request | {"prompt": None} if "texts" in request else request)
 
 
 class GivesTheLastVectors(Reference):
@@ -110,38 +65,47 @@ class GivesTheLastVectors(Reference):
         return self.encode(self.left)
 
 
-class WrongShape(Reference):
-    """Rows and columns are exchanged."""
-
-    def encode(self, vectors):
-        encoded = super().encode(vectors)
-        return encoded | {"shape": encoded["shape"][::-1]}
-
-
-class ClaimsFloat64(Reference):
-    """float32 data is said to be float64."""
-
-    def encode(self, vectors):
-        return super().encode(vectors) | {"dtype": "float64"}
-
-
-class TruncatedData(Reference):
-    """The base64 ends early."""
-
-    def encode(self, vectors):
-        encoded = super().encode(vectors)
-        return encoded | {"data": encoded["data"][:-4]}
-
-
-class BrokenData(Reference):
-    """The data is not base64."""
-
-    def encode(self, vectors):
-        return super().encode(vectors) | {"data": "*"}
-
-
 class VectorsAsLists(Reference):
     """Vectors are written as JSON numbers, which the protocol does not know."""
 
     def encode(self, vectors):
         return vectors
+
+
+FAULTS: dict[str, type[Reference]] = {
+    "OneFloatOff": spoiled(lambda v: put(v, -1, -1, v[-1][-1] + 2e-5)),
+    "SwappedRows": spoiled(lambda v: v[::-1]),
+    "RepeatedRow": spoiled(lambda v: [v[0]] * len(v)),
+    "MissingRow": spoiled(lambda v: v[:-1] or [[]]),
+    "NotANumber": spoiled(lambda v: put(v, 0, 3, float("nan"))),
+    "Infinite": spoiled(lambda v: put(v, -1, 0, float("inf"))),
+    "Zeros": spoiled(lambda v: [[0.0] * len(row) for row in v]),
+    "Negated": spoiled(lambda v: [[-x for x in row] for row in v]),
+    "NotNormalised": spoiled(lambda v: [[1.001 * x for x in row] for row in v]),
+    "HalfPrecision": spoiled(
+        lambda v: [[struct.unpack("e", struct.pack("e", x))[0] for x in row] for row in v]
+    ),
+    "DependsOnBatch": spoiled(lambda v: [[x + 1e-3 * (len(v) > 1) for x in row] for row in v]),
+    "GivesTheLastVectors": GivesTheLastVectors,
+    "WrongShape": written(lambda coded: coded | {"shape": coded["shape"][::-1]}),
+    "ClaimsFloat64": written(lambda coded: coded | {"dtype": "float64"}),
+    "TruncatedData": written(lambda coded: coded | {"data": coded["data"][:-4]}),
+    "BrokenData": written(lambda coded: coded | {"data": "*"}),
+    "VectorsAsLists": VectorsAsLists,
+    # of int8
+    "OneStepOff": spoiled(lambda v: put(v, -1, -1, v[-1][-1] - 1)),
+    "RoundsUp": spoiled(lambda v: [[min(x + i % 2, 127) for i, x in enumerate(row)] for row in v]),
+    "TwoStepsAtAnEdge": spoiled(lambda v: put(v, 0, 0, v[0][0] + 2)),  # which may differ by one
+    "Unsigned": written(lambda coded: coded | {"dtype": "uint8"}),
+    # of bits, eight in a byte
+    "TurnedBit": spoiled(lambda v: put(v, -1, -1, v[-1][-1] ^ 0b00010000)),
+    "BitOrder": spoiled(lambda v: [[int(f"{x:08b}"[::-1], 2) for x in row] for row in v]),
+    "ByteOrder": spoiled(lambda v: [row[::-1] for row in v]),
+    "LessHalf": spoiled(lambda v: [[x ^ 128 for x in row] for row in v]),  # as those of binary
+    # of token ids
+    "WrongId": tokenizing(lambda ids: [*ids[:-1], [*ids[-1][:-1], ids[-1][-1] + 1]]),
+    "DroppedToken": tokenizing(lambda ids: [*ids[:-1], ids[-1][:-1]]),
+    "AddedToken": tokenizing(lambda ids: [[*row, 0] for row in ids]),
+    "IdsAsFloats": tokenizing(lambda ids: [[float(i) for i in row] for row in ids]),
+    "ForgetsPrompt": ForgetsPrompt,
+}

@@ -34,33 +34,19 @@ def ran(report: Report) -> list[tuple[str, str]]:
     return [(run.language, run.device) for run in report.runs]
 
 
-def test_every_client_of_the_folder_is_verified(subject: SubjectFiles, clients: Path) -> None:
-    """The file's own golden cases are run on the CPU; paths may be strings."""
-    report = verify(str(subject.model), str(clients))
-    assert ran(report) == [("a", "cpu"), ("b", "cpu"), ("c", "cpu")]
-    assert {verdict.language for verdict in report.failures} == {"b"}
-    assert report.exit_code() == 1
-
-
 def test_clients_is_the_folder_without_a_name(
     subject: SubjectFiles, clients: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder ``clients`` is the default, unless only foreign harnesses are given."""
     monkeypatch.chdir(clients.parent)
-    assert len(verify(subject.model).runs) == 3
+    report = verify(str(subject.model))
+    assert ran(report) == [("a", "cpu"), ("b", "cpu"), ("c", "cpu")]
+    assert {verdict.language for verdict in report.failures} == {"b"}
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
     command = shlex.join([sys.executable, "-m", "faulty", str(subject.answers), "none", "perl"])
     assert ran(verify(subject.model, harnesses=[command])) == [("perl", "cpu")]
     report = verify(subject.model, languages=["a"], harnesses=[command])
     assert ran(report) == [("a", "cpu"), ("perl", "cpu")]
-
-
-def test_single_folders_are_taken(subject: SubjectFiles, clients: Path) -> None:
-    """Several folders of clients need no common one."""
-    assert ran(verify(subject.model, [clients / "c", clients / "a"])) == [
-        ("c", "cpu"),
-        ("a", "cpu"),
-    ]
 
 
 def test_a_language_asked_for_may_not_be_skipped(subject: SubjectFiles, clients: Path) -> None:
@@ -73,20 +59,15 @@ def test_a_language_asked_for_may_not_be_skipped(subject: SubjectFiles, clients:
     assert verify(subject.model, clients, languages=["c"]).exit_code() == 3
 
 
-def test_required_names_may_not_be_skipped(subject: SubjectFiles, clients: Path) -> None:
-    """A language without a client is missing."""
-    report = verify(subject.model, [clients / "a"], require=["ruby"])
-    assert report.missing[0].startswith("ruby is required, but no client ran it")
-
-
-def test_a_fixture_folder_takes_the_place_of_the_file_s(
-    subject: SubjectFiles, clients: Path, tmp_path: Path
-) -> None:
-    """Only the cases of the fixture folder are asked."""
+def test_single_folders_are_taken(subject: SubjectFiles, clients: Path, tmp_path: Path) -> None:
+    """Folders of clients need no common one, and a fixture takes the place of the file's."""
     cases = subject.fixture.cases[:1]
     write_fixture(subject.fixture.model_copy(update={"cases": cases}), tmp_path / "golden")
-    report = verify(subject.model, [clients / "a"], fixture=tmp_path / "golden")
-    assert (report.cases, report.executed) == (1, len(CASE_STAGES) + len(MANY_STAGES))
+    folders = [clients / "c", clients / "a"]
+    report = verify(subject.model, folders, fixture=tmp_path / "golden", require=["ruby"])
+    assert ran(report) == [("c", "cpu"), ("a", "cpu")]
+    assert report.missing[0].startswith("ruby is required, but no client ran it")
+    assert (report.cases, report.executed) == (1, 2 * (len(CASE_STAGES) + len(MANY_STAGES)))
 
 
 def test_a_client_that_hangs_is_ended_in_time(subject: SubjectFiles, tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """A process that has imported ONNX's libraries, and runs each command of polybake in a fork.
 
-These libraries take two seconds to import, most of them in sympy, and hundreds of tests run a
-command. Nothing of polybake and no runtime is imported before the fork.
+These libraries take two seconds to import, most of them in sympy. Nothing of polybake and no
+runtime is imported before the fork, so that a fork can be without them.
 
-A request is a line of JSON: ``arguments``, ``folder``, ``environment``, and the paths ``out`` and
-``err`` of files for what the command prints. The answer is a line with its exit code.
+A request is a line of JSON: ``arguments``, ``hidden`` packages, ``folder``, ``environment``, and
+the paths ``out`` and ``err`` of files for what the command prints. The answer is a line with its
+exit code.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def become(request: dict[str, object]) -> None:
     os.environ.update(request["environment"])  # type: ignore[call-overload]
     os.chdir(str(request["folder"]))
     sys.argv = ["polybake", *request["arguments"]]  # type: ignore[misc]
+    sys.modules.update(dict.fromkeys(request["hidden"]))  # type: ignore[call-overload]
     runpy.run_module("polybake.cli.main", run_name="__main__", alter_sys=True)
 
 

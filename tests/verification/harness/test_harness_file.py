@@ -1,4 +1,4 @@
-"""harness.json and where clients are found."""
+"""harness.json: where clients are found, and what they need before their harness runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import pytest
 
 from polybake.errors import InputError
 from polybake.verification.harness.harness_file import (
-    HARNESS_FILE,
+    Client,
     find_clients,
     foreign_client,
     read_client,
 )
+from polybake.verification.harness.prepare import check_programs, run_prepare
+from polybake.verification.verdict import HarnessError, Status
 
 VALID = {
     "language": "ruby",
@@ -58,22 +60,14 @@ def test_no_client_sends_telemetry(
 
 
 def test_clients_are_found_by_name(tmp_path: Path) -> None:
-    """The folders with a harness.json are clients, in the order of their names."""
+    """The folders with a harness.json are clients, by name; a client's own may be given, too."""
+    with pytest.raises(InputError, match="polybake generate"):
+        find_clients(tmp_path)
     for language in ("ruby", "node", "python"):
         write_harness(tmp_path / language, language=language)
     (tmp_path / "notes").mkdir()
     assert [client.language for client in find_clients(tmp_path)] == ["node", "python", "ruby"]
-
-
-def test_one_client_folder_is_found(tmp_path: Path) -> None:
-    """A client's own folder may be given too."""
-    assert [client.language for client in find_clients(write_harness(tmp_path))] == ["ruby"]
-
-
-def test_no_client_is_an_error(tmp_path: Path) -> None:
-    """A folder without clients is refused with the remedy."""
-    with pytest.raises(InputError, match="polybake generate"):
-        find_clients(tmp_path)
+    assert [client.language for client in find_clients(tmp_path / "ruby")] == ["ruby"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +89,6 @@ def test_wrong_key_is_named(tmp_path: Path, changes: dict[str, object], key: str
 
 
 def test_damaged_file_is_an_error(tmp_path: Path) -> None:
-    """A harness.json that is not JSON, or not there, is an InputError."""
     with pytest.raises(InputError, match="cannot be read"):
         read_client(tmp_path)
     (tmp_path / "harness.json").write_text("{")
@@ -120,17 +113,68 @@ def test_impossible_command_is_an_error(command: str) -> None:
 
 def test_a_device_may_have_its_own_commands(tmp_path: Path) -> None:
     """Keys set for cuda replace the general ones, and the others stay."""
-    content = {
-        "language": "tiny",
-        "prepare": [["install", "cpu"]],
-        "run": ["{python}", "harness.py"],
-        "environment": {"KIND": "cpu"},
-        "cuda": {"prepare": [["install", "gpu"]], "environment": {"KIND": "gpu"}},
-    }
-    (tmp_path / HARNESS_FILE).write_text(json.dumps(content))
-    client = read_client(tmp_path)
+    cuda = {"prepare": [["install", "gpu"]], "environment": {"KIND": "gpu"}}
+    client = read_client(write_harness(tmp_path, run=["{python}", "harness.py"], cuda=cuda))
     assert client.on("cpu") == client
     on_cuda = client.on("cuda")
     assert on_cuda.prepare == (("install", "gpu"),)
     assert on_cuda.run == (sys.executable, "harness.py")
     assert on_cuda.environment == {"KIND": "gpu"}
+
+
+def python(script: str) -> tuple[str, ...]:
+    """A command that runs a line of Python."""
+    return (sys.executable, "-S", "-c", script)
+
+
+def tiny(folder: Path, **fields) -> Client:
+    """A client that is never started."""
+    return Client(language="tiny", folder=folder, run=("x",), **fields)
+
+
+def test_missing_programs_are_named(tmp_path: Path) -> None:
+    """Every program that is not on the client's own PATH is named, and only those."""
+    check_programs(tiny(tmp_path, requires=(sys.executable,)))
+    client = tiny(tmp_path, requires=("no-such-a", sys.executable, "no-such-b"))
+    with pytest.raises(HarnessError, match="not on PATH: no-such-a, no-such-b;") as caught:
+        check_programs(client)
+    assert caught.value.status is Status.MISSING_TOOLCHAIN
+    name = Path(sys.executable).name
+    folder = {"PATH": str(Path(sys.executable).parent)}
+    check_programs(tiny(tmp_path, requires=(name,), environment=folder))
+    with pytest.raises(HarnessError, match=f"not on PATH: {name};"):
+        check_programs(tiny(tmp_path, requires=(name,), environment={"PATH": str(tmp_path)}))
+
+
+def test_prepare_runs_in_order_in_the_folder(tmp_path: Path) -> None:
+    """Each command sees what the one before it left in the client's folder."""
+    client = tiny(
+        tmp_path,
+        prepare=(
+            python("open('a', 'w').write('1')"),
+            python("import os; os.rename('a', os.environ['TARGET'])"),
+        ),
+        environment={"TARGET": "b"},
+    )
+    run_prepare(client, 60)
+    assert (tmp_path / "b").read_text() == "1"
+
+
+def test_failed_prepare_shows_its_output(tmp_path: Path) -> None:
+    """A command that fails ends the preparation, with its exit code and last lines."""
+    client = tiny(
+        tmp_path,
+        prepare=(python("print('no network'); raise SystemExit(5)"), python("open('b', 'w')")),
+    )
+    with pytest.raises(HarnessError, match="exit code 5: no network") as caught:
+        run_prepare(client, 60)
+    assert caught.value.status is Status.ERROR
+    assert not (tmp_path / "b").exists()
+
+
+def test_slow_prepare_is_ended(tmp_path: Path) -> None:
+    """A command that does not end in time is a time-out."""
+    client = tiny(tmp_path, prepare=(python("import time; time.sleep(600)"),))
+    with pytest.raises(HarnessError, match=r"not done in 0\.2 s") as caught:
+        run_prepare(client, 0.2)
+    assert caught.value.status is Status.TIMEOUT

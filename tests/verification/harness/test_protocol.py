@@ -47,26 +47,30 @@ def test_answers_are_read(line: bytes, expected: object) -> None:
     assert parse_answer(line, 1) == expected
 
 
+NO_JSON = "not a line of JSON in ASCII: "
+NO_ANSWER = "not an answer of the protocol: "
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("line", "says"),
     [
-        b"",
-        b"null",
-        b"[]",
-        b"\xff\xfe",
-        b"[" * 100_000,
-        b'{"seq":1}',
-        b'{"results":1}',
-        b'{"seq":2,"results":1}',
-        b'{"seq":"1","results":1}',
-        b'{"seq":1,"results":NaN}',
-        b'{"seq":1,"results":Infinity}',
-        b'{"seq":1,"results":1,"skipped":true,"reason":"both"}',
-        b'{"seq":1,"skipped":false,"reason":"no"}',
-        b'{"seq":1,"errored":true,"kind":"other","message":"m"}',
+        (b"", NO_JSON),
+        (b"\xff\xfe", NO_JSON),
+        (b"[" * 100_000, NO_JSON),
+        (b'{"seq":1,"results":NaN}', NO_JSON),
+        (b'{"seq":1,"results":Infinity}', NO_JSON),
+        (b"null", NO_ANSWER),
+        (b"[]", NO_ANSWER),
+        (b'{"seq":1}', NO_ANSWER),
+        (b'{"results":1}', NO_ANSWER),
+        (b'{"seq":"1","results":1}', NO_ANSWER),
+        (b'{"seq":1,"results":1,"skipped":true,"reason":"both"}', NO_ANSWER),
+        (b'{"seq":1,"skipped":false,"reason":"no"}', NO_ANSWER),
+        (b'{"seq":1,"errored":true,"kind":"other","message":"m"}', NO_ANSWER),
+        (b'{"seq":2,"results":1}', "an answer to request 2, expected one to 1"),
     ],
 )
-def test_anything_else_is_refused(line: bytes) -> None:
+def test_anything_else_is_refused(line: bytes, says: str) -> None:
     """Invalid JSON, unknown messages and answers to another request are errors."""
-    with pytest.raises(ValueError, match=r"not|expected"):
+    with pytest.raises(ValueError, match=f"^{says}"):
         parse_answer(line, 1)

@@ -1,4 +1,4 @@
-"""The evidence that a run keeps for its reports."""
+"""The evidence that a run keeps for its reports: distances, and the rows that differ most."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ import pytest
 
 from faulty.subject import CASES, DIMENSION, OUTPUTS, SubjectFiles
 from polybake.verification.judge import judge
+from polybake.verification.judging.distribution import Differences, times_grown, upper_end
 from polybake.verification.judging.evidence import MOST, Evidence
 from polybake.verification.judging.golden import decode_fixture
 from polybake.verification.judging.stages import Outcome
+from polybake.verification.judging.worst_case import (
+    CHARACTERS,
+    TOKENS,
+    TokenPair,
+    read_vocabulary,
+    shown_text,
+    side_by_side,
+)
 from polybake.verification.report import ClientRun
 from polybake.verification.reporting.report_json import report_json
 from polybake.verification.verdict import CASE_STAGES, SESSION, Stage, Status
@@ -56,20 +65,18 @@ def test_other_tokens_stand_beside_the_expected_ones(subject: SubjectFiles) -> N
     run = run_of(subject, "DroppedToken")
     row = {row.case: row for row in run.worst}["two"]
     assert (row.row, row.text) == (1, ("c d",))
-    assert [(pair.expected, pair.found) for pair in row.tokens] == [
-        ("? 2", "? 2"),
-        ("? 12", "? 12"),
-        ("? 13", "? 13"),
-        ("? 3", None),
-    ]
+    pairs = [(pair.expected, pair.found) for pair in row.tokens]
+    assert pairs == [("? 2", "? 2"), ("? 12", "? 12"), ("? 13", "? 13"), ("? 3", None)]
 
 
-def test_what_is_not_finite_or_misshapen_spoils_no_report(subject: SubjectFiles) -> None:
+@pytest.mark.parametrize("fault", ["NotANumber", "WrongShape", "MissingRow"])
+def test_what_is_not_finite_or_misshapen_spoils_no_report(
+    subject: SubjectFiles, fault: str
+) -> None:
     """Such vectors have a verdict and no figure, as JSON has no NaN."""
-    for fault in ("NotANumber", "WrongShape", "MissingRow"):
-        report = judge(subject.model, [subject.client(fault)], subject.fixture)
-        assert report.failures
-        json.loads(report_json(report), parse_constant=pytest.fail)
+    report = judge(subject.model, [subject.client(fault)], subject.fixture)
+    assert report.failures
+    json.loads(report_json(report), parse_constant=pytest.fail)
 
 
 @pytest.mark.parametrize("stages", [CASE_STAGES[1:], CASE_STAGES[:0:-1]])
@@ -84,3 +91,64 @@ def test_the_worse_stage_of_a_row_is_shown(subject: SubjectFiles, stages: list[S
         evidence.add(stage, golden, None, outcome, tolerance)
     (row,) = evidence.worst("")
     assert (row.stage, row.beyond) == (Stage.EMBED_IDS, False)
+
+
+@pytest.mark.parametrize("limit", [1e-5, 2e-5, 2.3e-2])
+def test_what_is_just_the_limit_is_within_it(limit: float) -> None:
+    """A difference of just the limit passes, so only bins above 0 are failures."""
+    differences = Differences(limit)
+    differences.add(np.array([limit, np.nextafter(limit, 1) * (1 + 1e-9)]))
+    assert differences.distribution(Stage.EMBED).counts == ((0, 1), (1, 1))
+
+
+def test_every_element_is_counted_once() -> None:
+    """Equal elements are counted apart, others by quarters of a decade, over several cases."""
+    differences = Differences(1e-5)
+    differences.add(np.array([[0.0, 2e-7], [0.0, 1e-4]]))
+    differences.add(np.array([[2e-7, 0.0]]))
+    found = differences.distribution(Stage.EMBED)
+    assert (found.equal, found.largest) == (3, 1e-4)
+    assert found.counts == ((-6, 2), (4, 1))
+    for number, value in ((-6, 2e-7), (4, 1e-4)):
+        low, high = upper_end(found, number - 1), upper_end(found, number)
+        assert low < value <= high * (1 + 1e-12)
+
+
+def test_growth_has_a_floor() -> None:
+    """Growth is counted from a floor, so that a difference near 0 gives no huge multiple."""
+    found = [times_grown(*one, 1e-5) for one in ((1e-6, 5e-6), (0.0, 1e-7), (1e-12, 2e-6))]
+    assert found == pytest.approx([5, 1, 20])
+
+
+def test_tokens_of_both_rows_share_a_line() -> None:
+    """A lost token moves no other; a long row is shown where it differs, at once."""
+    vocabulary = {2: "[CLS]", 7: "a", 8: "b"}
+    assert side_by_side([2, 7, 8], [2, 8], vocabulary) == (
+        TokenPair("[CLS] 2", "[CLS] 2"),
+        TokenPair("a 7", None),
+        TokenPair("b 8", "b 8"),
+    )
+    row = list(range(500))
+    pairs = side_by_side(row, [*row[:400], 999, *row[401:]], {})
+    assert len(pairs) == TOKENS
+    assert pairs[2:4] == (TokenPair("? 399", "? 399"), TokenPair("? 400", "? 999"))
+    pairs = side_by_side([1, 2, 3] * 100, [1, 2, *[5, 6] * 500_000], {})
+    assert pairs[2] == TokenPair("? 3", "? 5")
+
+
+def test_long_texts_are_cut() -> None:
+    """The texts of a pair are cut one by one."""
+    assert [len(part) for part in shown_text(("x" * 5000, "y"))] == [CHARACTERS + 1, 1]
+
+
+@pytest.mark.parametrize("vocabulary", [{"[UNK]": 0, "a": 1}, [["[UNK]", 0.0], ["a", -1.5]]])
+def test_tokens_are_read_with_those_added(vocabulary: object) -> None:
+    """Vocabularies of both forms in tokenizer.json are read, with added tokens."""
+    tokenizer = {"model": {"vocab": vocabulary}, "added_tokens": [{"id": 2, "content": "<mark>"}]}
+    assert read_vocabulary(json.dumps(tokenizer)) == {0: "[UNK]", 1: "a", 2: "<mark>"}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": {"vocab": [1]}}'])
+def test_another_tokenizer_has_no_tokens(text: str) -> None:
+    """A tokenizer of unknown form leaves tokens out and does not stop the report."""
+    assert read_vocabulary(text) == {}

@@ -20,13 +20,6 @@ def with_first_case(**changes: object) -> Fixture:
     return fixture.model_copy(update={"cases": (case, *fixture.cases[1:])})
 
 
-def test_vectors_are_decoded() -> None:
-    """Every case has its float32 rows, one a text."""
-    golden = decode_fixture(make_fixture(), ["cpu"], OUTPUT)
-    assert [case.vectors.shape for case in golden.cases] == [(1, 8), (2, 8), (3, 8), (1, 8)]
-    assert golden.cases[0].vectors.dtype == np.float32
-
-
 @pytest.mark.parametrize(
     ("fixture", "says"),
     [
@@ -64,21 +57,15 @@ def test_integers_have_their_slack() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "gives"),
-    [("float32", "int8"), ("int8", "float32"), ("int8", "ubinary"), ("ubinary", "int8")],
+    ("made", "gives"), [("float32", "int8"), ("int8", "float32"), ("int8", "ubinary")]
 )
 def test_a_fixture_of_another_precision_is_refused(made: str, gives: str) -> None:
-    """A fixture from before the model was quantized cannot judge it."""
+    """A fixture from before the model was quantized, or without its slack, cannot judge it."""
     with pytest.raises(InputError, match=r"case one: .* vectors, and the model gives .*8 "):
         decode_fixture(make_fixture(OUTPUTS[made]), ["cpu"], OUTPUTS[gives])
-
-
-def test_missing_slack_is_refused() -> None:
-    """Integers without their slack are damaged."""
-    vectors = make_fixture(OUTPUTS["int8"]).cases[0].embeddings
-    fixture = with_first_case(embeddings=vectors.model_copy(update={"slack": None}))
+    bare = make_fixture(OUTPUTS["int8"]).cases[0].embeddings.model_copy(update={"slack": None})
     with pytest.raises(InputError, match="case one: int8 vectors have no slack"):
-        decode_fixture(fixture, ["cpu"], OUTPUTS["int8"])
+        decode_fixture(with_first_case(embeddings=bare), ["cpu"], OUTPUTS["int8"])
 
 
 @pytest.mark.parametrize(("length", "limit"), [(0.5, 1e-5), (30.0, 3e-4)])

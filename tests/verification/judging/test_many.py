@@ -1,17 +1,22 @@
-"""Golden texts asked many at a time."""
+"""Golden texts asked many at a time, in lists and streams, and what fails there alone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from faulty.subject import OUTPUTS, SubjectFiles
-from polybake.base.modelfile.fixture import Fixture
+from polybake.base.modelfile.fixture import Case, Fixture, encode_vectors
+from polybake.verification.judging.batch_faults import batch_fault
 from polybake.verification.judging.golden import Golden, decode_fixture
 from polybake.verification.judging.many import LEAST, batch_sizes, enough, many_texts, mixed
-from polybake.verification.verdict import SESSION, Stage
+from polybake.verification.judging.streamed import StreamCall, stream_of
+from polybake.verification.verdict import SESSION, Stage, Status, Verdict
 
 
 def decoded(fixture: Fixture, precision: str = "float32") -> Golden:
@@ -25,8 +30,17 @@ def test_batches_are_those_of_clients() -> None:
     assert sizes == [2, 2, 2, 2, 32, 8]
 
 
-@pytest.mark.parametrize("budget", [512, 16_384])
-@pytest.mark.parametrize("lengths", [[2], [2, 9, 256], [512] * 3, [*range(2, 200)], [8192, 3]])
+@pytest.mark.parametrize(
+    ("lengths", "budget"),
+    [
+        ([2], 512),
+        ([2, 9, 256], 512),
+        ([512] * 3, 512),
+        ([*range(2, 200)], 512),
+        ([*range(2, 200)], 16_384),
+        ([8192, 3], 16_384),
+    ],
+)
 def test_there_are_three_batches_and_the_last_is_short(lengths: list[int], budget: int) -> None:
     """Short texts are repeated, and texts are left out once there are enough tokens."""
     found = [lengths[number] for number in enough(lengths, budget, 100_000)]
@@ -35,11 +49,7 @@ def test_there_are_three_batches_and_the_last_is_short(lengths: list[int], budge
     assert sizes[-1][0] < sizes[-1][1] or len(set(sizes)) == 1
     assert sum(found) <= 16 * budget + max(found)
     assert len(found) >= LEAST or sum(found) > 16 * budget
-
-
-def test_an_answer_has_a_limit() -> None:
-    """The number of texts is limited, and the shortest are kept."""
-    assert enough([5, 3, 4], 512, 2) == [1, 2]
+    assert enough([5, 3, 4], 512, 2) == [1, 2]  # the shortest, as an answer has a limit
 
 
 def test_the_order_looks_like_none_and_is_always_the_same() -> None:
@@ -82,19 +92,113 @@ def test_several_vectors_a_text_stay_together(subject: SubjectFiles) -> None:
     np.testing.assert_array_equal(vectors[first : first + 3], three.vectors)
 
 
-def test_answers_to_questions_have_no_stream(subject: SubjectFiles) -> None:
-    """Clients stream no answers to questions, so only their list is asked."""
+def test_a_task_s_stream_has_its_own_answer(subject: SubjectFiles) -> None:
+    """It is of as many texts as the list has; answers to questions have none."""
     case = subject.fixture.cases[0]
-    asked = case.model_copy(update={"call": {"question": "?", "contexts": ["p"]}, "answer": [[]]})
-    golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))
-    assert [stage for stage, _ in many_texts(golden, "cpu")] == [Stage.BATCHES]
-
-
-def test_a_stream_of_labels_has_its_own_answer(subject: SubjectFiles) -> None:
-    """The stream expects the answers of the call, for as many texts as the list has."""
-    case = subject.fixture.cases[0]
-    asked = case.model_copy(update={"call": {"texts": ["a"]}, "answer": [["A"]]})
-    golden = decoded(subject.fixture.model_copy(update={"cases": (asked,)}))
-    stream = dict(many_texts(golden, "cpu"))[Stage.STREAM].case
+    found = []
+    for call, answer in (({"texts": ["a"]}, [["A"]]), ({"question": "?", "contexts": ["p"]}, [[]])):
+        asked = case.model_copy(update={"call": call, "answer": answer})
+        fixture = subject.fixture.model_copy(update={"cases": (asked,)})
+        found.append(dict(many_texts(decoded(fixture), "cpu")))
+    labels, questions = found
+    stream = labels[Stage.STREAM].case
     count = len(stream.texts)
     assert (stream.call, stream.answer) == ({"texts": ["a"] * count}, [["A"]] * count)
+    assert [*questions] == [Stage.BATCHES]
+
+
+def called(call: dict[str, Any], answer: list[Any]) -> Case:
+    """A case whose texts have nine tokens in all."""
+    return Case(
+        id="case",
+        why="It has a call.",
+        texts=("t",),
+        input_ids=((1,) * 9,),
+        embeddings=encode_vectors(np.zeros((1, 8), np.float32)),
+        call=call,
+        answer=answer,
+    )
+
+
+def backwards(*cases: Case) -> StreamCall | None:
+    """The stream of all texts that there are, the last first."""
+    return stream_of(cases, lambda lengths: [*range(len(lengths))][::-1])
+
+
+def test_labels_are_those_of_all_cases_that_ask_alike() -> None:
+    """Cases with the same labels share a stream; the larger group of texts is taken."""
+    asked = {"labels": ["l"]}
+    stream = backwards(
+        called({"texts": ["x"], "labels": ["m"]}, [["other"]]),
+        called({"texts": ["p", "q"]} | asked, [["P"], ["Q"]]),
+        called({"texts": ["r"]} | asked, [["R"]]),
+    )
+    assert stream == StreamCall({"texts": ["r", "q", "p"]} | asked, [["R"], ["Q"], ["P"]])
+
+
+def test_other_answers_have_their_order() -> None:
+    """Scores stand in the order of documents, and of several aggregations only one is streamed."""
+    ranks = [{"index": 1, "score": 0.75}, {"index": 0, "score": 0.25}]
+    stream = backwards(called({"query": "?", "documents": ["low", "high"]}, ranks))
+    scores = [{"index": 0, "score": 0.75}, {"index": 1, "score": 0.25}]
+    assert stream == StreamCall({"query": "?", "documents": ["high", "low"]}, scores)
+    call = {"texts": ["p", "q"], "aggregations": ["first", "mean"]}
+    stream = backwards(called(call, [[["P"], ["Q"]], [["p"], ["q"]]]))
+    expected = {"texts": ["q", "p"], "aggregations": ["first"]}
+    assert stream == StreamCall(expected, [[["Q"], ["P"]]])
+
+
+@pytest.mark.parametrize("call", [None, {"texts": ["a"], "prompt": None}])
+def test_vectors_have_no_call(call: dict[str, Any] | None) -> None:
+    """Models of vectors stream vectors, so their cases give no call to stream."""
+    case = called({"texts": ["a"]}, [[]]).model_copy(update={"call": call})
+    assert backwards(case) is None
+
+
+SEVERAL = ("two", "three")
+
+
+@pytest.fixture
+def golden(subject: SubjectFiles) -> Golden:
+    """Two cases of one text, and two of several."""
+    return decode_fixture(subject.fixture, ["cpu"], OUTPUTS["float32"])
+
+
+def verdicts(golden: Golden, *failed: str, many: Status = Status.FAIL) -> list[Verdict]:
+    """Verdicts on embed, of which the named cases failed, and on the list of many texts."""
+    statuses = dict.fromkeys((one.case.id for one in golden.cases), Status.PASS)
+    statuses |= dict.fromkeys(failed, Status.FAIL)
+    found = [Verdict("tiny", "cpu", case, Stage.EMBED, one) for case, one in statuses.items()]
+    return [*found, Verdict("tiny", "cpu", SESSION, Stage.BATCHES, many)]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda rows: rows[::-1], "their vectors are in another order"),
+        (lambda rows: rows[[0] * len(rows)], "their vectors are in another order"),
+        (lambda rows: rows + 0.01, "padding; look at the mask"),
+    ],
+)
+def test_padding_is_told_from_order(
+    golden: Golden, change: Callable[[NDArray[np.float32]], NDArray[np.float32]], says: str
+) -> None:
+    """Right vectors at wrong places point at the order, and not at padding."""
+    vectors = {one.case.id: change(one.vectors) for one in golden.cases}
+    found = batch_fault(golden, verdicts(golden, *SEVERAL), vectors)
+    assert found is not None
+    assert says in found
+
+
+def test_what_fails_between_batches_alone(golden: Golden) -> None:
+    """If every case passes, only a list of several batches shows the fault."""
+    found = batch_fault(golden, verdicts(golden), {})
+    assert found is not None
+    assert found.startswith("only a list of several batches fails: ")
+
+
+def test_nothing_is_said_of_other_faults(golden: Golden) -> None:
+    """No note is given if single texts fail, if nothing does, or if errors explain it."""
+    assert batch_fault(golden, verdicts(golden, "one", *SEVERAL), {}) is None
+    assert batch_fault(golden, verdicts(golden, many=Status.PASS), {}) is None
+    assert batch_fault(golden, verdicts(golden, many=Status.ERROR), {}) is None

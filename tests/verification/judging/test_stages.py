@@ -1,4 +1,4 @@
-"""The judge's verdict on the answer to one stage."""
+"""The judge's verdict on the answer to one stage, beside what the planted faults show."""
 
 from __future__ import annotations
 
@@ -36,21 +36,6 @@ def answered(vectors: np.ndarray) -> dict[str, object]:
     return {"dtype": vectors.dtype.name, "shape": list(vectors.shape), "data": data}
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"dtype": "float64"}, "dtype float64, expected float32"),
-        ({"shape": [2, 1]}, "shape [2, 1], expected [1, 2]"),
-        ({"shape": [2]}, "shape [2], expected [1, 2]"),
-    ],
-)
-def test_dtype_and_shape_are_compared(change: dict[str, object], says: str) -> None:
-    """Dtype and shape must be the golden ones, as the answer states them."""
-    vectors = np.zeros((1, 2), np.float32)
-    outcome = judge_case(Stage.EMBED, golden(vectors), answered(vectors) | change, CPU)
-    assert (outcome.status, outcome.message) == (Status.FAIL, says)
-
-
 def test_each_output_is_judged() -> None:
     """Of several outputs each is compared by its name, and the message has the one that differs."""
     arrays = [np.ones((1, 2), np.float32), np.ones((3, 1), np.float32), np.ones((3, 2), np.float32)]
@@ -77,36 +62,6 @@ def test_equal_vectors_pass_and_come_back_exactly(array: np.ndarray) -> None:
     assert (outcome.status, outcome.difference) == (Status.PASS, 0.0)
     assert outcome.vectors is not None
     assert outcome.vectors.tobytes() == array.tobytes()
-
-
-@pytest.mark.parametrize("odd", [np.nan, np.inf])
-def test_what_is_not_finite_fails_and_is_not_kept(odd: float) -> None:
-    """Vectors with NaN or infinity have no largest difference."""
-    vectors = np.ones((1, 2), np.float32)
-    found = vectors.copy()
-    found[0, 1] = odd
-    outcome = judge_case(Stage.EMBED_IDS, golden(vectors), answered(found), CPU)
-    assert outcome.status is Status.FAIL
-    assert outcome.message.endswith("is not a finite number")
-    assert (outcome.difference, outcome.vectors) == (None, None)
-
-
-@pytest.mark.parametrize("data", ["AAAA", "AAAAA", "AAA=A", "\u00e9"])
-def test_damaged_data_is_an_error(data: str) -> None:
-    """Data that is not base64, or too short or too long for the shape."""
-    vectors = np.zeros((1, 2), np.float32)
-    outcome = judge_case(Stage.EMBED, golden(vectors), answered(vectors) | {"data": data}, CPU)
-    assert outcome.status is Status.ERROR
-    assert "data" in outcome.message
-
-
-def test_ids_are_rows_of_integers_and_equal() -> None:
-    """Numbers that are no integers break the protocol; others fail by their place."""
-    one = golden(np.zeros((1, 2), np.float32))
-    assert judge_case(Stage.TOKENIZE, one, [[1, 2]], CPU).status is Status.PASS
-    assert judge_case(Stage.TOKENIZE, one, [[1, 2.0]], CPU).status is Status.ERROR
-    outcome = judge_case(Stage.TOKENIZE, one, [[1, 3]], CPU)
-    assert outcome.message == "row 0, position 1: id 3, expected 2"
 
 
 @pytest.mark.parametrize(

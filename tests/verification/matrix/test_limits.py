@@ -18,6 +18,9 @@ from polybake.verification.verdict import HarnessError, Status
 
 PROCESSORS = (sys.executable, "-S", "-c", "import os; print(len(os.sched_getaffinity(0)))")
 
+affinity = pytest.mark.skipif(
+    sys.platform != "linux", reason="taskset, which limits threads, is Linux's"
+)
 emulated = pytest.mark.skipif(
     not any(map(shutil.which, ("qemu-x86_64", "qemu-x86_64-static"))),
     reason="QEMU is missing: install qemu-user",
@@ -32,21 +35,13 @@ def printed(one: Client) -> str:
     return subprocess.run(one.run, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_without_limits_nothing_changes() -> None:
-    """The harness runs as its file says."""
-    assert limited(client(), None, None) == client()
-
-
+@affinity
 def test_threads_are_the_processors_that_a_harness_sees() -> None:
-    """The affinity mask limits a harness, and every client's number of threads follows it."""
-    assert printed(limited(client(), 1, None)) == "1"
+    """The affinity mask limits a harness; more than there are is a missing device."""
+    assert limited(client(), None, None) == client()
     usable = len(os.sched_getaffinity(0))
-    assert printed(limited(client(), usable, None)) == str(usable)
-
-
-def test_more_threads_than_processors_are_a_missing_device() -> None:
-    """The message says how many there are."""
-    usable = len(os.sched_getaffinity(0))
+    for threads in (1, usable):
+        assert printed(limited(client(), threads, None)) == str(threads)
     with pytest.raises(HarnessError, match=f"may use {usable} processors") as caught:
         limited(client(), usable + 1, None)
     assert caught.value.status is Status.MISSING_DEVICE

@@ -23,35 +23,26 @@ def client(language: str, device: str = "cpu") -> Client:
     return read_client(CLIENTS / language).on(device)
 
 
-@pytest.mark.parametrize("language", ["python", "node", "ruby", "csharp"])
-def test_without_versions_nothing_is_added(language: str) -> None:
-    """Every language can be limited in threads without a change of packages."""
-    assert install_commands(client(language), Combination(language, threads=1)) == ()
-
-
-def test_python_has_both_packages_in_one_command() -> None:
-    """The client's own pip gets both requests in one command, and resolves them together."""
-    (command,) = install_commands(
-        client("python"), Combination("python", "cpu", "1.24.3", "newest")
-    )
+def test_versions_are_requests_of_a_language_s_own_installer() -> None:
+    """Both packages are in one command; without versions nothing is added in any language."""
+    for language in ("python", "node", "ruby", "csharp"):
+        assert install_commands(client(language), Combination(language, threads=1)) == ()
+    both = Combination("python", "cpu", "1.24.3", "newest")
+    (command,) = install_commands(client("python"), both)
     assert command[:4] == (".venv/bin/python", "-m", "pip", "install")
     assert command[-2:] == ("onnxruntime==1.24.3", "tokenizers")
     assert "--upgrade" in command
+    both = Combination("node", "cpu", "1.21.1", "newest")
+    (command,) = install_commands(client("node"), both)
+    assert command[-2:] == ("onnxruntime-node@1.21.1", "tokenizers@latest")
+    assert "--ignore-scripts" in command  # those of older versions download CUDA
 
 
 def test_on_cuda_it_is_the_package_for_gpus() -> None:
-    """The GPU package is installed into the client's environment for CUDA."""
+    """It goes into the client's environment for CUDA, whose scripts run."""
     one = Combination("python", "cuda", "newest")
     (command,) = install_commands(client("python", "cuda"), one)
     assert (command[0], command[-1]) == (".venv-cuda/bin/python", "onnxruntime-gpu[cuda,cudnn]")
-
-
-def test_node_runs_no_script_on_a_cpu() -> None:
-    """Install scripts of older versions download CUDA, so only CUDA environments run them."""
-    commands = install_commands(client("node"), Combination("node", "cpu", "1.21.1", "newest"))
-    assert commands[0][-2:] == ("onnxruntime-node@1.21.1", "tokenizers@latest")
-    assert "--ignore-scripts" in commands[0]
-    assert len(commands) == 1
     on_cuda = install_commands(client("node", "cuda"), Combination("node", "cuda", "newest"))
     assert on_cuda[1:] == (("npm", "rebuild", "onnxruntime-node"),)
 

@@ -3,6 +3,7 @@
 No golden case fills more than two batches, so a lost batch would go unnoticed.
 """
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -91,14 +92,16 @@ def enough(lengths: Sequence[int], budget: int, most: int) -> list[int]:
     kept = [one for one, upto in zip(order, sums, strict=True) if upto <= _DIFFERENT * budget]
     kept = kept or order[:1]
     found = kept[:most]
+    rows = sorted(lengths[one] for one in found)  # thousands, where a budget is large
     for number in cycle(kept):
-        sizes = [*batch_sizes((lengths[one] for one in found), budget)]
+        sizes = [*batch_sizes(rows, budget)]
         several = len(sizes) > 2 and sizes[-1][0] < sizes[-1][1]
         if len(found) >= most or (several and len(found) >= LEAST):
             break
-        if len(sizes) > 2 and sum(lengths[one] for one in found) > _MOST * budget:
+        if len(sizes) > 2 and sum(rows) > _MOST * budget:
             break
         found.append(number)
+        insort(rows, lengths[number])
     return found
 
 
