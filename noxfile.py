@@ -182,8 +182,7 @@ def exchange(session: nox.Session) -> None:
     install(session, "bake,cpu,sign", "exchange")
     session.run(
         "pytest", "-n", WORKERS, "--dist", "loadfile", "tests/shipping",
-        "tests/cli/test_card.py", "tests/cli/test_export.py",
-        "tests/cli/test_sign.py", "tests/test_hooks.py",
+        "tests/cli/test_shipping.py", "tests/test_hooks.py",
         "tests/test_action.py::test_the_whole_action", *session.posargs,
     )  # fmt: skip
 
