@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 from models.folders.heads import BERT, MODERN, saved_bert, saved_rotary
-from polybake.baking.bake_config import bake_config
-from polybake.baking.golden.golden import golden_cases
+from polybake.baking.golden.golden import make_fixture
 from polybake.baking.golden.texts import CaseText
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from polybake.config import Config
-from polybake.runtime.embedder import Embedder
-from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
@@ -91,8 +87,7 @@ def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
     import torch
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-    table = {"name": "tiny-answerer", "source": folder, "output": out}
-    bake_config(Config.model_validate({"model": table}))
+    bake(folder, out, name="tiny-answerer")
     head = read_head(out)
     assert head.manifest.contract.task == "answer"
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -123,13 +118,14 @@ def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
         }
         expected.append(case.model_copy(update=changed))
     assert len(expected) > 10
-    found = agreement_of_pairs(out, expected)
     plain = CaseText("answers", "", (), None, TEXTS)
-    (case,) = golden_cases([plain], Embedder(out).runner, None)
-    for text, answers in zip(TEXTS, case.answer, strict=True):
-        encoding, _, spans = row(case.call["question"], text)
-        assert compare_answers(answers_of(encoding, text, spans), answers) is None
-    return found
+    (case,) = make_fixture(out, [plain]).cases
+    rows = [row(case.call["question"], text) for text in TEXTS]
+    answers = [
+        answers_of(tokens, text, spans)
+        for text, (tokens, _, spans) in zip(TEXTS, rows, strict=True)
+    ]
+    return agreement(out, [*expected, case.model_copy(update={"answer": answers})])
 
 
 @pytest.mark.parametrize("kind", BERT)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polybake
 from models.folders.causal import (
     TEMPLATE,
     gemma_tokenizer,
@@ -21,7 +20,7 @@ from models.folders.tiny_folders import change_json
 from polybake.baking.sources import open_source
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
@@ -63,7 +62,7 @@ def agreement_with(score: Scorer, out: Path) -> Agreement:
         )
     assert len(expected) > 10
     assert len({round(score, 4) for case in expected for score in decoded(case)}) > 10
-    return agreement_of_pairs(out, expected)
+    return agreement(out, expected)
 
 
 def decoded(case: Any) -> list[float]:
@@ -108,7 +107,7 @@ def test_agrees_with_sentence_transformers(
 ) -> None:
     """Ids, scores and their order agree for every built-in case, of cut documents, too."""
     folder = write_logit_score(tmp_path / "model", kind, **changes)
-    polybake.bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
+    bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(folder), tmp_path / "tiny.onnx")
     proven(f"{kind} causal reranker, {named}", found, source=FOLDER, kept=named == "qwen3 yes/no")
 
@@ -126,7 +125,7 @@ def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
         processing_kwargs={"chat_template": {"add_generation_prompt": True}},
     )
     CrossEncoder(str(folder), device="cpu").save_pretrained(str(tmp_path / "model"))
-    polybake.bake(tmp_path / "model", tmp_path / "tiny.onnx", name="tiny-causal")
+    bake(tmp_path / "model", tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(tmp_path / "model"), tmp_path / "tiny.onnx")
     proven("qwen3 causal reranker, structured messages", found, source=FOLDER, kept=False)
 
@@ -134,7 +133,7 @@ def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
 def test_agrees_with_the_model_card(tmp_path: Path, proven: Proven) -> None:
     """The card's code for transformers: ids are joined, and no and yes weighed by a softmax."""
     folder = write_logit_score(tmp_path / "model", template=TEMPLATE)
-    polybake.bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
+    bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(model_card(folder), tmp_path / "tiny.onnx")
     proven("qwen3 causal reranker, model card", found, source=FOLDER, kept=False)
 
@@ -188,7 +187,7 @@ def test_agrees_with_the_authors_library(tmp_path: Path, proven: Proven) -> None
     assert asked is not None
     changed = asked.model_dump() | {"query_tokens": 30, "max_length": 40 + beside}
     config = {"name": "tiny-causal", "rerank": changed, "steps": [{"step": "head"}]}
-    polybake.bake(folder, tmp_path / "tiny.onnx", task="rerank", **config)
+    bake(folder, tmp_path / "tiny.onnx", task="rerank", **config)
     found = agreement_with(score, tmp_path / "tiny.onnx")
     proven("qwen2 causal reranker, authors' library", found, source="Hugging Face folder")
 
@@ -250,7 +249,7 @@ def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: 
         assert asked.max_length == 1024 + beside
         short = {"query_tokens": query, "max_length": 40 + beside}
         changes = {"rerank": asked.model_dump() | short, "steps": [{"step": "head"}]}
-    polybake.bake(folder, tmp_path / "tiny.onnx", task="rerank", name="tiny-causal", **changes)
+    bake(folder, tmp_path / "tiny.onnx", task="rerank", name="tiny-causal", **changes)
     found = agreement_with(score, tmp_path / "tiny.onnx")
     named = "gemma causal reranker, model card" + (", cut" if query is not None else "")
     proven(named, found, source="Hugging Face folder", kept=query is not None)

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from models.folders.heads import BERT, DECODERS, LABELS, MODERN, saved_bert, saved_rotary
-from polybake.baking.bake_config import bake_config
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from polybake.config import Config
 from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import Agreement, agreement
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
@@ -34,8 +32,7 @@ def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
     """Bake a folder and compare each golden case with the pipeline, a text at a time."""
     from transformers import pipeline
 
-    table = {"name": "tiny-classifier", "source": folder, "output": out, "task": "classify"}
-    bake_config(Config.model_validate({"model": table}))
+    bake(folder, out, name="tiny-classifier", task="classify")
     classify = pipeline("text-classification", str(folder), top_k=None, truncation=True)
     head = read_head(out)
     labels = head.manifest.contract.settings["labels"]

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from models.folders.heads import DECODERS, LABELS, saved_bert, saved_rotary
-from polybake.baking.bake_config import bake_config
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from polybake.config import Config
-from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
@@ -24,8 +22,7 @@ def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
     """Bake a folder and compare each golden case with the pipeline, a pair at a time."""
     from transformers import pipeline
 
-    table = {"name": "tiny-pairs", "source": folder, "output": out, "task": "classify-pairs"}
-    bake_config(Config.model_validate({"model": table}))
+    bake(folder, out, name="tiny-pairs", task="classify-pairs")
     classify = pipeline("text-classification", str(folder), top_k=None)
     head = read_head(out)
     labels = head.manifest.contract.settings["labels"]
@@ -50,7 +47,7 @@ def agreement_with_pipeline(folder: Path, out: Path) -> Agreement:
         }
         expected.append(case.model_copy(update=changed))
     assert len(expected) > 10
-    return agreement_of_pairs(out, expected)
+    return agreement(out, expected)
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polybake
 from models.folders.clip import PICTURES, clip_text_config, clip_tokenizer
-from models.folders.saved import randomise
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import write_json
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import FOLDER, Proven
 
 torch = pytest.importorskip("torch", reason="the oracle is not installed")
@@ -41,7 +40,7 @@ def saved(model: Any, folder: Path) -> Any:
 
 def agreement_with(features: Any, folder: Path, out: Path) -> Agreement:
     """Bake a folder and compare each golden case with the library, a text at a time."""
-    polybake.bake(folder, out, name="tiny")
+    bake(folder, out, name="tiny")
     tokenizer = (
         transformers.AutoTokenizer.from_pretrained(folder / "0_CLIPModel")
         if (folder / "modules.json").is_file()

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polybake
 from models.folders import bert, rotary
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import drawn, randomise
 from models.folders.tiny_folders import change_json, write_json, write_tokenizer
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
 from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import Agreement, agreement
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
@@ -68,7 +68,6 @@ def saved(folder: Path, kind: str = "bert", skip: str = ".,:t", **settings: Any)
     from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 
     body = Transformer(str(saved_body(folder / "body", kind)), **settings)
-    torch.manual_seed(5)
     dense = Dense(
         body.get_embedding_dimension(),
         7,
@@ -76,6 +75,7 @@ def saved(folder: Path, kind: str = "bert", skip: str = ".,:t", **settings: Any)
         activation_function=torch.nn.Identity(),
         module_input_name="token_embeddings",
     )
+    randomise(dense)
     mask = MultiVectorMask(skiplist_words=[*skip])
     normalize = Normalize(module_input_name="token_embeddings")
     prompts = {"query": "the water: ", "document": "river "}
@@ -89,7 +89,7 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.util.similarity import maxsim
 
-    polybake.bake(folder, out, name="tiny-multi-vector")
+    bake(folder, out, name="tiny-multi-vector")
     library = MultiVectorEncoder(str(folder), device="cpu")
     expected = []
     for case in read_head(out).fixture.cases:
@@ -164,10 +164,9 @@ def test_folders_of_stanford(metadata: dict[str, Any], tmp_path: Path, proven: P
     from safetensors.torch import load_file, save_file
 
     folder = saved_body(tmp_path / "model", "bert", "[unused0]", "[unused1]")
-    torch.manual_seed(5)
     weights = {f"bert.{name}": one for name, one in load_file(folder / "model.safetensors").items()}
     save_file(
-        weights | {"linear.weight": torch.randn(7, 24)},
+        weights | {"linear.weight": torch.from_numpy(drawn("linear.weight", (7, 24)))},
         folder / "model.safetensors",
         metadata={"format": "pt"},
     )
@@ -187,8 +186,7 @@ def test_folders_of_pylate(settings: dict[str, Any], tmp_path: Path, proven: Pro
     from sentence_transformers.base.modules.dense import Dense
 
     body = Transformer(str(saved_body(tmp_path / "body", "bert", "[Q] ", "[D] ")))
-    torch.manual_seed(5)
-    dense = Dense(24, 7, bias=False, activation_function=torch.nn.Identity())
+    dense = randomise(Dense(24, 7, bias=False, activation_function=torch.nn.Identity()))
     folder = tmp_path / "model"
     SentenceTransformer(modules=[body, dense]).save(str(folder))
     modules = [

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import polybake
 from models.folders.saved import MAX_LENGTH, save
 from models.folders.tiny_folders import change_json
 from oracle.test_onnx_exports import TYPES, bert, export
-from support.oracle.agreement import agreement_with_source
+from support.oracle.agreement import agreement_with_source, bake
 from support.oracle.proven import Proven
 
 pytest.importorskip("torch", reason="the oracle is not installed")
@@ -46,6 +45,6 @@ def test_a_known_name_agrees(
     alone = (tmp_path / "body").rename(tmp_path / called)
     change_json(alone / "tokenizer_config.json", model_max_length=MAX_LENGTH)
     source = export(alone, TYPES, dynamo=False, opset_version=17) if converted else alone
-    baked = polybake.bake(source, tmp_path / "tiny.onnx", name="tiny").path
+    baked = bake(source, tmp_path / "tiny.onnx", name="tiny")
     form = "ONNX export" if converted else "Hugging Face folder"
     proven("bert", agreement_with_source(tmp_path / "whole", baked), source=f"{form}, by its name")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from models.folders.saved import randomise
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import (
     CONFIG,
     bert_weights,
@@ -224,11 +224,10 @@ def save(
     folder: Path, modules: Callable[[Path], list[Any]], prompts: dict[str, str] | None
 ) -> Path:
     """Let sentence-transformers save the modules, those without an encoder of std 0.2."""
-    torch.manual_seed(5)
     made = modules(folder)
-    for module in (part for one in made for part in one.modules()):
+    for place, module in enumerate(part for one in made for part in one.modules()):
         if isinstance(module, Dense | LayerNorm):
-            randomise(module)
+            randomise(module, seed=place)
     model = SentenceTransformer(modules=made, prompts=prompts, device="cpu")
     model.save(str(folder / "saved"))
     return folder / "saved"

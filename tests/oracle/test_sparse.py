@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polybake
 from models.folders import bert, rotary
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import change_json, write_tokenizer
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import Case, encode_vectors
 from polybake.verification.judging.answers import compare_answers
-from support.oracle.agreement import Agreement, agreement
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import FOLDER, Proven
 
 pytestmark = pytest.mark.oracle
@@ -68,7 +68,7 @@ def agreement_with_library(folder: Path, out: Path) -> Agreement:
     """Bake a folder and compare each golden case with the library, a text at a time."""
     from sentence_transformers import SparseEncoder
 
-    polybake.bake(folder, out, name="tiny-sparse")
+    bake(folder, out, name="tiny-sparse")
     library = SparseEncoder(str(folder), device="cpu")
     expected = []
     for case in read_head(out).fixture.cases:

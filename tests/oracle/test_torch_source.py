@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import change_json, write_json
 from models.folders.torch_exported import (
     KINDS,

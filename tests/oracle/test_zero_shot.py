@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import polybake
 from models.folders.heads import BERT, MODERN, saved_bert, saved_rotary
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement_of_pairs
+from support.oracle.agreement import Agreement, agreement, bake
 from support.oracle.proven import Proven
 
 pytestmark = pytest.mark.oracle
@@ -29,7 +28,7 @@ def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) ->
     """Bake a folder and compare each golden case with the pipeline, one label alone, too."""
     from transformers import pipeline
 
-    polybake.bake(folder, out, name="tiny-zero-shot")
+    bake(folder, out, name="tiny-zero-shot")
     classify = pipeline("zero-shot-classification", str(folder), device="cpu")
     entailment = [label.lower()[:6] for label in labels].index("entail")
     contradiction = -1 if entailment == 0 else 0
@@ -64,7 +63,7 @@ def agreement_with_pipeline(folder: Path, out: Path, labels: tuple[str, ...]) ->
         )
     assert len(expected) > 10
     assert {len(case.call["labels"]) for case in expected} == {1, 3}
-    return agreement_of_pairs(out, expected)
+    return agreement(out, expected)
 
 
 def _answer(classify: object, text: str, call: dict[str, object]) -> list[dict[str, object]]:

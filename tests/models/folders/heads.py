@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from models.folders import bert, rotary
-from models.folders.saved import MAX_LENGTH, randomise
+from models.folders.saved import MAX_LENGTH
+from models.folders.seeded import randomise
 from models.folders.tiny_folders import change_json, write_tokenizer
 
 SEQUENCE = "SequenceClassification"

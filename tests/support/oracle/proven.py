@@ -13,6 +13,8 @@ from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import TOLERANCES, Fixture, MadeBy
 from polybake.base.modelfile.fixture_folder import write_fixture
+from support.oracle.record import RECORD, UNRECORDED, drift, entries, entry_of, stem_of
+from support.oracle.records import Records
 from support.oracle.support_pages import SupportPages
 from support.oracle.support_table import Row, family
 
@@ -41,11 +43,28 @@ def proven(request: pytest.FixtureRequest) -> Proven:
         assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
         request.node.user_properties.append(("proven", [*row, found.difference]))
+        note(request, kind, found, source)
         folder = request.config.getoption("--keep-models")
         if kept and folder is not None:
             keep(found, folder, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
 
     return write_row
+
+
+def note(request: pytest.FixtureRequest, kind: str, found: Agreement, source: str) -> None:
+    """Give an entry to `Records`, or compare it with the committed one."""
+    if stem_of(request.node.nodeid) in UNRECORDED:
+        return
+    properties = request.node.user_properties
+    before = sum(name == "recorded" for name, _ in properties)
+    name = request.node.nodeid + (f" {before + 1}" if before else "")
+    entry = entry_of(kind, source, found)
+    if not request.config.getoption("--record"):
+        committed = entries(request.config.rootpath / RECORD / f"{stem_of(name)}.json.xz")
+        fault = drift(name, entry, committed.get(name))
+        assert fault is None, fault
+        entry = {}
+    properties.append(("recorded", [name, entry]))
 
 
 def keep(found: Agreement, kept: Path, kind: str) -> None:
@@ -78,6 +97,9 @@ def keep(found: Agreement, kept: Path, kind: str) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-support", action="store_true", help="write the support table anew")
     parser.addoption(
+        "--record", action="store_true", help="write what the libraries give to fixtures/oracle"
+    )
+    parser.addoption(
         "--keep-models", type=Path, help="a folder for one baked model of each kind, to verify"
     )
 
@@ -85,3 +107,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # which has only its own part of the rows
         config.pluginmanager.register(SupportPages(config))
+        config.pluginmanager.register(Records(config))
