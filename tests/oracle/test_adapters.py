@@ -18,11 +18,6 @@ from models.formulas.rotary_numpy import SIZES, Floats
 from support.oracle.agreement import agreement_with_source, bake
 from support.oracle.proven import Proven
 
-pytest.importorskip("transformers.models.jina_embeddings_v3", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
-
 LIBRARY = SIZES | {
     "model_type": "jina_embeddings_v3",
     "architectures": ["JinaEmbeddingsV3Model"],

@@ -8,18 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.folders.heads import BERT, MODERN, saved_bert, saved_rotary
+from models.folders.heads import BERT, MODERN, named, saved_bert, saved_rotary
 from polybake.baking.golden.golden import make_fixture
 from polybake.baking.golden.texts import CaseText
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement, bake
-from support.oracle.proven import Proven
+from support.oracle.agreement import Agreement, agreement, as_given, bake
+from support.oracle.proven import HUGGING_FACE, Proven
 
-pytestmark = pytest.mark.oracle
-pytest.importorskip("transformers")
-
-SAVED = "Hugging Face folder"
 HEAD = "QuestionAnswering"
 #: Kinds whose models every language verifies.
 KEPT = ("roberta", "deberta-v3")
@@ -31,12 +26,6 @@ TEXTS = (
     "the weather was as ever, 12 days",
     "we saw it there. we saw her",
 )
-
-
-def named(kind: str) -> str:
-    """The kind of an answerer, its variant behind a comma."""
-    model, comma, variant = kind.partition(",")
-    return f"{model} answerer{comma}{variant}"
 
 
 def spans_of(logits: np.ndarray, context: np.ndarray) -> np.ndarray:
@@ -110,13 +99,12 @@ def agreement_with_transformers(folder: Path, out: Path) -> Agreement:
     for case in head.fixture.cases:
         rows = [row(*pair) for pair in case.texts]
         types = [given * np.array(tokens.type_ids) + 2 * sought for tokens, sought, _ in rows]
-        spans = np.concatenate([spans for *_, spans in rows]).astype(np.float32)
-        changed = {
+        values = {
             "input_ids": tuple(tuple(tokens.ids) for tokens, *_ in rows),
             "type_ids": tuple(tuple(one.tolist()) for one in types),
-            "embeddings": encode_vectors(spans),
+            "embeddings": np.concatenate([spans for *_, spans in rows]),
         }
-        expected.append(case.model_copy(update=changed))
+        expected.append(as_given(case, values))
     assert len(expected) > 10
     plain = CaseText("answers", "", (), None, TEXTS)
     (case,) = make_fixture(out, [plain]).cases
@@ -133,7 +121,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Every span's score and the best answers agree."""
     folder = saved_bert(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind), found, source=SAVED, kept=kind in KEPT)
+    proven(named(kind, "answerer"), found, source=HUGGING_FACE, kept=kind in KEPT)
 
 
 @pytest.mark.parametrize("kind", MODERN)
@@ -141,4 +129,4 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """An encoder whose head has one layer more agrees as well."""
     folder = saved_rotary(tmp_path / "model", kind, ("begins", "ends"), HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind), found, source=SAVED, kept=False)
+    proven(named(kind, "answerer"), found, source=HUGGING_FACE, kept=False)

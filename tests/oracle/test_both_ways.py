@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file, save_file
 
 from golden_oracle import golden
@@ -18,11 +19,6 @@ from polybake.baking.golden.texts import CaseText
 from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import agreement, agreement_with_source, bake, quantized
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 BOTH_WAYS = {"is_causal": False}
 QWEN3_BOTH = Kind("Qwen3", QWEN3.settings, "mean", BOTH_WAYS)

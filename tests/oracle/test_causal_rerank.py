@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from models.folders.causal import (
@@ -18,13 +17,9 @@ from models.folders.causal import (
 )
 from models.folders.tiny_folders import change_json
 from polybake.baking.sources import open_source
-from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement, bake
-from support.oracle.proven import FOLDER, Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
+from polybake.base.modelfile.fixture import Case
+from support.oracle.agreement import Agreement, agreement_case_by_case, bake, ranked
+from support.oracle.proven import HUGGING_FACE, Proven
 
 #: Ids and scores of pairs, which are padded on the left.
 Scorer = Callable[[Sequence[tuple[str, str]]], tuple[list[list[int]], list[float]]]
@@ -46,27 +41,15 @@ STRUCTURED = (
 
 def agreement_with(score: Scorer, out: Path) -> Agreement:
     """Compare each golden case of a file with what its authors' code gives."""
-    expected = []
-    for case in read_head(out).fixture.cases:
+
+    def given(case: Case) -> dict[str, Any]:
         ids, scores = score([(first, second) for first, second in case.texts])
-        order = sorted(range(len(scores)), key=lambda place: -scores[place])
-        expected.append(
-            case.model_copy(
-                update={
-                    "input_ids": tuple(map(tuple, ids)),
-                    "type_ids": tuple((0,) * len(row) for row in ids),
-                    "embeddings": encode_vectors(np.array(scores, np.float32)[:, None]),
-                    "answer": [{"index": place, "score": scores[place]} for place in order],
-                }
-            )
-        )
-    assert len(expected) > 10
-    assert len({round(score, 4) for case in expected for score in decoded(case)}) > 10
-    return agreement(out, expected)
+        types = tuple((0,) * len(row) for row in ids)
+        return {"input_ids": tuple(map(tuple, ids)), "type_ids": types, **ranked(scores)}
 
-
-def decoded(case: Any) -> list[float]:
-    return [rank["score"] for rank in case.answer]
+    found = agreement_case_by_case(out, given)
+    assert len({round(one["score"], 4) for case in found.expected for one in case.answer}) > 10
+    return found
 
 
 def cross_encoder(folder: Path) -> Scorer:
@@ -109,7 +92,7 @@ def test_agrees_with_sentence_transformers(
     folder = write_logit_score(tmp_path / "model", kind, **changes)
     bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(folder), tmp_path / "tiny.onnx")
-    proven(f"{kind} causal reranker, {named}", found, source=FOLDER, kept=named == "qwen3 yes/no")
+    proven(f"{kind} causal reranker, {named}", found, kept=named == "qwen3 yes/no")
 
 
 def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
@@ -127,7 +110,7 @@ def test_messages_may_be_structured(tmp_path: Path, proven: Proven) -> None:
     CrossEncoder(str(folder), device="cpu").save_pretrained(str(tmp_path / "model"))
     bake(tmp_path / "model", tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(cross_encoder(tmp_path / "model"), tmp_path / "tiny.onnx")
-    proven("qwen3 causal reranker, structured messages", found, source=FOLDER, kept=False)
+    proven("qwen3 causal reranker, structured messages", found, kept=False)
 
 
 def test_agrees_with_the_model_card(tmp_path: Path, proven: Proven) -> None:
@@ -135,7 +118,7 @@ def test_agrees_with_the_model_card(tmp_path: Path, proven: Proven) -> None:
     folder = write_logit_score(tmp_path / "model", template=TEMPLATE)
     bake(folder, tmp_path / "tiny.onnx", name="tiny-causal")
     found = agreement_with(model_card(folder), tmp_path / "tiny.onnx")
-    proven("qwen3 causal reranker, model card", found, source=FOLDER, kept=False)
+    proven("qwen3 causal reranker, model card", found, kept=False)
 
 
 def model_card(folder: Path, most: int = 200) -> Scorer:
@@ -189,7 +172,7 @@ def test_agrees_with_the_authors_library(tmp_path: Path, proven: Proven) -> None
     config = {"name": "tiny-causal", "rerank": changed, "steps": [{"step": "head"}]}
     bake(folder, tmp_path / "tiny.onnx", task="rerank", **config)
     found = agreement_with(score, tmp_path / "tiny.onnx")
-    proven("qwen2 causal reranker, authors' library", found, source="Hugging Face folder")
+    proven("qwen2 causal reranker, authors' library", found, source=HUGGING_FACE)
 
 
 def authors_library(folder: Path, most: int) -> tuple[Scorer, int]:
@@ -252,7 +235,7 @@ def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: 
     bake(folder, tmp_path / "tiny.onnx", task="rerank", name="tiny-causal", **changes)
     found = agreement_with(score, tmp_path / "tiny.onnx")
     named = "gemma causal reranker, model card" + (", cut" if query is not None else "")
-    proven(named, found, source="Hugging Face folder", kept=query is not None)
+    proven(named, found, source=HUGGING_FACE, kept=query is not None)
 
 
 def bges_model_card(folder: Path, most: int) -> tuple[Scorer, int]:

@@ -16,9 +16,6 @@ from polybake.baking.layers.relative_bias import relative_buckets
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import FOLDER, Proven
 
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
-
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 from models.folders.rotary import (
     KINDS,
@@ -22,12 +23,6 @@ from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-transformers = pytest.importorskip("transformers", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 TEXTS = ("the river", "", "a boat in the water: query, passage.", "boats", "water boats, " * 30)
 

@@ -18,7 +18,6 @@ from polybake.runtime.tokenization.tokenizer import BakedTokenizer
 from support.oracle.agreement import agreement, bake
 from support.oracle.proven import Proven
 
-pytestmark = pytest.mark.oracle
 pytest.importorskip("gliner")
 
 SOURCE = "gliner folder"

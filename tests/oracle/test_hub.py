@@ -12,9 +12,6 @@ from support.hub.hub_cache import write_cache
 from support.oracle.agreement import agreement_with_source, bake_source
 from support.oracle.proven import Proven
 
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
-
 
 def test_agrees_from_a_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proven: Proven

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from models.folders.bert import KINDS
@@ -18,9 +17,6 @@ from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
 from polybake.verification.judging.answers import compare_answers
 from support.oracle.agreement import agreement, bake
 from support.oracle.proven import Proven
-
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
 
 Floats = NDArray[np.float32]
 

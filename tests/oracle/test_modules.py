@@ -7,18 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from models.folders.seeded import randomise
-from models.folders.tiny_folders import CONFIG, write_bert
-from polybake.base.modelfile.container import read_head
-from support.oracle.agreement import agreement_with_folder
-from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer  # noqa: E402 - skipped where it is missing
-from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import (
     Dense,
     Dropout,
     LayerNorm,
@@ -27,7 +18,11 @@ from sentence_transformers.sentence_transformer.modules import (  # noqa: E402
     Transformer,
 )
 
-pytestmark = pytest.mark.oracle
+from models.folders.seeded import randomise
+from models.folders.tiny_folders import CONFIG, write_bert
+from polybake.base.modelfile.container import read_head
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 HIDDEN = CONFIG["hidden_size"]
 

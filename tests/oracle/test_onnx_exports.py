@@ -9,6 +9,7 @@ from typing import Any
 
 import onnx
 import pytest
+import torch
 
 from models.folders.heads import reranker_of_modules
 from models.folders.saved import (
@@ -27,13 +28,7 @@ from support.oracle.agreement import (
 )
 from support.oracle.proven import Proven
 
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = [
-    pytest.mark.oracle,
-    pytest.mark.filterwarnings("ignore"),  # PyTorch's own, of its exporters
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # PyTorch's own, of its exporters
 
 #: No two sizes are equal, and as many positions as a RoBERTa of 60 tokens needs.
 SIZES: dict[str, Any] = {

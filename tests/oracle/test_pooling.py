@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from models.folders.seeded import randomise
@@ -16,11 +17,6 @@ from polybake.base.modelfile.compare import LIMIT, relative_difference
 from polybake.steps import Pool
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 LISTS = (("mean", "cls"), MODES[::-1])

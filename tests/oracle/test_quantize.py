@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sentence_transformers.util.quantization import quantize_embeddings
 
 from golden_oracle import golden
 from models.folders.bert import bert
@@ -17,13 +18,6 @@ from polybake.base.modelfile.fixture import decode_vectors
 from polybake.steps import Quantize
 from support.oracle.agreement import MEAN, agreement, bake, bake_source, quantized
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers.util.quantization import quantize_embeddings  # noqa: E402
-
-pytestmark = pytest.mark.oracle
 
 HIDDEN = 24
 PRECISIONS = ("int8", "uint8", "binary", "ubinary")

@@ -8,18 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.folders.heads import BERT, DECODERS, MODERN, saved_bert, saved_rotary
+from models.folders.heads import BERT, DECODERS, MODERN, named, saved_bert, saved_rotary
 from polybake.baking.golden.golden import make_fixture
 from polybake.baking.golden.texts import CaseText
 from polybake.base.modelfile.container import read_head
-from polybake.base.modelfile.fixture import encode_vectors
-from support.oracle.agreement import Agreement, agreement, bake
-from support.oracle.proven import Proven
+from support.oracle.agreement import Agreement, agreement, as_given, bake
+from support.oracle.proven import HUGGING_FACE, Proven
 
-pytestmark = pytest.mark.oracle
-pytest.importorskip("transformers")
-
-SAVED = "Hugging Face folder"
 HEAD = "TokenClassification"
 #: Kinds whose models every language verifies.
 KEPT = ("roberta", "xlm-roberta")
@@ -36,12 +31,6 @@ TEXTS = (
 )
 #: As the pipeline calls them, in the order of the golden answer.
 AGGREGATIONS = ("first", "average", "max")
-
-
-def named(kind: str) -> str:
-    """The kind of a tagger, its variant behind a comma."""
-    model, comma, variant = kind.partition(",")
-    return f"{model} tagger{comma}{variant}"
 
 
 def bake_tagger(folder: Path, out: Path) -> None:
@@ -71,9 +60,8 @@ def agreement_with_transformers(folder: Path, out: Path, *, spans: bool = True) 
             inner = np.flatnonzero(~special)
             # Special tokens that stand in the text itself have scores, too.
             rows.append(scores[inner[0] : inner[-1] + 1] if len(inner) else scores[:0])
-        vectors = np.concatenate(rows).astype(np.float32)
-        changed = {"input_ids": tuple(ids), "embeddings": encode_vectors(vectors)}
-        expected.append(case.model_copy(update=changed))
+        values = {"input_ids": tuple(ids), "embeddings": np.concatenate(rows)}
+        expected.append(as_given(case, values))
     assert len(expected) > 10
     if spans:
         case = CaseText("spans", "", (), None, TEXTS)
@@ -113,7 +101,7 @@ def test_agrees_with_transformers(kind: str, tmp_path: Path, proven: Proven) -> 
     """Every token's scores and every span agree."""
     folder = saved_bert(tmp_path / "model", kind, LABELS, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(named(kind), found, source=SAVED, kept=kind in KEPT)
+    proven(named(kind, "tagger"), found, source=HUGGING_FACE, kept=kind in KEPT)
 
 
 @pytest.mark.parametrize("kind", [*DECODERS, *MODERN])
@@ -121,11 +109,11 @@ def test_with_rotary_positions(kind: str, tmp_path: Path, proven: Proven) -> Non
     """Decoders have no special tokens to leave out; their tokenizers here give gaps tokens."""
     folder = saved_rotary(tmp_path / "model", kind, LABELS, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx", spans=False)
-    proven(named(kind), found, source=SAVED, kept=False)
+    proven(named(kind, "tagger"), found, source=HUGGING_FACE, kept=False)
 
 
 def test_labels_of_no_scheme(tmp_path: Path, proven: Proven) -> None:
     """Neighbours with the same label are one span, if labels follow no scheme."""
     folder = saved_bert(tmp_path / "model", "bert", PLAIN, HEAD)
     found = agreement_with_transformers(folder, tmp_path / "tiny.onnx")
-    proven(f"{named('bert')}, plain labels", found, source=SAVED, kept=False)
+    proven(f"{named('bert', 'tagger')}, plain labels", found, source=HUGGING_FACE, kept=False)

@@ -8,24 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from models.folders.seeded import randomise
-from models.folders.tiny_folders import CONFIG, write_bert
-from support.oracle.agreement import agreement_with_folder, bake_source
-from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer  # noqa: E402 - skipped where it is missing
-from sentence_transformers.sentence_transformer.modules import (  # noqa: E402 - the same
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import (
     CNN,
     LSTM,
     Pooling,
     Transformer,
 )
 
-pytestmark = pytest.mark.oracle
+from models.folders.seeded import randomise
+from models.folders.tiny_folders import CONFIG, write_bert
+from support.oracle.agreement import agreement_with_folder, bake_source
+from support.oracle.proven import Proven
 
 HIDDEN = CONFIG["hidden_size"]
 TEXTS = ["the river", "a boat on the water, singing: " * 2, "w"]

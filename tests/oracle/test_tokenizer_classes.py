@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 import polybake
 from models.folders.clip import clip_tokenizer
@@ -20,10 +21,6 @@ from polybake.base.modelfile.compare import LIMIT
 from polybake.errors import InputError
 from polybake.runtime.tokenization.known_classes import CLASSES, KEEPING, gave_types, gives_types
 from support.oracle.agreement import agreement_with_cross_encoder
-
-pytestmark = pytest.mark.oracle
-transformers = pytest.importorskip("transformers")
-pytest.importorskip("sentencepiece")
 
 Json = dict[str, Any]
 
@@ -120,7 +117,7 @@ def test_pairs_have_types_as_in_the_library(
 
 
 #: A class, ``model_input_names``, and whether the bake asks for the key.
-SAVED = [
+HUGGING_FACE = [
     ("BertTokenizer", None, False),
     ("BertTokenizerFast", NO_TYPES, False),
     ("TokenizersBackend", None, False),
@@ -133,7 +130,7 @@ SAVED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "keys", "asks"), SAVED)
+@pytest.mark.parametrize(("name", "keys", "asks"), HUGGING_FACE)
 def test_scores_of_pairs(
     name: str | None, keys: list[str] | None, asks: bool, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from tokenizers import normalizers
 
 from models.folders.bert import KINDS
@@ -20,11 +21,6 @@ from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenize
 from polybake.baking.sources.tokenizer_files.sentencepiece_model import read_sentencepiece
 from polybake.base.files.model_folder import ModelFolder
 from support.oracle.agreement import agreement_with_folder, bake_source
-
-pytestmark = pytest.mark.oracle
-transformers = pytest.importorskip("transformers")
-#: Without it transformers reads no ``.model`` file.
-pytest.importorskip("sentencepiece")
 
 Json = dict[str, Any]
 

@@ -18,9 +18,6 @@ from polybake.baking.sources import open_source
 from polybake.errors import InputError
 from support.oracle.agreement import agreement_with_folder
 
-pytestmark = pytest.mark.oracle
-pytest.importorskip("sentence_transformers")
-
 Change = Callable[[dict[str, Any]], object]
 
 

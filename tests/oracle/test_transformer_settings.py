@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
 
 from models.folders.tiny_folders import (
     change_json,
@@ -17,16 +17,8 @@ from models.folders.tiny_folders import (
 from polybake.baking.golden.golden import cases_for, make_fixture
 from polybake.baking.prove.proof import LIMIT
 from polybake.baking.sources import open_source
-from polybake.base.modelfile.fixture import encode_vectors
 from polybake.errors import InputError
-from support.oracle.agreement import agreement, agreement_with_folder, bake_source
-
-pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-from sentence_transformers import SentenceTransformer
-
-pytestmark = pytest.mark.oracle
+from support.oracle.agreement import agreement, agreement_with_folder, as_given, bake_source
 
 TEMPLATE = "{% for message in messages %}query {{ message['content'] }}{% endfor %}"
 OLD = {"max_seq_length": 20, "do_lower_case": False}
@@ -139,10 +131,9 @@ def test_limits_of_queries_and_documents(tmp_path: Path) -> None:
     encode["document"] = model.encode_document
     cases = make_fixture(out, cases_for(out)).cases
     assert {case.prompt for case in cases} == {*encode}
-    vectors = [np.stack([encode[case.prompt](text) for text in case.texts]) for case in cases]
     expected = [
-        case.model_copy(update={"embeddings": encode_vectors(rows)})
-        for case, rows in zip(cases, vectors, strict=True)
+        as_given(case, {"embeddings": [encode[case.prompt](text) for text in case.texts]})
+        for case in cases
     ]
     assert max(len(ids) for case in cases for ids in case.input_ids) == 26
     assert agreement(out, expected).difference <= LIMIT

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from models.folders.saved import MAX_LENGTH, wordpiece_vocabulary
 from models.folders.seeded import randomise
@@ -13,11 +14,6 @@ from models.folders.tiny_folders import change_json
 from polybake.base.modelfile.container import read_head
 from support.oracle.agreement import agreement_with_folder
 from support.oracle.proven import Proven
-
-torch = pytest.importorskip("torch", reason="the oracle is not installed")
-pytest.importorskip("sentence_transformers", reason="the oracle is not installed")
-
-pytestmark = pytest.mark.oracle
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 VOCABULARY = wordpiece_vocabulary(*SPECIAL)

@@ -8,20 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from models.folders.seeded import randomise
-from models.folders.tiny_folders import change_json
-from polybake.baking.golden.texts import builtin_cases
-from polybake.baking.sources import open_source
-from polybake.errors import InputError
-from support.oracle.agreement import agreement_with_folder
-from support.oracle.proven import Proven
-
-sentence_transformers = pytest.importorskip(
-    "sentence_transformers", reason="the oracle is not installed"
-)
-
-from sentence_transformers.sentence_transformer.modules import (  # noqa: E402 - skipped above
+import sentence_transformers
+from sentence_transformers.sentence_transformer.modules import (
     CNN,
     LSTM,
     BoW,
@@ -30,12 +18,18 @@ from sentence_transformers.sentence_transformer.modules import (  # noqa: E402 -
     WordEmbeddings,
     WordWeights,
 )
-from sentence_transformers.sentence_transformer.modules.tokenizer import (  # noqa: E402
+from sentence_transformers.sentence_transformer.modules.tokenizer import (
     ENGLISH_STOP_WORDS,
     WhitespaceTokenizer,
 )
 
-pytestmark = pytest.mark.oracle
+from models.folders.seeded import randomise
+from models.folders.tiny_folders import change_json
+from polybake.baking.golden.texts import builtin_cases
+from polybake.baking.sources import open_source
+from polybake.errors import InputError
+from support.oracle.agreement import agreement_with_folder
+from support.oracle.proven import Proven
 
 SIZE = 7
 #: Words of the built-in cases, some with capitals and punctuation as they stand, some lowered.

@@ -21,6 +21,12 @@ MODERN = [kind for kind in rotary.KINDS if kind.startswith("modernbert")]
 GTE = ["gte, no token types", "gte, two token types"]
 
 
+def named(kind: str, task: str) -> str:
+    """The kind of a model with a head, its variant behind a comma."""
+    model, comma, variant = kind.partition(",")
+    return f"{model} {task}{comma}{variant}"
+
+
 def saved_bert(
     folder: Path, kind: str, labels: tuple[str, ...], head: str = SEQUENCE, **settings: Any
 ) -> Path:

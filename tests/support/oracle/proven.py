@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from support.oracle.agreement import Agreement
 
 FOLDER = "sentence-transformers folder"
+HUGGING_FACE = "Hugging Face folder"
 
 
 class Proven(Protocol):
