@@ -162,7 +162,9 @@ def model_card(folder: Path, most: int = 200) -> Scorer:
 def test_agrees_with_the_authors_library(tmp_path: Path, proven: Proven) -> None:
     """mxbai-rerank joins ids: a query has three quarters of the room at most; scores are raw."""
     # As the hub's cache names it, so that the prompt is the one that is built in.
-    cached = tmp_path / "models--mixedbread-ai--mxbai-rerank-base-v2" / "snapshots" / ("a" * 40)
+    cached = (
+        tmp_path / "hub" / "models--mixedbread-ai--mxbai-rerank-base-v2" / "snapshots" / ("a" * 40)
+    )
     folder = write_language_model(cached, "qwen2", max_position_embeddings=900)
     change_json(folder / "tokenizer_config.json", model_max_length=900)
     score, beside = authors_library(folder, 40)
@@ -170,7 +172,8 @@ def test_agrees_with_the_authors_library(tmp_path: Path, proven: Proven) -> None
     assert asked is not None
     changed = asked.model_dump() | {"query_tokens": 30, "max_length": 40 + beside}
     config = {"name": "tiny-causal", "rerank": changed, "steps": [{"step": "head"}]}
-    bake(folder, tmp_path / "tiny.onnx", task="rerank", **config)
+    hub = tmp_path / "hub"
+    bake(folder, tmp_path / "tiny.onnx", folder=hub, task="rerank", **config)
     found = agreement_with(score, tmp_path / "tiny.onnx")
     proven("qwen2 causal reranker, authors' library", found, source=HUGGING_FACE)
 
@@ -221,7 +224,7 @@ def authors_library(folder: Path, most: int) -> tuple[Scorer, int]:
 @pytest.mark.parametrize("query", [None, 30])
 def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: Proven) -> None:
     """A logit behind the question; the passage has what the query leaves it. Scores are raw."""
-    cached = tmp_path / "models--BAAI--bge-reranker-v2-gemma" / "snapshots" / ("a" * 40)
+    cached = tmp_path / "hub" / "models--BAAI--bge-reranker-v2-gemma" / "snapshots" / ("a" * 40)
     folder = write_language_model(cached, "gemma", gemma_tokenizer(), max_position_embeddings=2000)
     change_json(folder / "tokenizer_config.json", bos_token="<bos>", model_max_length=2000)
     changes: dict[str, Any] = {}
@@ -232,7 +235,8 @@ def test_agrees_with_bges_model_card(query: int | None, tmp_path: Path, proven: 
         assert asked.max_length == 1024 + beside
         short = {"query_tokens": query, "max_length": 40 + beside}
         changes = {"rerank": asked.model_dump() | short, "steps": [{"step": "head"}]}
-    bake(folder, tmp_path / "tiny.onnx", task="rerank", name="tiny-causal", **changes)
+    given = {"task": "rerank", "name": "tiny-causal", **changes}
+    bake(folder, tmp_path / "tiny.onnx", folder=tmp_path / "hub", **given)
     found = agreement_with(score, tmp_path / "tiny.onnx")
     named = "gemma causal reranker, model card" + (", cut" if query is not None else "")
     proven(named, found, source=HUGGING_FACE, kept=query is not None)

@@ -36,9 +36,10 @@ def test_a_known_name_agrees(
     if normalized:
         modules.append(Normalize())
     SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "whole"))
-    alone = (tmp_path / "body").rename(tmp_path / called)
+    (tmp_path / "named").mkdir()
+    alone = (tmp_path / "body").rename(tmp_path / "named" / called)
     change_json(alone / "tokenizer_config.json", model_max_length=MAX_LENGTH)
     source = export(alone, TYPES, dynamo=False, opset_version=17) if converted else alone
-    baked = bake(source, tmp_path / "tiny.onnx", name="tiny")
+    baked = bake(source, tmp_path / "tiny.onnx", folder=tmp_path / "named", name="tiny")
     form = "ONNX export" if converted else HUGGING_FACE
     proven("bert", agreement_with_source(tmp_path / "whole", baked), source=f"{form}, by its name")

@@ -191,7 +191,7 @@ def save_kind(kind: Kind, folder: Path, side: str = "right") -> Path:
     model = getattr(transformers, f"{kind.model}Model")(config)
     for name, weight in model.named_parameters():
         # Scales stay around the 1 (or Gemma's 0) that they begin with.
-        redraw(weight, f"4 {name}", weight[0].item() if weight.ndim == 1 else 0.0)
+        redraw(weight, f"4 {name}", weight.data[0].item() if weight.ndim == 1 else 0.0)
     body = folder.with_name("body")
     model.save_pretrained(body)
     write_tokenizer(body)

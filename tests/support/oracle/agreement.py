@@ -76,8 +76,8 @@ def bake(source: Path | str, out: Path, *, folder: Path | None = None, **setting
     Args:
         source: A folder, an .onnx file, or a model of the hub.
         out: The model file.
-        folder: Where the source lies, if it is no folder: else that of a file, or the one above
-            ``onnx``.
+        folder: All that the source consists of, where that is more than its own folder: its name
+            may say what it is.
         settings: Arguments of `polybake.bake`.
     """
     if folder is None:
