@@ -20,7 +20,8 @@ from polybake.baking.sources.tokenizer import open_tokenizer
 from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenizer
 from polybake.baking.sources.tokenizer_files.sentencepiece_model import read_sentencepiece
 from polybake.base.files.model_folder import ModelFolder
-from support.oracle.agreement import agreement_with_folder, bake_source
+from support.oracle.agreement import agreement_with_source, bake_source
+from support.oracle.proven import Judged
 
 Json = dict[str, Any]
 
@@ -147,7 +148,9 @@ MODELS = {"bert": "vocab.txt", "roberta": "vocab.json"}
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_bakes_the_same_file_as_with_tokenizer_json(kind: str, tmp_path: Path) -> None:
+def test_bakes_the_same_file_as_with_tokenizer_json(
+    kind: str, tmp_path: Path, judged: Judged
+) -> None:
     """Every byte of the model file is that of the same folder with transformers' tokenizer.json."""
     saved = save(tmp_path / "first", *KINDS[kind]())
     old = Path(shutil.copytree(saved, tmp_path / "second" / "saved"))
@@ -162,7 +165,7 @@ def test_bakes_the_same_file_as_with_tokenizer_json(kind: str, tmp_path: Path) -
     transformers.AutoTokenizer.from_pretrained(old).save_pretrained(saved)
     baked = [bake_source(place, place.parent / "tiny.onnx") for place in (saved, old)]
     assert baked[0].read_bytes() == baked[1].read_bytes()
-    assert agreement_with_folder(old, baked[1]).difference <= 1e-5
+    judged(agreement_with_source(old, baked[1]))
 
 
 def test_no_normalizer_stands_for_siglips(tmp_path: Path) -> None:
