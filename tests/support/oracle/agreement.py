@@ -216,8 +216,9 @@ def _found(baked: Path, expected: Sequence[Case]) -> list[Case]:
 
 
 def _text_of(case: Case) -> CaseText:
-    """What a case was made of; a question is put to each text."""
-    texts: Any = (case.call or {}).get("contexts", case.texts)
+    """What a case was made of: a long text may be several, and a question is put to each."""
+    call: Any = case.call or {}
+    texts = call.get("contexts") or call.get("texts") or case.texts
     return CaseText(case.id, case.why, case.flags, case.prompt, tuple(texts))
 
 
