@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
@@ -13,7 +15,17 @@ from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import TOLERANCES, Fixture, MadeBy
 from polybake.base.modelfile.fixture_folder import write_fixture
-from support.oracle.record import RECORD, UNRECORDED, drift, entries, entry_of, stem_of
+from support.oracle.record import (
+    RECORD,
+    UNRECORDED,
+    Json,
+    drift,
+    entries,
+    entry_of,
+    made_tokenizer,
+    stem_of,
+    tokenizer_entry,
+)
 from support.oracle.records import Records
 from support.oracle.support_pages import SupportPages
 from support.oracle.support_table import Row, family
@@ -35,13 +47,30 @@ class Judged(Protocol):
     def __call__(self, found: Agreement) -> None: ...
 
 
+class JudgedTokenizer(Protocol):
+    def __call__(self, folder: Path, library: Any) -> None: ...
+
+
+@pytest.fixture
+def judged_tokenizer(request: pytest.FixtureRequest) -> JudgedTokenizer:
+    """Call it last: polybake's tokenizer.json of a folder is a library's, which is recorded."""
+
+    def judge(folder: Path, library: Any) -> None:
+        expected = json.loads(library.backend_tokenizer.to_str())
+        expected |= {"padding": None, "truncation": None}
+        assert made_tokenizer(folder) == expected
+        note(request, lambda: tokenizer_entry(folder, expected))
+
+    return judge
+
+
 @pytest.fixture
 def judged(request: pytest.FixtureRequest) -> Judged:
     """Call it last: it judges an agreement that needs no row of its own, and records it."""
 
     def judge(found: Agreement) -> None:
         assert found.difference <= LIMIT
-        note(request, request.node.originalname, found, FOLDER)
+        note(request, lambda: entry_of(request.node.originalname, FOLDER, found))
 
     return judge
 
@@ -59,7 +88,7 @@ def proven(request: pytest.FixtureRequest) -> Proven:
         assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
         request.node.user_properties.append(("proven", [*row, found.difference]))
-        note(request, kind, found, source)
+        note(request, lambda: entry_of(kind, source, found))
         folder = request.config.getoption("--keep-models")
         if kept and folder is not None:
             keep(found, folder, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
@@ -67,14 +96,14 @@ def proven(request: pytest.FixtureRequest) -> Proven:
     return write_row
 
 
-def note(request: pytest.FixtureRequest, kind: str, found: Agreement, source: str) -> None:
+def note(request: pytest.FixtureRequest, make: Callable[[], Json]) -> None:
     """Give an entry to `Records`, or compare it with the committed one."""
     if stem_of(request.node.nodeid) in UNRECORDED:
         return
     properties = request.node.user_properties
     before = sum(name == "recorded" for name, _ in properties)
     name = request.node.nodeid + (f" {before + 1}" if before else "")
-    entry = entry_of(kind, source, found)
+    entry = make()
     if not request.config.getoption("--record"):
         committed = entries(request.config.rootpath / RECORD / f"{stem_of(name)}.json.xz")
         fault = drift(name, entry, committed.get(name))

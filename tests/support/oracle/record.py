@@ -7,7 +7,7 @@ where they differ from the record now. An entry holds
 
 - the files of the folder. Numbers that `models.folders.seeded` drew are kept by the draw's name
   alone, all others as they are, each once a file. A digest says whether the files are the same;
-- the arguments of `polybake.bake`;
+- the arguments of `polybake.bake`, or the digest of the tokenizer.json that transformers makes;
 - golden cases by the library: ids, types and answers of all, and vectors as far as `ROOM` goes;
 - the versions of all that took part.
 """
@@ -72,15 +72,36 @@ def entry_of(kind: str, source: str, found: Agreement) -> Json:
     from support.oracle.agreement import BAKINGS
 
     baking = BAKINGS[found.baked]
-    contents = dict(_contents(baking.folder))
+    settings = _encoded({"source": baking.source, **baking.settings}, baking.folder)
+    entry = {"kind": kind, "source": source, "bake": settings, "cases": [*_cases(found.expected)]}
+    return entry | _folder(baking.folder)
+
+
+def tokenizer_entry(folder: Path, library: Json) -> Json:
+    """What the record keeps of the tokenizer.json that a library makes of a folder's files."""
+    return {"kind": "tokenizer", "cases": [], "tokenizer": _digest(library), **_folder(folder)}
+
+
+def made_tokenizer(folder: Path) -> Json:
+    """What polybake makes of the files, without padding and truncation, which are set anew."""
+    from polybake.baking.sources.tokenizer_files.made_tokenizer import make_tokenizer
+    from polybake.base.files.model_folder import ModelFolder
+
+    made = make_tokenizer(ModelFolder.at(folder)).data.model_dump(mode="json", exclude_unset=True)
+    return {**made, "padding": None, "truncation": None}
+
+
+def same_tokenizer(folder: Path, entry: Json) -> bool:
+    """Whether polybake makes the tokenizer of an entry."""
+    return _digest(made_tokenizer(folder)) == entry["tokenizer"]
+
+
+def _folder(folder: Path) -> Json:
+    contents = dict(_contents(folder))
     blobs: dict[str, list[str]] = {}
     return {
-        "kind": kind,
-        "source": source,
-        "bake": _encoded({"source": baking.source, **baking.settings}, baking.folder),
         "files": {name: [*_parts(name, one, blobs)] for name, one in contents.items()},
         "digest": digest_of(contents),
-        "cases": [*_cases(found.expected)],
         "versions": {name: version(name) for key, name in _PACKAGES.items() if key in sys.modules},
         "blobs": blobs,
     }
@@ -100,8 +121,8 @@ def make(entry: Json, folder: Path) -> Baking:
         (folder / name).write_bytes(b"".join(_content(one, entry["blobs"]) for one in parts))
     made = digest_of(dict(_contents(folder)))
     assert made == entry["digest"], f"the folder made again is another one; record anew: {REMEDY}"
-    settings = _decoded(entry["bake"], folder)
-    return Baking(folder, settings.pop("source"), settings)
+    settings = _decoded(entry.get("bake", {}), folder)
+    return Baking(folder, settings.pop("source", folder), settings)
 
 
 def cases_of(entry: Json) -> list[Case]:
@@ -121,9 +142,9 @@ def drift(name: str, now: Json, recorded: Json | None) -> str | None:
     if recorded is None:
         return f"{name} has no entry in the record; {REMEDY}"
     shown = f"record: {_shown(recorded)}; now: {_shown(now)}; {REMEDY}"
-    for key in ("kind", "source", "bake"):
-        if now[key] != recorded[key]:
-            return f"{name}: {key} is {now[key]}, in the record {recorded[key]}; {shown}"
+    for key in ("kind", "source", "bake", "tokenizer"):
+        if now.get(key) != recorded.get(key):
+            return f"{name}: {key} is {now.get(key)}, in the record {recorded.get(key)}; {shown}"
     try:
         largest = difference(cases_of(now), cases_of(recorded))
     except AssertionError as error:
@@ -135,8 +156,11 @@ def drift(name: str, now: Json, recorded: Json | None) -> str | None:
 
 def digest_of(contents: Mapping[str, bytes]) -> str:
     """A digest of files by name."""
-    listed = {name: hashlib.sha256(one).hexdigest() for name, one in sorted(contents.items())}
-    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
+    return _digest({name: hashlib.sha256(one).hexdigest() for name, one in contents.items()})
+
+
+def _digest(value: Json) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 @cache
