@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +21,7 @@ from support.oracle.record import (
     drift,
     entries,
     entry_of,
+    files_of,
     made_tokenizer,
     stem_of,
     tokenizer_entry,
@@ -59,7 +59,7 @@ def judged_tokenizer(request: pytest.FixtureRequest) -> JudgedTokenizer:
         expected = json.loads(library.backend_tokenizer.to_str())
         expected |= {"padding": None, "truncation": None}
         assert made_tokenizer(folder) == expected
-        note(request, lambda: tokenizer_entry(folder, expected))
+        note(request, tokenizer_entry(expected), folder)
 
     return judge
 
@@ -70,7 +70,7 @@ def judged(request: pytest.FixtureRequest) -> Judged:
 
     def judge(found: Agreement) -> None:
         assert found.difference <= LIMIT
-        note(request, lambda: entry_of(request.node.originalname, FOLDER, found))
+        note_agreement(request, request.node.originalname, FOLDER, found)
 
     return judge
 
@@ -88,7 +88,7 @@ def proven(request: pytest.FixtureRequest) -> Proven:
         assert found.difference <= LIMIT
         row = Row(kind, source, steps, test=request.node.nodeid.partition("[")[0])
         request.node.user_properties.append(("proven", [*row, found.difference]))
-        note(request, lambda: entry_of(kind, source, found))
+        note_agreement(request, kind, source, found)
         folder = request.config.getoption("--keep-models")
         if kept and folder is not None:
             keep(found, folder, f"{family(kind)}-{request.path.stem.removeprefix('test_')}")
@@ -96,20 +96,27 @@ def proven(request: pytest.FixtureRequest) -> Proven:
     return write_row
 
 
-def note(request: pytest.FixtureRequest, make: Callable[[], Json]) -> None:
+def note_agreement(
+    request: pytest.FixtureRequest, kind: str, source: str, found: Agreement
+) -> None:
+    from support.oracle.agreement import BAKINGS
+
+    if stem_of(request.node.nodeid) not in UNRECORDED:
+        note(request, entry_of(kind, source, found), BAKINGS[found.baked].folder)
+
+
+def note(request: pytest.FixtureRequest, entry: Json, folder: Path) -> None:
     """Give an entry to `Records`, or compare it with the committed one."""
-    if stem_of(request.node.nodeid) in UNRECORDED:
-        return
     properties = request.node.user_properties
     before = sum(name == "recorded" for name, _ in properties)
     name = request.node.nodeid + (f" {before + 1}" if before else "")
-    entry = make()
     if not request.config.getoption("--record"):
         committed = entries(request.config.rootpath / RECORD / f"{stem_of(name)}.json.xz")
         fault = drift(name, entry, committed.get(name))
         assert fault is None, fault
-        entry = {}
-    properties.append(("recorded", [name, entry]))
+        properties.append(("recorded", [name, {}]))
+    else:
+        properties.append(("recorded", [name, entry | files_of(folder)]))
 
 
 def keep(found: Agreement, kept: Path, kind: str) -> None:

@@ -68,18 +68,23 @@ def stem_of(test: str) -> str:
 
 
 def entry_of(kind: str, source: str, found: Agreement) -> Json:
-    """What the record keeps of a proof; `blobs` are the contents of its files."""
+    """What the record keeps of a proof beside the folder's `files_of`."""
     from support.oracle.agreement import BAKINGS
 
     baking = BAKINGS[found.baked]
-    settings = _encoded({"source": baking.source, **baking.settings}, baking.folder)
-    entry = {"kind": kind, "source": source, "bake": settings, "cases": [*_cases(found.expected)]}
-    return entry | _folder(baking.folder)
+    return {
+        "kind": kind,
+        "source": source,
+        "bake": _encoded({"source": baking.source, **baking.settings}, baking.folder),
+        "cases": [*_cases(found.expected)],
+        "versions": _versions(),
+    }
 
 
-def tokenizer_entry(folder: Path, library: Json) -> Json:
-    """What the record keeps of the tokenizer.json that a library makes of a folder's files."""
-    return {"kind": "tokenizer", "cases": [], "tokenizer": _digest(library), **_folder(folder)}
+def tokenizer_entry(library: Json) -> Json:
+    """What the record keeps of a tokenizer.json that a library makes of a folder's files."""
+    digest = _digest(library)
+    return {"kind": "tokenizer", "cases": [], "tokenizer": digest, "versions": _versions()}
 
 
 def made_tokenizer(folder: Path) -> Json:
@@ -96,13 +101,13 @@ def same_tokenizer(folder: Path, entry: Json) -> bool:
     return _digest(made_tokenizer(folder)) == entry["tokenizer"]
 
 
-def _folder(folder: Path) -> Json:
+def files_of(folder: Path) -> Json:
+    """What a folder is made again of; `blobs` are contents of its files."""
     contents = dict(_contents(folder))
     blobs: dict[str, list[str]] = {}
     return {
         "files": {name: [*_parts(name, one, blobs)] for name, one in contents.items()},
         "digest": digest_of(contents),
-        "versions": {name: version(name) for key, name in _PACKAGES.items() if key in sys.modules},
         "blobs": blobs,
     }
 
@@ -302,6 +307,10 @@ def _decoded(value: Any, folder: Path) -> Any:
             return folder / value["path"]
         return {key: _decoded(one, folder) for key, one in value.items()}
     return [_decoded(one, folder) for one in value] if isinstance(value, list) else value
+
+
+def _versions() -> dict[str, str]:
+    return {name: version(name) for key, name in _PACKAGES.items() if key in sys.modules}
 
 
 def _shown(entry: Json) -> str:

@@ -16,8 +16,8 @@ from models.folders.tiny_folders import CONFIG, bert_weights, write_bert
 from polybake.base.modelfile.compare import LIMIT
 from polybake.base.modelfile.container import read_head
 from polybake.base.modelfile.fixture import decode_vectors, encode_vectors
-from support.oracle.agreement import BAKINGS, Agreement, Baking, agreement, bake, bake_source
-from support.oracle.record import Json, cases_of, drift, entries, entry_of, make, write
+from support.oracle.agreement import agreement, bake, bake_source
+from support.oracle.record import Json, cases_of, drift, entries, entry_of, files_of, make, write
 from support.oracle.test_proven import INI
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,8 @@ def entry(tmp_path_factory: pytest.TempPathFactory) -> Json:
     weights |= {name: drawn(name, one.shape) for name, one in weights.items() if one.ndim == 2}
     write_bert(folder / "model", CONFIG, weights)
     out = bake_source(folder / "model", folder / "tiny.onnx")
-    return entry_of("bert", "folder", agreement(out, read_head(out).fixture.cases))
+    found = agreement(out, read_head(out).fixture.cases)
+    return entry_of("bert", "folder", found) | files_of(folder / "model")
 
 
 def judged(entry: Json, folder: Path) -> float:
@@ -128,8 +129,7 @@ def test_draws_are_found_in_every_type(dtype: str, tmp_path: Path) -> None:
     content = b"abc" + array.T.tobytes() + b"def" + array.tobytes()
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "one.onnx").write_bytes(content)
-    BAKINGS[tmp_path] = Baking(tmp_path / "model", tmp_path / "model", {})
-    found = entry_of("a", "folder", Agreement(tmp_path, (), 0.0))
+    found = files_of(tmp_path / "model")
     first, transposed, between, plain = found["files"]["one.onnx"]
     assert [found["blobs"][one] for one in (first, between)] == [["text", "abc"], ["text", "def"]]
     assert transposed == ["a", (7, 5), 1.0, dtype, True]
