@@ -35,7 +35,8 @@ def saved(folder: Path, *, safetensors: bool = False, **settings: Any) -> Path:
     tokenizer.add_tokens(OWN, special_tokens=True)
     model = UniEncoderSpanGLiNER(config, tokenizer=tokenizer)
     model.resize_embeddings()
-    randomise(model.model, seed=5)
+    # With others, most scores lie at 0 or 1.
+    randomise(model.model, seed=12)
     model.save_pretrained(str(folder), safe_serialization=safetensors)
     return folder
 
